@@ -1,0 +1,540 @@
+/**
+ * Every block of the README, of the guides and of the packages' READMEs is accounted for: run here, as it is written and with the README's
+ * environment; run by another test; shown and no program; or in need of something that this test may not count on.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run as runProgram } from '../../service/test/docs/programs.ts'
+import { filesEndingIn, root, textOf } from '../../service/test/docs/repository.ts'
+import { testDatabase } from '../../service/test/harness/database.ts'
+import { type DataDir, environment, npmStart, type Service, temporaryDataDir, until } from './harness.ts'
+
+type Account =
+  | 'here'
+  | 'shown'
+  | { readonly ranBy: string }
+  /** A word of the block, and why it is not run. */
+  | { readonly needs: string; readonly because: string }
+
+const ranBy = (file: string): Account => ({ ranBy: file })
+const needs = (word: string, because: string): Account => ({ needs: word, because })
+
+const walk = ranBy('packages/cli/test/readme-walk.e2e.test.ts')
+const databases = ranBy('packages/cli/test/databases.e2e.test.ts')
+const operator = ranBy('scripts/operator.ts')
+const poolers = ranBy('scripts/poolers.ts')
+const webhookGuides = ranBy('packages/service/test/docs/webhook-guides.pg.test.ts')
+const mirror = ranBy('packages/mirror/test/guide.e2e.test.ts')
+const receiving = ranBy('packages/sdk/test/guide.test.ts')
+const sync = ranBy('packages/service/test/guide.pg.test.ts')
+const generator = (word: string) =>
+  needs(word, 'npm run test:generators runs it, with registries of packages')
+const cluster = needs('kubectl', 'it needs a cluster')
+const tarballs = needs(
+  '.tgz',
+  'npm run test:packages installs the tarballs, with a registry for their dependencies',
+)
+
+/** By document: the beginning of each block, in their order, and its account. One entry may stand for several blocks in a row. */
+const accounts: Readonly<Record<string, readonly (readonly [begins: string, account: Account])[]>> = {
+  'README.md': [
+    ['npm ci && npm start', walk],
+    ['npm ci && npm test', needs('npm ci', 'it would run this test')],
+    ['', walk],
+  ],
+  'docs/guides/clients.md': [
+    ['curl ', 'here'],
+    ['cat > config.yaml', generator('openapi-python-client')],
+    ['datamodel-codegen', generator('datamodel-codegen')],
+    ['oapi-codegen', generator('oapi-codegen')],
+    ['openapi-typescript', generator('openapi-typescript')],
+    ['start = {', generator('list_customers')],
+  ],
+  'docs/guides/console.md': [['<iframe', 'shown']],
+  'docs/guides/consumers.md': [
+    ['pip install', needs('pip', 'npm run test:consumers runs it, with a registry of packages')],
+    ['npx deskwire listen', 'here'],
+  ],
+  'docs/guides/databases.md': [
+    ['Authorization:', 'shown'],
+    ['# The first', 'shown'],
+    ['kubectl', cluster],
+    ['npx deskwire org create', databases],
+    ['npx deskwire migrate', databases],
+    ['kubectl', cluster],
+    ['npx deskwire', databases],
+    ['{"status"', 'shown'],
+    ['npx deskwire', databases],
+    ['npx deskwire', databases],
+    ['docker compose', needs('docker', 'npm run test:deploy runs it, with images')],
+  ],
+  'docs/guides/deploying.md': [
+    ['create role', poolers],
+    ['create role', poolers],
+    ['deskwire: ', 'shown'],
+    ['podman', needs('podman', 'npm run test:deploy runs it, with images')],
+    ['useradd', needs('systemctl', 'npm run test:deploy runs the unit, in a machine with systemd')],
+    ['kubectl', cluster],
+    ['alter system', needs('synchronous_standby_names', 'npm run test:deploy runs it, with two servers')],
+  ],
+  'docs/guides/handlers.md': [['', webhookGuides]],
+  'docs/guides/installing.md': [['', operator]],
+  'docs/guides/keys.md': [
+    ['const key', 'here'],
+    ['{ "id"', 'shown'],
+    ['RateLimit-Policy', 'shown'],
+  ],
+  'docs/guides/mirror.md': [
+    ['npx deskwire keys create', 'here'],
+    ['npm install', tarballs],
+    ['export DESKWIRE_URL', 'here'],
+    ['import', mirror],
+    ['select', mirror],
+    ['select', mirror],
+    ['select', mirror],
+    ['const', mirror],
+    ['const', mirror],
+    ['npx deskwire mirror', 'here'],
+  ],
+  'docs/guides/moving-in.md': [
+    ['npx deskwire import', 'here'],
+    ['externalId,name', 'here'],
+    ['const', 'here'],
+    ['npx deskwire export', 'here'],
+    ['const customers', 'here'],
+  ],
+  'docs/guides/moving-organizations.md': [
+    ['deskwire org balance', needs('deskwire org', 'packages/service/test/moves moves, between databases')],
+    ['first  ', 'shown'],
+  ],
+  'docs/guides/observing.md': [
+    ['# prometheus.yml', 'shown'],
+    [
+      'npm install @opentelemetry',
+      needs('npm install', 'npm run test:collector runs it, with what a checkout has'),
+    ],
+    ['# A collector', 'shown'],
+    ['POST /v1/tickets', 'shown'],
+  ],
+  'docs/guides/operating.md': [
+    ['npx deskwire org create', 'here'],
+    ['npx deskwire org suspend', 'here'],
+    ['npx deskwire org delete', 'here'],
+    ['select', 'here'],
+    ['psql -h', 'here'],
+    ['openssl', 'here'],
+    ['npx deskwire encryption-key rotate', 'here'],
+    ['export DESKWIRE_ENCRYPTION_KEY_PREVIOUS', 'here'],
+    ['psql …', 'here'],
+    ['npx deskwire doctor', 'here'],
+    ['npx deskwire conform', 'here'],
+    ['npx deskwire backup', 'here'],
+    ['npx deskwire restore desk', 'here'],
+    ['npx deskwire restored', 'here'],
+  ],
+  'docs/guides/receiving.md': [
+    [
+      'import { createReceiver',
+      needs(
+        'expressApp',
+        'it is for four frameworks at once: packages/sdk/test/adapters.test.ts has one each',
+      ),
+    ],
+    ['import { verifyWebhook', receiving],
+    ['npx deskwire verify-signature', 'here'],
+    ['create table', ranBy('packages/sdk/test/seen.pg.test.ts')],
+    ['export class', ranBy('packages/sdk/test/seen.pg.test.ts')],
+    ['import { testDelivery', receiving],
+    ['npx deskwire sign', 'here'],
+  ],
+  'docs/guides/summaries.md': [
+    ['Customer:', 'shown'],
+    ['DESKWIRE_SUMMARIZER_URL', 'here'],
+    ['curl', 'here'],
+  ],
+  'docs/guides/sync.md': [
+    ['import { createClient, MemoryCopy', 'here'],
+    ['import { createHash', sync],
+    ['import { changesUpTo', sync],
+  ],
+  'docs/guides/webhooks-or-sync.md': [['import', webhookGuides]],
+  'docs/guides/webhooks.md': [
+    ['DESKWIRE_TRUSTED_TARGETS', 'here'],
+    ['DESKWIRE_RETRY_DELAYS', 'here'],
+    ['const webhook', 'here'],
+    ['import', webhookGuides],
+    ['import', webhookGuides],
+    ['import', webhookGuides],
+  ],
+  'packages/cli/README.md': [['npm install', tarballs]],
+  'packages/console/README.md': [['npm run build:console', needs('npm run', 'npm test runs these')]],
+  'packages/mirror/README.md': [
+    ['npm install', tarballs],
+    ['import', mirror],
+  ],
+  'packages/sdk/README.md': [
+    ['npm install', tarballs],
+    ['import', ranBy('packages/sdk/test/readme.test.ts')],
+    ['for await', 'here'],
+    ['const key', 'here'],
+    ['const webhook', 'here'],
+    ['const verdict', 'here'],
+  ],
+  'packages/service/README.md': [['import', 'here']],
+}
+
+const documents = filesEndingIn(['.md']).filter((file) =>
+  /^(?:README\.md|docs\/guides\/[\w-]+\.md|packages\/\w+\/README\.md)$/.test(file),
+)
+
+/** The blocks of a document, with indentation as in a list taken away. */
+function blocksIn(document: string): readonly string[] {
+  const blocks = textOf(document).matchAll(/^( *)```\w*\n([\s\S]*?)^\1```$/gm)
+  return [...blocks].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+}
+
+const taken = new Set<string>()
+
+/** A block that is accounted for as run here. */
+function take(document: string, begins: string): string {
+  const entries = accounts[document]?.filter(([start, account]) => account === 'here' && start === begins)
+  if (entries?.length !== 1) throw new Error(`${document} has no such block to be run: ${begins}`)
+  taken.add(`${document} ${begins}`)
+  const block = blocksIn(document).find((one) => one.startsWith(begins))
+  if (block === undefined) throw new Error(`${document} has no block that begins so: ${begins}`)
+  return block
+}
+
+test('every block is accounted for', () => {
+  expect(Object.keys(accounts).sort()).toEqual(
+    [...documents].filter((file) => blocksIn(file).length > 0).sort(),
+  )
+  for (const [document, entries] of Object.entries(accounts)) {
+    const blocks = [...blocksIn(document)]
+    for (const [n, [begins, account]] of entries.entries()) {
+      // What begins with anything stands for the rest.
+      const these = begins === '' && n === entries.length - 1 ? blocks.splice(0) : blocks.splice(0, 1)
+      expect([document, begins, these.length > 0]).toEqual([document, begins, true])
+      for (const block of these) {
+        expect([document, block.trimStart().startsWith(begins.trimEnd()), begins]).toEqual([
+          document,
+          true,
+          begins,
+        ])
+        if (typeof account === 'object' && 'needs' in account) expect(block).toContain(account.needs)
+      }
+      if (typeof account !== 'object' || !('ranBy' in account)) continue
+      expect([account.ranBy, existsSync(join(root, account.ranBy))]).toEqual([account.ranBy, true])
+      expect(textOf(account.ranBy)).toContain(document.split('/').slice(-1)[0])
+    }
+    expect([document, blocks]).toEqual([document, []])
+  }
+})
+
+let dataDir: DataDir
+let cwd: string
+let service: Service | null = null
+let key: string
+/** A receiver on this machine, and what it got. */
+const received: string[] = []
+const receiver = createServer(async (request, response) => {
+  let body = ''
+  for await (const piece of request.setEncoding('utf8')) body += piece
+  received.push(`${request.headers['x-service-signature']} ${body}`)
+  response.writeHead(204).end()
+})
+const receiverPort = () => String((receiver.address() as AddressInfo).port)
+
+beforeAll(async () => {
+  dataDir = await temporaryDataDir()
+  cwd = dataDir.parent
+  await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+})
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  receiver.close()
+  await dataDir?.[Symbol.asyncDispose]()
+})
+
+const settings = () => ({ DESKWIRE_DATA_DIR: dataDir.path, URL: `${service?.url}/v1`, KEY: key })
+
+/** Starts the service by a line of a guide, as the next terminal finds it. */
+async function startBy(line: string): Promise<void> {
+  await service?.stop('SIGTERM')
+  service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, filled(line))
+  key ??= /shown this once: (\S+)/.exec(service.output.stdout)?.[1] ?? ''
+  expect(key).toMatch(/^dwk_/)
+}
+
+/** The text with what a reader fills in. */
+function filled(text: string, own: Readonly<Record<string, string>> = {}): string {
+  const all = {
+    'dwk_…': key,
+    'http://127.0.0.1:8080': service?.url ?? '',
+    'https://desk.example/v1': `${service?.url}/v1`,
+    'http://localhost:3000/hook': `http://127.0.0.1:${receiverPort()}/hook`,
+    'http://127.0.0.1:8081/hook': `http://127.0.0.1:${receiverPort()}/hook`,
+    'https://example.com/hooks': 'https://93.184.215.14/hooks',
+    ' data/': ` ${dataDir.path}/`,
+    ...own,
+  }
+  return Object.entries(all).reduce((filledIn, [place, value]) => filledIn.replaceAll(place, value), text)
+}
+
+/** Runs a block in a shell; it fails with what the shell said. */
+async function shell(block: string, own: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)('bash', ['-eo', 'pipefail', '-c', filled(block, own)], {
+    cwd,
+    env: environment(settings()),
+  }).catch((error) => {
+    throw new Error(`${filled(block, own)}\n${error.stdout}\n${error.stderr}`)
+  })
+  return stdout
+}
+
+/** Runs lines that are left running until they have printed this, and ends them by Ctrl-C. */
+async function leftRunning(
+  line: string,
+  holds: (printed: string) => boolean,
+  meanwhile: () => Promise<unknown>,
+) {
+  const child = spawn('bash', ['-c', `exec ${filled(line)}`], {
+    cwd,
+    env: environment(settings()),
+    detached: true,
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (printed += text))
+  const end = once(child, 'close')
+  try {
+    await until(`${line} listens`, () => /listening|webhook/.test(printed) || child.exitCode !== null)
+    await meanwhile()
+    await until(`${line}: ${printed}`, () => holds(printed) || child.exitCode !== null)
+  } finally {
+    process.kill(-(child.pid as number), 'SIGINT')
+    await end
+  }
+  return printed
+}
+
+const lines = (block: string) => block.trimEnd().split('\n')
+
+const preamble = `import { createClient, verifyWebhook } from '@deskwire/sdk'
+const client = createClient({ baseUrl: process.env.URL ?? '', apiKey: process.env.KEY ?? '' })
+`
+/** Runs a sample that takes its client for granted. */
+const sample = (code: string, before = '', after = '') =>
+  runProgram(`${preamble}${before}${filled(code)}${after}`, settings(), 'module-typescript')
+
+test('commands of the guide on webhooks, and of an application on this machine', {
+  timeout: 240_000,
+}, async () => {
+  const [start = '', listen = '', trigger = ''] = lines(
+    take('docs/guides/webhooks.md', 'DESKWIRE_TRUSTED_TARGETS'),
+  )
+  await startBy(start)
+  const heard = await leftRunning(
+    listen,
+    (printed) => printed.includes('verified'),
+    () => shell(trigger),
+  )
+  expect(heard).toMatch(/ticket\.created .* verified/)
+  await leftRunning(
+    take('docs/guides/consumers.md', 'npx deskwire listen').trim(),
+    () => received.length > 0,
+    () => shell(trigger),
+  )
+  expect(received[0]).toMatch(/^t=\d+,v1=.* \{.*"ticket\.created"/)
+  const [restart = '', chaos = ''] = lines(take('docs/guides/webhooks.md', 'DESKWIRE_RETRY_DELAYS'))
+  await startBy(restart)
+  expect(
+    await leftRunning(
+      chaos,
+      (printed) => printed.includes('ticket.created'),
+      () => shell(trigger),
+    ),
+  ).toMatch(/ticket\.created/)
+})
+
+test('samples and commands of the guides that need a service', { timeout: 240_000 }, async () => {
+  const summarizes = take('docs/guides/summaries.md', 'DESKWIRE_SUMMARIZER_URL')
+  await startBy(summarizes)
+  await shell(take('docs/guides/clients.md', 'curl '))
+  expect(JSON.parse(await readFile(join(cwd, 'openapi.json'), 'utf8')).openapi).toBe('3.1.0')
+
+  for (const [document, begins, said] of [
+    ['docs/guides/keys.md', 'const key', /^dwk_\w+\n$/],
+    ['packages/sdk/README.md', 'const key', /^dwk_\w+\n$/],
+    ['docs/guides/webhooks.md', 'const webhook', /^whsec_\S+\n$/],
+    ['packages/sdk/README.md', 'const webhook', /^whsec_\S+\n$/],
+  ] as const)
+    expect([document, await sample(take(document, begins))]).toEqual([document, expect.stringMatching(said)])
+
+  await writeFile(join(cwd, 'customers.csv'), take('docs/guides/moving-in.md', 'externalId,name'))
+  const imported = await shell(take('docs/guides/moving-in.md', 'npx deskwire import'))
+  expect(imported).toMatch(/2 created/)
+  expect(
+    await sample(take('docs/guides/moving-in.md', 'const'), '', 'console.log(created, refused)'),
+  ).toMatch(/^1 .*email.*\n0 1\n$/)
+  await shell(take('docs/guides/moving-in.md', 'npx deskwire export'))
+  const exported = await readFile(join(cwd, 'customers.ndjson'), 'utf8')
+  expect(exported).toContain('"Ada Lovelace"')
+  const copied = await sample(
+    take('docs/guides/moving-in.md', 'const customers'),
+    "import { MemoryCopy } from '@deskwire/sdk'\nconst copy = new MemoryCopy()\n",
+  )
+  expect(copied).toMatch(/digest/)
+  expect(
+    await sample(
+      take('packages/sdk/README.md', 'for await'),
+      'const cursor = undefined, stop = new AbortController(), { signal } = stop\nconst store = async (changes: unknown[], next: string) => { console.log(changes.length > 0, typeof next); stop.abort() }\ntry {\n',
+      '} catch (error) { if (!signal.aborted) throw error }\n',
+    ),
+  ).toBe('true string\n')
+  const copies = filled(take('docs/guides/sync.md', 'import { createClient, MemoryCopy'))
+  expect(await runProgram(`${copies}await catchUp()\n`, settings(), 'module-typescript')).toBe('')
+
+  const conversation = await sample(
+    `const { id: customerId } = await client.customers.create({ name: 'Grace' })
+const { id } = await client.conversations.create({ customerId, channel: 'email' })
+await client.messages.create({ conversationId: id, direction: 'inbound', author: { type: 'customer' }, body: 'Lost.' })
+await client.conversations.resolve(id)
+process.stdout.write(id)`,
+  )
+  expect(await shell(`CONVERSATION=${conversation}\n${take('docs/guides/summaries.md', 'curl')}`)).toContain(
+    'The parcel was lost',
+  )
+
+  await writeFile(
+    join(cwd, 'event.json'),
+    JSON.stringify({ id: 'x', type: 'ticket.created', data: { subject: 'Hello' } }),
+  )
+  const secret = { 'whsec_…': 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cw==' }
+  const before = received.length
+  await shell(take('docs/guides/receiving.md', 'npx deskwire sign'), secret)
+  expect(received.length).toBe(before + 1)
+  await shell('cp event.json body.json; npx deskwire sign body.json --secret whsec_… > headers.txt', secret)
+  expect(await shell(take('docs/guides/receiving.md', 'npx deskwire verify-signature'), secret)).toMatch(
+    /^verified$/m,
+  )
+  const receives = await sample(
+    take('packages/sdk/README.md', 'const verdict'),
+    `import { testDelivery } from '@deskwire/sdk/testing'
+const secret = 'whsec_x'
+const { body: rawBody, headers } = await testDelivery({ type: 'ticket.created', data: { subject: 'Hello' } }, secret)
+const receive = async (request: object, response: object) => {
+`,
+    '}\nawait receive({ headers }, {})',
+  )
+  expect(receives).toBe('Hello\n')
+})
+
+test('commands of the guide on mirrors', { timeout: 120_000 }, async () => {
+  await using database = await testDatabase({ template: null })
+  const { host, port, user, database: name } = database.connection
+  const url = `'postgres://${user}@/${name}?host=${encodeURIComponent(host)}&port=${port}'`
+  const { organizationId: ID } = JSON.parse(await shell('npx deskwire org create --name Mirrored --json'))
+  expect(await shell(take('docs/guides/mirror.md', 'npx deskwire keys create'), { ID })).toMatch(/dwk_/)
+  const [exported = ''] = lines(take('docs/guides/mirror.md', 'export DESKWIRE_URL'))
+  const place = 'postgres://reports:secret@127.0.0.1/reports'
+  expect(await shell(`${exported}\necho "$DATABASE_URL"`, { [place]: url })).toBe(`${url.slice(1, -1)}\n`)
+  const [keep = '', verify = ''] = lines(take('docs/guides/mirror.md', 'npx deskwire mirror'))
+  const at = { 'postgres://desk@db.internal/warehouse': url }
+  await shell(`${keep} --once`, at)
+  expect(await shell(verify, at)).toMatch(/exact/)
+})
+
+test('commands of the guide on operating', { timeout: 300_000 }, async () => {
+  const guide = 'docs/guides/operating.md'
+  const [create = '', list = '', ...keys] = lines(take(guide, 'npx deskwire org create'))
+  const NAME = "'Analytical Engines'"
+  const created = await shell(create, { NAME })
+  const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? ''
+  expect(await shell(list)).toContain('Analytical Engines')
+  const [make = '', listKeys = '', revoke = ''] = keys
+  expect(await shell(make, { ' ID': ` ${ID}`, NAME })).toContain('dwk_')
+  const shown = await shell(listKeys, { ' ID': ` ${ID}` })
+  const KEY_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(shown)?.[0] ?? ''
+  await shell(revoke, { KEY_ID, ' ID': ` ${ID}` })
+  await shell(take(guide, 'npx deskwire org suspend'), { ' ID': ` ${ID}` })
+  await expect(shell(take(guide, 'npx deskwire org delete'), { ' ID': ` ${ID}` })).rejects.toThrow(/--yes/)
+  await shell(`npx deskwire org delete ${ID} --yes ${ID}`)
+  expect(await shell(take(guide, 'npx deskwire doctor'))).toMatch(/encryption key/)
+  expect(await shell(take(guide, 'npx deskwire conform'))).toMatch(/holds|passed|ok/i)
+
+  // psql is not everywhere: its arguments lead a client to the database.
+  const host = (
+    await shell(`psql() { printf '%s' "$2"; }\n${take(guide, 'psql -h')}`, { ' data/': ` ${dataDir.path}/` })
+  ).trim()
+  const query = async (sql: string) => {
+    const client = new pg.Client({ host, user: 'deskwire', database: 'deskwire' })
+    await client.connect()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  expect(await query(take(guide, 'select'))).toMatchObject([{ rows: expect.anything() }])
+  const [, forget = ''] = /-c "(.*)"/.exec(take(guide, 'psql …')) ?? []
+  expect(forget).toMatch(/^update installation/)
+
+  expect(Buffer.from(await shell(take(guide, 'openssl')), 'base64')).toHaveLength(32)
+  await service?.stop('SIGTERM')
+  const keyFile = join(dataDir.path, 'encryption.key')
+  const old = (await readFile(keyFile, 'utf8')).trim()
+  const rotation = take(guide, 'export DESKWIRE_ENCRYPTION_KEY_PREVIOUS').replaceAll(
+    ' data/',
+    ` ${dataDir.path}/`,
+  )
+  service = null
+  service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, rotation)
+  await shell(
+    `export DESKWIRE_ENCRYPTION_KEY_PREVIOUS=${old}\n${take(guide, 'npx deskwire encryption-key rotate')}`,
+  )
+
+  const file = { 'desk-2026-01-31.backup': join(cwd, 'desk.backup') }
+  await shell(take(guide, 'npx deskwire backup'), file)
+  await service.stop('SIGTERM')
+  service = null
+  await shell(take(guide, 'npx deskwire restore desk'), file)
+  await shell(take(guide, 'npx deskwire restored'))
+})
+
+test('the program that embeds the service', async () => {
+  await using other = await temporaryDataDir()
+  const program = spawn(
+    process.execPath,
+    ['--input-type=module', '--eval', take('packages/service/README.md', 'import')],
+    {
+      cwd: root,
+      env: environment({ DESKWIRE_DATA_DIR: other.path, DESKWIRE_PORT: '0' }),
+    },
+  )
+  let printed = ''
+  program.stdout.setEncoding('utf8').on('data', (text) => (printed += text))
+  await until('it listens', () => printed.includes('listening on') || program.exitCode !== null)
+  const end = once(program, 'close')
+  program.kill('SIGTERM')
+  expect(await end).toEqual([0, null])
+})
+
+test('no block is listed as run here and is not', () => {
+  const here = Object.entries(accounts).flatMap(([document, entries]) =>
+    entries.flatMap(([begins, account]) => (account === 'here' ? [`${document} ${begins}`] : [])),
+  )
+  expect(here.filter((one) => !taken.has(one))).toEqual([])
+})
