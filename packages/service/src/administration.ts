@@ -23,6 +23,7 @@ export {
   openInstallation,
   roomiest,
 } from './installation.ts'
+export { quoted } from './kernel/errors.ts'
 export { createLog } from './kernel/log.ts'
 export { systemClock } from './kernel/timestamps.ts'
 export type { KeyRecord } from './keys/api-key.ts'

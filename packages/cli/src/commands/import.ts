@@ -1,4 +1,3 @@
-import type { Kind } from '@deskwire/service/administration'
 import { clientHelp, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { exitCodes } from '../failure.ts'
@@ -22,7 +21,8 @@ export const importCommand: Command = {
   --json                 print the summary as one JSON object
 ${clientHelp}
 Columns are named like the fields of the API. tags are separated by ; or |; customAttributes.NAME is a value of your own,
-text unless the name ends in :number or :boolean. An empty cell leaves its field out.
+text unless the name ends in :number or :boolean. An empty cell leaves its field out. A line with a cell that is no such number or
+boolean, or that would be rounded, is rejected.
 
 With a column externalId, rows are found by it: those that are there are changed, the others created. Without, all are
 created, and the same file sent again within a day with the same key creates nothing twice.
@@ -52,7 +52,7 @@ Example:
     const known = { file: path, kind: kind.plural }
     if (switches['dry-run']) {
       const found = await survey(kind, source)
-      const counts = await rehearse(kind, source, found)
+      const counts = await rehearse(source, found)
       if (switches.json) printJson({ ...known, dryRun: true, rows: counts.rows, rejected: counts.rejected })
       else
         process.stdout.write(
@@ -72,9 +72,9 @@ Example:
   },
 }
 
-async function rehearse(kind: Kind, source: Source, found: Survey): Promise<Counts> {
+async function rehearse(source: Source, found: Survey): Promise<Counts> {
   const show = createShow(process.stderr, { total: found.rows, done: 0, now: () => performance.now() })
-  const counts = await checkRows(kind, source, found, show.update)
+  const counts = await checkRows(source, found, show.update)
   show.end()
   return counts
 }

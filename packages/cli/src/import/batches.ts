@@ -1,9 +1,7 @@
 /** Records as batches of the API. The same file makes the same batches, so that a batch can be sent again. */
-import { itemOf, type Layout } from './columns.ts'
+import type { Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
-
-/** A record with the row that it makes, or why it makes none. */
-export type Entry = CsvRecord & ({ readonly item: Record<string, unknown> } | { readonly fault: string })
+import { type Entry, entryOf } from './entry.ts'
 
 export interface Batch {
   /** From 0. */
@@ -54,11 +52,4 @@ export async function* toBatches(
     if (entries.length >= bounds.rows) yield take()
   }
   if (entries.length > 0) yield take()
-}
-
-function entryOf(record: CsvRecord, layout: Layout): Entry {
-  const { length } = record.cells
-  const wanted = layout.header.length
-  if (length === wanted) return { ...record, item: itemOf(layout, record.cells) }
-  return { ...record, fault: `it has ${length} values where the header has ${wanted}` }
 }

@@ -2,18 +2,23 @@
  * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an object,
  * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
-import { fieldSchema, type Kind } from '@deskwire/service/administration'
+import { fieldSchema, type Kind, quoted } from '@deskwire/service/administration'
 import { UsageError } from '../usage-error.ts'
+import type { FieldFault } from './fault.ts'
+
+/** What a cell means; or what is wrong with it, where reading it would change its value. */
+type Read = { readonly value: unknown } | { readonly fault: string }
 
 interface Column {
   /** The field, and the member of it. */
   readonly path: readonly [field: string, member?: string]
-  /** The value of a cell that is not empty. What it cannot read it leaves to the service to refuse. */
-  read(cell: string): unknown
+  /** Reads a cell that is not empty. */
+  read(cell: string): Read
 }
 
 /** A header that fits the kind. */
 export interface Layout {
+  readonly kind: Kind
   readonly header: readonly string[]
   /** What each column means; null for one that is left out. */
   readonly columns: readonly (Column | null)[]
@@ -45,7 +50,7 @@ export function readHeader(kind: Kind, cells: readonly string[], ignored: readon
     throw new UsageError(`the column ${twice} is there twice; --ignore leaves a column out`)
   const hasExternalId = columns.some((column) => column?.path[0] === 'externalId')
   if (!hasExternalId) requireColumns(kind, columns)
-  return { header, columns, hasExternalId }
+  return { kind, header, columns, hasExternalId }
 }
 
 /** New rows need what the kind requires; rows that are there already can be changed in part. */
@@ -57,24 +62,32 @@ function requireColumns(kind: Kind, columns: readonly (Column | null)[]): void {
   if (missing.length > 0) throw new UsageError(`new ${kind.plural} need columns for: ${missing.join(', ')}`)
 }
 
-/** The row that a record's cells make, as the API takes it. An empty cell says nothing: its field is left out. */
-export function itemOf({ columns }: Layout, cells: readonly string[]): Record<string, unknown> {
+/**
+ * The row that a record's cells make, as the API takes it, and the cells that cannot be read, which are left out of it. An
+ * empty cell says nothing: its field is left out.
+ */
+export function itemOf({ columns }: Layout, cells: readonly string[]) {
   const fields = new Map<string, unknown>()
   const members = new Map<string, [string, unknown][]>()
+  const faults: FieldFault[] = []
   for (const [n, column] of columns.entries()) {
     const cell = cells[n] ?? ''
     if (column === null || cell === '') continue
     const [field, member] = column.path
-    if (member === undefined) fields.set(field, column.read(cell))
-    else members.set(field, [...(members.get(field) ?? []), [member, column.read(cell)]])
+    const read = column.read(cell)
+    if ('fault' in read)
+      faults.push({ path: column.path.filter((step) => step !== undefined), detail: read.fault })
+    else if (member === undefined) fields.set(field, read.value)
+    else members.set(field, [...(members.get(field) ?? []), [member, read.value]])
   }
   // fromEntries defines keys rather than assigning them: "__proto__" is a key like any other.
   for (const [field, entries] of members) fields.set(field, Object.fromEntries(entries))
-  return Object.fromEntries(fields)
+  return { item: Object.fromEntries(fields) as Record<string, unknown>, faults }
 }
 
 interface Schema {
   readonly type?: unknown
+  readonly format?: unknown
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: unknown
@@ -89,15 +102,15 @@ function columnsOf(kind: Kind): { accepted: string[]; find(name: string): Column
     if (field.access === 'read') continue
     const schema = fieldSchema({ ...field, nullable: false }, 'input') as Schema
     if (schema.properties !== undefined) {
-      for (const [member, { type }] of Object.entries(schema.properties)) {
-        fixed.set(`${name}.${member}`, { path: [name, member], read: readerOf(type) })
+      for (const [member, its] of Object.entries(schema.properties)) {
+        fixed.set(`${name}.${member}`, { path: [name, member], read: readerOf(its) })
         accepted.push(`${name}.${member}`)
       }
     } else if (schema.type === 'object') {
       open.push(name)
       accepted.push(`${name}.NAME (text), ${name}.NAME:number, ${name}.NAME:boolean`)
     } else if (schema.type !== 'array') {
-      fixed.set(name, { path: [name], read: readerOf(schema.type) })
+      fixed.set(name, { path: [name], read: readerOf(schema) })
       accepted.push(name)
     } else if (schema.items?.type === 'string') {
       fixed.set(name, { path: [name], read: readList })
@@ -106,27 +119,50 @@ function columnsOf(kind: Kind): { accepted: string[]; find(name: string): Column
   }
   const find = (name: string): Column | null => {
     const [, field = '', member = '', type] = /^([^.]+)\.(.+?)(?::(number|boolean))?$/s.exec(name) ?? []
-    if (open.includes(field)) return { path: [field, member], read: readerOf(type) }
+    if (open.includes(field)) return { path: [field, member], read: readerOf({ type }) }
     return fixed.get(name) ?? null
   }
   return { accepted, find }
 }
 
-function readerOf(type: unknown): Column['read'] {
-  switch (type) {
-    case 'boolean':
-      return (cell) => (/^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : cell)
-    case 'integer':
-    case 'number':
-      return (cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell)
-    default:
-      return (cell) => cell
+function readerOf({ type, format }: Schema): Column['read'] {
+  if (type === 'boolean') return readBoolean
+  if (type === 'integer' || type === 'number') return readNumber
+  return format === 'date-time' ? readTime : (value) => ({ value })
+}
+
+function readBoolean(cell: string): Read {
+  if (/^(true|false)$/i.test(cell)) return { value: cell.toLowerCase() === 'true' }
+  return { fault: `must be true or false; got ${quoted(cell)}` }
+}
+
+function readNumber(cell: string): Read {
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(cell))
+    return { fault: `must be a number as JSON writes it, for example 1000, -3.5 or 1e6; got ${quoted(cell)}` }
+  const value = Number(cell)
+  if (spellingOf(String(value)) === spellingOf(cell)) return { value }
+  return {
+    fault: `must be a number that a double (IEEE 754) holds, or be imported as text: ${quoted(cell)} would become ${value}`,
   }
 }
 
-function readList(cell: string): string[] {
-  return cell
-    .split(/[;|]/)
-    .map((word) => word.trim())
-    .filter((word) => word !== '')
+/** One spelling for each decimal number: `1.50e2` and `150` are `15e1`. */
+function spellingOf(number: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return number === 'Infinity' || number === '-Infinity' ? number : '0'
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** What is no time goes on as it is: the service says what it accepts. What is finer than a millisecond it would cut off. */
+function readTime(cell: string): Read {
+  if (!/\.\d{3}\d*[1-9]/.test(cell)) return { value: cell }
+  return { fault: `must have at most three decimals of a second; got ${quoted(cell)}` }
+}
+
+function readList(cell: string): Read {
+  const words = cell.split(/[;|]/).map((word) => word.trim())
+  return { value: words.filter((word) => word !== '') }
 }

@@ -4,15 +4,27 @@ export interface RowProblem {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] | undefined
 }
 
+/** What is wrong with a field, or with the row as a whole where there is no path. */
+export interface FieldFault {
+  readonly path: readonly string[]
+  readonly detail: string
+}
+
 /** The faults of its fields by their columns' names; where there are none, the problem's own words. */
 export function faultText({ detail, errors = [] }: RowProblem): string {
   if (errors.length === 0) return detail
-  return errors.map(({ pointer, detail: fault }) => `${columnOf(pointer)}${fault}`).join('; ')
+  return faultsText(errors.map((error) => ({ path: stepsOf(error.pointer), detail: error.detail })))
 }
 
-/** `/customAttributes/plan` → `customAttributes.plan: `; nothing for the row as a whole. */
-function columnOf(pointer: string): string {
-  if (pointer === '') return ''
-  const steps = pointer.slice(1).split('/')
-  return `${steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')}: `
+/** `customAttributes.plan: must be …; email: must be …`; no name for the row as a whole. */
+export function faultsText(faults: readonly FieldFault[]): string {
+  return faults
+    .map(({ path, detail }) => (path.length === 0 ? '' : `${path.join('.')}: `) + detail)
+    .join('; ')
+}
+
+/** `/customAttributes/plan` → `customAttributes`, `plan`. */
+export function stepsOf(pointer: string): string[] {
+  const steps = pointer.split('/').slice(1)
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

@@ -1,6 +1,7 @@
 /** Sends the batches of a file, a few at once, and takes in what became of them in the order of the file. */
 import type { BatchAnswer } from '@deskwire/sdk'
-import type { Batch, Entry } from './batches.ts'
+import type { Batch } from './batches.ts'
+import type { Entry } from './entry.ts'
 import { faultText } from './fault.ts'
 import { type Counts, type Progress, saveProgress } from './progress.ts'
 import type { Reject, Rejects } from './rejects.ts'

@@ -1,10 +1,11 @@
 /** Columns by the declarations of the kinds: what is accepted, and what becomes of a cell. */
 import { describe, expect, test } from 'vitest'
 import { itemOf, readHeader } from '../../src/import/columns.ts'
+import { entryOf } from '../../src/import/entry.ts'
 import { kindNamed, plurals } from '../../src/kinds.ts'
 
 const row = (plural: string, columns: string, cells: readonly string[], ignored: string[] = []) =>
-  itemOf(readHeader(kindNamed(plural), columns.split(','), ignored), cells)
+  itemOf(readHeader(kindNamed(plural), columns.split(','), ignored), cells).item
 
 describe('a row', () => {
   test('has the fields that its columns are named like, and leaves out what is empty', () => {
@@ -31,8 +32,75 @@ describe('a row', () => {
     expect(attributes(['', '', '-3', ''])).toEqual({ seats: -3 })
     const proto = row('customers', 'name,customAttributes.__proto__', ['Ada', 'x']).customAttributes as object
     expect(Object.keys(proto)).toEqual(['__proto__'])
-    // What cannot be read goes on as it is: the service says what it accepts.
-    expect(attributes(['', '', 'many', 'yes'])).toEqual({ seats: 'many', vip: 'yes' })
+  })
+
+  test('holds the value of each cell unchanged, or names the cell, its value and what is accepted', () => {
+    const read = (type: string, cell: string) => {
+      const header = ['externalId', `customAttributes.it:${type}`]
+      const entry = entryOf({ line: 2, cells: ['a', cell] }, readHeader(kindNamed('customers'), header, []))
+      return 'fault' in entry ? entry.fault : entry.item.customAttributes
+    }
+    const numbers: [cell: string, value: number][] = [
+      ['0', 0],
+      ['-12.50', -12.5],
+      ['1e3', 1_000],
+      ['9007199254740992', 2 ** 53],
+      ['9007199254740994', 2 ** 53 + 2],
+      ['0.1', 0.1],
+      ['123456789012345000000000000', 1.23456789012345e26],
+    ]
+    for (const [cell, it] of numbers) expect(read('number', cell)).toEqual({ it })
+    for (const cell of ['abc', '1_000', '1,000', '007', ' 1', '+1', '.5', '1.', '0x10', 'NaN', 'Infinity'])
+      expect(read('number', cell)).toBe(
+        `customAttributes.it: must be a number as JSON writes it, for example 1000, -3.5 or 1e6; got ${JSON.stringify(cell)}`,
+      )
+    const rounded: [cell: string, become: string][] = [
+      ['9007199254740993', '9007199254740992'],
+      ['-9007199254740993', '-9007199254740992'],
+      ['123456789012345678.5', '123456789012345680'],
+      ['0.12345678901234567890', '0.12345678901234568'],
+      ['1e400', 'Infinity'],
+      ['1e-400', '0'],
+    ]
+    for (const [cell, become] of rounded)
+      expect(read('number', cell)).toBe(
+        `customAttributes.it: must be a number that a double (IEEE 754) holds, or be imported as text: "${cell}" would become ${become}`,
+      )
+    expect([read('boolean', 'TRUE'), read('boolean', 'false')]).toEqual([{ it: true }, { it: false }])
+    for (const cell of ['maybe', 'yes', '1', 'true '])
+      expect(read('boolean', cell)).toBe(
+        `customAttributes.it: must be true or false; got ${JSON.stringify(cell)}`,
+      )
+  })
+
+  test('of which several cells are wrong names each of them, and what else its kind refuses', () => {
+    const fault = (plural: string, columns: string, cells: string[]) => {
+      const entry = entryOf({ line: 2, cells }, readHeader(kindNamed(plural), columns.split(','), []))
+      return 'fault' in entry ? entry.fault.split('; ').map((one) => one.split(' must be')[0]) : entry.item
+    }
+    const columns = 'name,email,customAttributes.a:number,customAttributes.b:boolean,externalId'
+    expect(fault('customers', columns, ['', 'nope', 'x', 'y', ''])).toEqual([
+      'customAttributes.a:',
+      'got "x"',
+      'customAttributes.b:',
+      'got "y"',
+      'externalId: an upsert finds rows by it',
+      'email:',
+    ])
+    expect(fault('teammates', 'name,email,active', ['', 'nope', 'perhaps'])).toEqual([
+      'active:',
+      'got "perhaps"',
+      'email:',
+      'name: is required:',
+    ])
+    // Of a time that the service would shorten, as of one that is none.
+    const booking = 'customerId,title,startAt,endAt,timezone'
+    const times = ['2026-02-02T09:00:00.123456Z', '2026-02-02T10:00:00.1230+01:00']
+    const id = '01980000-0000-7000-8000-000000000001'
+    expect(fault('bookings', booking, [id, 't', ...times, 'UTC'])).toEqual([
+      'startAt: must have at most three decimals of a second',
+      'got "2026-02-02T09:00:00.123456Z"',
+    ])
   })
 
   test('of other kinds has members of objects and truth values', () => {

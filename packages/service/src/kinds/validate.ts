@@ -35,17 +35,14 @@ export function parseCreation(shape: Shape, body: unknown, most = listedErrors):
   const sent = parseFields(shape, body, 'create', most)
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = {}
-  const errors: FieldError[] = []
   for (const name of shape.fieldNames) {
     const field = shape.fields[name] as Field
     if (name in sent.value) {
       const value = sent.value[name]
       draft[name] = field.merge === undefined ? value : field.merge(field.initial, value)
-    } else if (field.initial === undefined) {
-      errors.push({ pointer: `/${name}`, code: 'required', detail: `is required: must be ${field.accepts}` })
     } else draft[name] = field.initial
   }
-  return errors.length > 0 ? fail(validationFailed(errors)) : ok(draft)
+  return ok(draft)
 }
 
 export interface Patch {
@@ -120,6 +117,13 @@ function parseFields(
       if (parsed.ok) values[name] = parsed.value
       else errors.push(...parsed.error)
     }
+  }
+  for (const name of purpose === 'create' ? shape.fieldNames : []) {
+    const field = shape.fields[name] as Field
+    if (field.initial !== undefined || Object.hasOwn(body, name)) continue
+    if (errors.length >= most) uncounted++
+    else
+      errors.push({ pointer: `/${name}`, code: 'required', detail: `is required: must be ${field.accepts}` })
   }
   return errors.length > 0 ? fail(validationFailed(errors, uncounted)) : ok(values)
 }

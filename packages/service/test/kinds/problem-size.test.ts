@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { customer } from '../../src/desk/customer/index.ts'
+import { teammate } from '../../src/desk/teammate/index.ts'
 import { defineField } from '../../src/kinds/field.ts'
 import { parseCreation } from '../../src/kinds/validate.ts'
 
@@ -56,4 +57,15 @@ test('the wrong places within one field are as few, and a long name is not repea
   if (long.ok) throw new Error('accepted')
   expect(long.error.errors).toMatchObject([{ pointer: '', code: 'unknown_field' }])
   expect(JSON.stringify(long.error).length).toBeLessThan(1_000)
+})
+
+test('a field that is missing is listed with the others that are wrong', () => {
+  const parsed = parseCreation(teammate, { email: 'nope', active: 'yes', x: 1 })
+  if (parsed.ok) throw new Error('accepted')
+  expect(parsed.error.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
+    '/email invalid_format',
+    '/active invalid_type',
+    '/x unknown_field',
+    '/name required',
+  ])
 })

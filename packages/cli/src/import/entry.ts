@@ -1,0 +1,38 @@
+/** A record of a file as a row to send, or everything that is wrong with it. */
+import { parseNew, systemClock } from '@deskwire/service/administration'
+import { itemOf, type Layout } from './columns.ts'
+import type { CsvRecord } from './csv.ts'
+import { type FieldFault, faultsText, stepsOf } from './fault.ts'
+
+/** A record with the row that it makes, or why it makes none. */
+export type Entry = CsvRecord & ({ readonly item: Record<string, unknown> } | { readonly fault: string })
+
+export function entryOf(record: CsvRecord, layout: Layout): Entry {
+  const { length } = record.cells
+  const wanted = layout.header.length
+  if (length !== wanted) return { ...record, fault: `it has ${length} values where the header has ${wanted}` }
+  const { item, faults } = itemOf(layout, record.cells)
+  if (layout.hasExternalId && item.externalId === undefined)
+    faults.push({ path: ['externalId'], detail: 'an upsert finds rows by it' })
+  if (faults.length === 0) return { ...record, item }
+  // The service will not see this row, and so cannot add what else is wrong with it.
+  const others = brokenRules(layout, item).filter(
+    ({ path }) => !faults.some((fault) => isWithin(fault, path)),
+  )
+  return { ...record, fault: faultsText([...faults, ...others]) }
+}
+
+/** What this version of the service would refuse of a row by itself. */
+export function brokenRules({ kind, hasExternalId }: Layout, item: Record<string, unknown>): FieldFault[] {
+  const parsed = parseNew(kind, item, systemClock)
+  if (parsed.ok) return []
+  const { detail, errors = [{ pointer: '', code: 'invalid_value', detail }] } = parsed.error
+  // A row that is there already has what it requires.
+  const left = errors.filter(({ code }) => !(hasExternalId && code === 'required'))
+  return left.map((error) => ({ path: stepsOf(error.pointer), detail: error.detail }))
+}
+
+/** Whether the fault is of this field or of a member of it: the field may be missing for that reason alone. */
+function isWithin({ path }: FieldFault, field: readonly string[]): boolean {
+  return field.length > 0 && field.every((step, n) => path[n] === step)
+}
