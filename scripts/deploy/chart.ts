@@ -55,6 +55,7 @@ export async function tryChart(report: Report): Promise<string> {
     }
     reportDatabases(report)
     reportNumbers(report, scratch)
+    reportPublicUrl(report)
     reportVolumes(report)
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
@@ -95,6 +96,23 @@ function reportNumbers(report: Report, scratch: string): void {
       ),
   )
   report(`numbers as settings, in ${pods.length} pods: as they are written`, good && pods.length === 3)
+}
+
+/** What clients call is the host of the Ingress, or what an operator says. */
+function reportPublicUrl(report: Report): void {
+  const cases: readonly (readonly [values: readonly string[], url: string | undefined])[] = [
+    [[], undefined],
+    [['ingress.enabled=true', 'ingress.host=desk.test'], 'https://desk.test'],
+    [['ingress.enabled=true', 'publicUrl=https://other.test:8443'], 'https://other.test:8443'],
+  ]
+  for (const [values, url] of cases) {
+    const pods = podsOf(render(values, '1.37.0'))
+    const told = pods.filter(
+      ({ containers: [container] }) =>
+        container?.env.find(({ name }) => name === 'DESKWIRE_PUBLIC_URL')?.value === url,
+    )
+    report(`public URL ${url ?? 'left out'}, in ${told.length} of ${pods.length} pods`, told.length === 3)
+  }
 }
 
 /** The volumes of an operator are in every pod, and mounted. */

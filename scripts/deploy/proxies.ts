@@ -80,6 +80,18 @@ async function tryProxy(
     beyond.status === 413 && beyond.type.startsWith('application/problem+json'),
   )
 
+  const hostile = { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'evil.example', Forwarded: 'proto=ftp' }
+  const link = await call(`${url}/v1/console-links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json', ...hostile },
+    body: '{"scopes":["customers:read"]}',
+  })
+  const [, origin = link.said] = /"url":"([^"]+)\/console#link=/.exec(link.said) ?? []
+  report(
+    `${name}: a console link leads to ${origin.replace(/:\d+$/, '')}, whatever the client's X-Forwarded-Proto and -Host say; Strict-Transport-Security: ${link.secured}`,
+    [url, 'https://localhost'].includes(origin) && link.secured === 'max-age=31536000',
+  )
+
   const inside = await Promise.all(
     ['/metrics', '/readyz', '/healthz'].map(async (path) => (await fetch(url + path)).status),
   )
@@ -161,6 +173,8 @@ interface Answer {
   readonly status: number
   readonly type: string
   readonly said: string
+  /** Its Strict-Transport-Security. */
+  readonly secured: string
 }
 
 /** Over HTTP/1.1 and a connection of its own. */
@@ -171,7 +185,8 @@ function call(
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const sent = request(url, { ...options, agent: false }, async (answer) => {
     const said = await text(answer).catch(() => '')
-    resolve({ status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', said })
+    const { 'content-type': type = '', 'strict-transport-security': secured = 'none' } = answer.headers
+    resolve({ status: answer.statusCode ?? 0, type, said, secured })
   })
   sent.once('error', reject).end(body)
   return promise

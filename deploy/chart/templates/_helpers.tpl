@@ -82,6 +82,9 @@ volumeMounts:
   valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }
 {{- end }}
 {{- end }}
+{{- with .Values.publicUrl | default (ternary (printf "https://%s" .Values.ingress.host) "" .Values.ingress.enabled) }}
+- { name: DESKWIRE_PUBLIC_URL, value: {{ . | quote }} }
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ include "deskwire.text" $value | quote }}

@@ -80,7 +80,9 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
-  /** Proxies that are believed about where a request came from; none unless told. */
+  /** What clients reach the service by, as `https://desk.example`; what their requests say unless told. */
+  readonly publicUrl?: string | null
+  /** Proxies that are believed about where a request came from and went to; none unless told. */
   readonly trustedProxies?: Networks
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
@@ -111,12 +113,14 @@ export function createApp(options: AppOptions): App {
     name = null,
     otherMetrics = async () => [],
     tellWorker = null,
+    publicUrl = null,
     trustedProxies = noNetworks,
     corsOrigins = [],
     telemetry = null,
   } = options
   const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
+    publicUrl,
     ...(trustedProxies.ranges.length === 0
       ? {}
       : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),

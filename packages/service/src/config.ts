@@ -12,6 +12,7 @@ import {
 import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, noNetworks, parseNetworks } from './kernel/networks.ts'
+import { parseOrigin } from './kernel/origins.ts'
 import { fail, ok, type Result } from './kernel/result.ts'
 import { parseEncryptionKey } from './webhooks/secrets.ts'
 
@@ -313,11 +314,20 @@ export const settings = {
     accepts: 'a whole number of bytes, or of KiB, MiB, GiB or TiB, for example 10GiB, below 8 PiB',
     parse: parseSize,
   }),
+  publicUrl: setting<string | null>({
+    variable: 'DESKWIRE_PUBLIC_URL',
+    default: null,
+    defaultShown: 'none: what requests are sent to',
+    help: 'what clients reach the service by, for console links; with https, answers have Strict-Transport-Security',
+    accepts:
+      'an http or https URL of a host, with or without a port, and without path, user info, query or fragment, for example https://desk.example.com',
+    parse: parseOrigin,
+  }),
   trustedProxies: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_PROXIES',
     default: '',
     defaultShown: 'none',
-    help: "proxies whose X-Forwarded-For is believed, so that limits see the client's address",
+    help: "proxies whose X-Forwarded-For, -Proto and -Host are believed: the client's address, for limits, and what it called",
     accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
     parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
   }),

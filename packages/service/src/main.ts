@@ -144,6 +144,7 @@ async function startRoles(
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
     tellWorker: tellOf(0),
+    publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     consoleFrameAncestors: config.consoleFrameAncestors,
@@ -159,7 +160,8 @@ async function startRoles(
       clock,
       giveBack: (workerId) => giveBackLeases(databases, workerId),
     })
-  process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
+  const reached = config.publicUrl ?? api.address
+  process.stdout.write(`listening on ${api.address}\nguides and reference at ${reached}/\n`)
   return [...startFinishing(databases, log), api, ...metrics, ...(worker === null ? [] : [worker])]
 }
 

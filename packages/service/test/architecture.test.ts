@@ -281,6 +281,12 @@ test('one place speaks to the endpoint that writes summaries', () => {
   expect(summarizing).toEqual(['summarizer/chat-endpoint.ts'])
 })
 
+test('one place reads what a request says of where it went', () => {
+  const reading =
+    /\brequest\.(host|hostname|port|protocol)\b|['"]x-forwarded-|\bhost\b.* = (this|request)\.headers/
+  expect(violations(reading)).toEqual(['http/origin.ts'])
+})
+
 test('nothing prints but the log and the start', () => {
   // Samples show programs that do.
   expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['docs/samples.ts', 'main.ts'])

@@ -156,7 +156,7 @@ export function clientAddress(request: FastifyRequest): string {
 }
 
 /** Without the port that some proxies append; an address of IPv4 as itself, also where a socket of IPv6 shows it as its own. */
-function bareAddress(hop: string): string {
+export function bareAddress(hop: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop) ?? []
   const [, beforePort] = /^([\d.]+):\d{1,5}$/.exec(hop) ?? []
   const address = bracketed ?? beforePort ?? hop

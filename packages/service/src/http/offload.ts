@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
+import { forwardedHeaders } from './origin.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,9 +69,10 @@ export function answerElsewhere(offload: Offload) {
       home,
       method: request.method,
       url: request.url,
-      // The thread uses the same request id, and is a part of the same trace.
+      // The thread uses the same request id and origin, and is a part of the same trace.
       headers: {
         ...ownHeaders(request.headers),
+        ...forwardedHeaders(request),
         'x-request-id': request.id,
         ...(request.span && { traceparent: request.span.traceparent }),
       },

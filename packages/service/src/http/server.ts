@@ -29,6 +29,7 @@ import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { Disconnected, watchClients } from './disconnect.ts'
 import { parseJson } from './json-body.ts'
 import { answerElsewhere, isToBeOffloaded, type Offload } from './offload.ts'
+import { readOrigins, refuseHost } from './origin.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, discardBody, readBody } from './read-body.ts'
 import { pathOf } from './replies.ts'
@@ -52,7 +53,9 @@ const arrivesWithin = 60_000
 
 /** What stands between clients and the server. */
 export interface Edge {
-  /** Whether what a proxy at this address says of the one before it is believed; nobody is unless told. */
+  /** What clients reach the service by, as `https://desk.example`; what their requests say unless told. */
+  readonly publicUrl?: string | null
+  /** Whether what a proxy at this address says of where a request came from and went to is believed; nobody is unless told. */
   readonly isTrustedProxy?: (ip: string) => boolean
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
@@ -87,6 +90,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     if (hasBody(raw) && !raw.complete) discardBody(raw)
   }
   const origins = new Set(edge.corsOrigins)
+  const trusts = edge.isTrustedProxy === undefined ? null : trustHops(edge.isTrustedProxy)
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -94,7 +98,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     requestTimeout: arrivesWithin,
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
-    ...(edge.isTrustedProxy === undefined ? {} : { trustProxy: trustHops(edge.isTrustedProxy) }),
+    ...(trusts === null ? {} : { trustProxy: trusts }),
     // Bodies are held against declarations of our own: the compilers that Fastify would load are 120 modules, and 4 MB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
@@ -105,7 +109,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     routerOptions: { maxParamLength, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
-      setHeaders(request, reply)
+      setHeaders(request, reply, schemeOf(request))
       discardUnread(request)
       if (answersPreflight(origins, request, reply)) return reply
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
@@ -118,6 +122,8 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   server.decorateRequest('rawBody', null)
   server.decorateRequest('offloaded', false)
   watchClients(server)
+  const believes = edge.inside === true ? () => true : (trusts ?? (() => false))
+  const schemeOf = readOrigins(server, { publicUrl: edge.publicUrl ?? null, believes })
   traceRequests(server, edge.telemetry ?? null, edge.inside)
   acceptJson(server, offload !== undefined)
   server.addHook('onSend', (request, _reply, payload, done) => {
@@ -128,13 +134,13 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.
-    setHeaders(request, reply, request.routeOptions.url)
+    setHeaders(request, reply, request.scheme, request.routeOptions.url)
     done()
   })
   server.addHook('onRequest', (request, reply, done) => {
-    const repeated = repeatedHeader(request.raw.rawHeaders)
-    if (repeated === null) done()
-    else sendProblem(reply, repeated)
+    const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request)
+    if (refused === null) done()
+    else sendProblem(reply, refused)
   })
   if (edge.unauthenticated !== undefined) limitUnauthenticated(server, edge.unauthenticated)
   allowOrigins(server, origins)
@@ -165,13 +171,14 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
 }
 
 /** What every answer has. */
-function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = url): void {
+function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, scheme: string, route = url): void {
   reply.header('x-request-id', id)
+  if (scheme === 'https') reply.header('strict-transport-security', 'max-age=31536000')
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
 /** Headers with one value. Node joins the repeated lines of some, and takes the first line of others. */
-const singleHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key']
+const singleHeaders = ['Authorization', 'Content-Type', 'Host', 'Idempotency-Key']
 const singleNames = singleHeaders.map((name) => name.toLowerCase())
 
 /** The refusal of a request that repeats one of them; null where none is repeated. Names and values alternate. */

@@ -28,7 +28,7 @@ export function traceRequests(server: FastifyInstance, telemetry: Telemetry | nu
   const { tracer } = telemetry
   const counted = inside ? null : countRequests(telemetry)
   server.addHook('onRequest', (request, reply, done) => {
-    const begun = { method: methodOf(request), scheme: request.protocol }
+    const begun = { method: methodOf(request), scheme: request.scheme }
     const ended = counted?.(begun)
     const span = isTraced(request) ? begin(request, begun.method) : null
     request.span = span
@@ -62,7 +62,7 @@ export function traceRequests(server: FastifyInstance, telemetry: Telemetry | nu
       attributes: {
         'http.request.method': method,
         'http.route': route,
-        'url.scheme': request.protocol,
+        'url.scheme': request.scheme,
         'deskwire.request_id': request.id,
       },
     })

@@ -38,7 +38,7 @@ const createLink = route({
   errors: ['insufficient_scope', 'limit_reached'],
   withhold: async ({ links }, caller, kept) => links.withhold(caller, kept),
   handle: ({ links }, { caller, body, request, record }) =>
-    links.create(caller, body, `${request.protocol}://${request.host}`, record),
+    links.create(caller, body, request.origin, record),
 })
 
 const exchangeLink = route({

@@ -59,7 +59,7 @@ export interface ConsoleLinkServices {
 }
 
 export interface ConsoleLinks {
-  /** `base`: where the service answers, as the caller has it: `https://desk.example`. */
+  /** `base`: where the service answers: `https://desk.example`. */
   create(
     caller: Caller,
     body: unknown,

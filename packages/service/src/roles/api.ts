@@ -52,6 +52,7 @@ export async function startApi(
     AppOptions,
     | 'tellWorker'
     | 'storage'
+    | 'publicUrl'
     | 'trustedProxies'
     | 'corsOrigins'
     | 'consoleFrameAncestors'

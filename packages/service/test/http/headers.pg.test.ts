@@ -131,26 +131,30 @@ test('an answer with a token or a secret is kept by nobody, nor is its replay', 
   expectSaid(await api.get(`/v1/api-keys/${id}`), 200)
 })
 
-test.each(['Authorization', 'Content-Type', 'Idempotency-Key'])('refuses two lines of %s', async (name) => {
-  const { api, url } = shared()
-  const headers: Record<string, string> = {
-    Authorization: `Bearer ${api.token}`,
-    'Content-Type': 'application/json',
-    'Idempotency-Key': randomUUID(),
-  }
-  const lines = [...Object.entries(headers), [name.toLowerCase(), headers[name] as string]].flat()
-  const body = '{"name":"Ada"}'
-  const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-    const lengths = ['Content-Length', String(body.length), 'Host', new URL(url).host]
-    const sent = request(`${url}/v1/customers`, { method: 'POST', headers: [...lines, ...lengths] })
-    sent.on('response', async (response) => {
-      resolve({ status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() })
+test.each(['Authorization', 'Content-Type', 'Host', 'Idempotency-Key'])(
+  'refuses two lines of %s',
+  async (name) => {
+    const { api, url } = shared()
+    const headers: Record<string, string> = {
+      Authorization: `Bearer ${api.token}`,
+      'Content-Type': 'application/json',
+      Host: new URL(url).host,
+      'Idempotency-Key': randomUUID(),
+    }
+    const lines = [...Object.entries(headers), [name.toLowerCase(), headers[name] as string]].flat()
+    const body = '{"name":"Ada"}'
+    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const length = ['Content-Length', String(body.length)]
+      const sent = request(`${url}/v1/customers`, { method: 'POST', headers: [...lines, ...length] })
+      sent.on('response', async (response) => {
+        resolve({ status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() })
+      })
+      sent.on('error', reject)
+      sent.end(body)
     })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-  expect(answer).toMatchObject({
-    status: 400,
-    text: expect.stringContaining(`${name} is sent more than once`),
-  })
-})
+    expect(answer).toMatchObject({
+      status: 400,
+      text: expect.stringContaining(`${name} is sent more than once`),
+    })
+  },
+)

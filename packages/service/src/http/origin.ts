@@ -1,0 +1,76 @@
+/**
+ * Where clients reach the service, as `https://desk.example`: DESKWIRE_PUBLIC_URL; without it what a trusted proxy says in `X-Forwarded-Proto` and
+ * `X-Forwarded-Host`, and else the connection. A client can put anything into these headers, and some proxies pass it on: what is not one scheme
+ * or one host is ignored.
+ */
+import { isIPv6 } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
+import { isHost } from '../kernel/origins.ts'
+import { bareAddress } from './authenticate.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the client used to reach the service. Fastify's own `protocol` and `host` take any text of a proxy. */
+    readonly scheme: 'http' | 'https'
+    /** What absolute URLs in an answer begin with: no path, no slash at the end. */
+    readonly origin: string
+  }
+}
+
+interface OriginOptions {
+  /** As `parseOrigin` returns it. */
+  readonly publicUrl?: string | null
+  /** Whether the peer at this address is believed. */
+  readonly believes: (peer: string | undefined) => boolean
+}
+
+/** Gives each request its `scheme` and `origin`. Returns what the scheme is made by, for requests that no route can have. */
+export function readOrigins(
+  server: FastifyInstance,
+  { publicUrl = null, believes }: OriginOptions,
+): (request: FastifyRequest) => 'http' | 'https' {
+  const told = (request: FastifyRequest, header: string, accepts: (value: string) => boolean) => {
+    const value = request.headers[header]
+    const peer = request.raw.socket?.remoteAddress
+    return typeof value === 'string' && accepts(value) && believes(peer) ? value : undefined
+  }
+  const schemeOf = (request: FastifyRequest) => {
+    if (publicUrl !== null) return publicUrl.startsWith('https:') ? 'https' : 'http'
+    return told(request, 'x-forwarded-proto', (value) => value === 'https') === undefined ? 'http' : 'https'
+  }
+  server.decorateRequest('scheme', {
+    getter() {
+      return schemeOf(this)
+    },
+  })
+  server.decorateRequest('origin', {
+    getter() {
+      if (publicUrl !== null) return publicUrl
+      // Of HTTP/1.0, Host may be missing.
+      const { host } = this.headers
+      const named = told(this, 'x-forwarded-host', isHost) ?? (host || localHost(this))
+      return new URL(`${schemeOf(this)}://${named}`).origin
+    },
+  })
+  return schemeOf
+}
+
+/** The same for the thread that a request is offloaded to, which believes them. */
+export function forwardedHeaders({ scheme, origin }: FastifyRequest): Record<string, string> {
+  return { 'x-forwarded-proto': scheme, 'x-forwarded-host': new URL(origin).host }
+}
+
+/** Why a request with this Host is refused (RFC 9112, 3.2); null where it is one, or none. */
+export function refuseHost({ headers: { host } }: FastifyRequest): Problem | null {
+  if (host === undefined || host === '' || isHost(host)) return null
+  return problem(
+    'invalid_parameter',
+    `The Host header must be a host name or an IP address, and a port where there is one; got ${quoted(host)}.`,
+  )
+}
+
+function localHost({ raw: { socket } }: FastifyRequest): string {
+  const address = bareAddress(socket.localAddress ?? 'localhost')
+  return `${isIPv6(address) ? `[${address}]` : address}:${socket.localPort ?? 80}`
+}
