@@ -69,16 +69,16 @@ function bucketOf(milliseconds: number): number {
 
 /**
  * How long the given part of the attempts took at most, in milliseconds: within the bucket that it falls into as if attempts were spread
- * evenly, so at most two thirds too much or too little. `counts`: one a bucket. Null where there were none.
+ * evenly up to `longest`, where an attempt ends, so at most two thirds too much or too little. `counts`: one a bucket. Null where there were none.
  */
-export function quantile(counts: readonly number[], part: number): number | null {
+export function quantile(counts: readonly number[], part: number, longest: number): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0)
   let left = Math.ceil(all * part)
   for (const [bucket, count] of counts.entries()) {
     if (count > 0 && left <= count) {
       const from = durationBounds[bucket - 1] ?? 0
-      // The last has no end: attempts in it took that long at least.
-      const to = durationBounds[bucket] ?? from
+      // The last has no end: attempts in it took that long at least. So did those of a bucket beyond the timeout, which was longer once.
+      const to = Math.max(from, Math.min(durationBounds[bucket] ?? from, longest))
       return Math.round(from + ((to - from) * left) / count)
     }
     left -= count

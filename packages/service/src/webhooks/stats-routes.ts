@@ -2,6 +2,7 @@
 import type { Caller } from '../access/directory.ts'
 import { grants } from '../access/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
+import type { DeliverySchedule } from '../delivery/model.ts'
 import { time, word } from '../http/list-parameters.ts'
 import { done, refused } from '../http/replies.ts'
 import { type Answered, routesOf } from '../http/route.ts'
@@ -22,6 +23,7 @@ export interface StatsServices {
   readonly clock: Clock
   /** How long the log goes back, in milliseconds. */
   readonly retention: number
+  readonly schedule: Pick<DeliverySchedule, 'answerTimeout'>
 }
 
 const route = routesOf<StatsServices>()
@@ -100,7 +102,7 @@ export function statsPart(kinds: readonly Kind[]) {
 }
 
 async function answer(
-  { database, clock, retention }: StatsServices,
+  { database, clock, retention, schedule: { answerTimeout } }: StatsServices,
   { organizationId, scopes }: Caller,
   webhookId: string | null,
   kinds: readonly Kind[],
@@ -112,7 +114,8 @@ async function answer(
   const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))
   const tables = readable.map(({ table }) => table)
   const abortable = { ofLong: (organization: string) => database.ofLong(organization, signal) }
-  const data = await readStats(abortable, { organizationId, webhookId }, tables, steps.value)
+  const timing = { steps: steps.value, answerTimeout }
+  const data = await readStats(abortable, { organizationId, webhookId }, tables, timing)
   return data === 'too_long' ? refused(tooLong) : done({ data })
 }
 

@@ -63,7 +63,7 @@ export async function readStats(
   database: Pick<Database, 'ofLong'>,
   { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
   tables: readonly StreamTable[],
-  steps: Steps,
+  { steps, answerTimeout }: { readonly steps: Steps; readonly answerTimeout: number },
 ): Promise<readonly StatsPoint[] | 'too_long'> {
   const values = [
     organizationId,
@@ -82,7 +82,7 @@ export async function readStats(
     place: Number(place),
     count: Number(count),
   }))
-  return pointsOf(steps, counted, changes)
+  return pointsOf({ ...steps, answerTimeout }, counted, changes)
 }
 
 const endpoints = `webhook_health h`
@@ -103,7 +103,7 @@ export interface DeliveryCount {
 
 /** Every step, also those in which nothing happened. */
 export function pointsOf(
-  { from, to, length }: Steps,
+  { from, to, length, answerTimeout }: Steps & { readonly answerTimeout: number },
   deliveries: readonly DeliveryCount[],
   changes: readonly ChangeCount[],
 ): readonly StatsPoint[] {
@@ -114,13 +114,16 @@ export function pointsOf(
     const changed = (changesAt.get(at) ?? []).map(({ kind, count }) => [kind, count])
     return {
       at: formatTimestamp(at),
-      ...outcomesOf(deliveriesAt.get(at) ?? []),
+      ...outcomesOf(deliveriesAt.get(at) ?? [], answerTimeout),
       changes: Object.fromEntries(changed),
     }
   })
 }
 
-function outcomesOf(counts: readonly DeliveryCount[]): Omit<StatsPoint, 'at' | 'changes'> {
+function outcomesOf(
+  counts: readonly DeliveryCount[],
+  answerTimeout: number,
+): Omit<StatsPoint, 'at' | 'changes'> {
   let succeeded = 0
   const failed: Record<string, number> = {}
   const durations = new Array<number>(durationBounds.length + 1).fill(0)
@@ -139,5 +142,6 @@ function outcomesOf(counts: readonly DeliveryCount[]): Omit<StatsPoint, 'at' | '
       case undefined: // Of a later release.
     }
   }
-  return { succeeded, failed, p50: quantile(durations, 0.5), p95: quantile(durations, 0.95) }
+  const [p50 = null, p95 = null] = [0.5, 0.95].map((part) => quantile(durations, part, answerTimeout))
+  return { succeeded, failed, p50, p95 }
 }

@@ -47,6 +47,18 @@ test('what is stored keeps its meaning', () => {
   ])
 })
 
+test.each([10_000, 8_000, 12_000, 300])('no quantile of attempts that end at %i ms is longer', (timeout) => {
+  const counts = durationBounds.concat(0).fill(0)
+  const slow = tallyOf([after(timeout)]).findLastIndex((count) => count > 0) - 1
+  counts[slow] = 40
+  counts[3] = 10
+  for (const part of [0.5, 0.95, 0.99, 1]) expect(quantile(counts, part, timeout)).toBeLessThanOrEqual(timeout)
+  expect(quantile(counts, 1, timeout)).toBe(timeout)
+  // A longer timeout that it had before is not forgotten.
+  counts[25] = 1_000
+  expect(quantile(counts, 0.95, timeout)).toBe(15_000)
+})
+
 test('a quantile lies in the bucket of the true one', () => {
   const bucketOf = (took: number) => tallyOf([after(took)]).findLastIndex((count) => count > 0) - 1
   fc.assert(
@@ -59,11 +71,11 @@ test('a quantile lies in the bucket of the true one', () => {
         })
         const exact = took.toSorted((a, b) => a - b)[Math.ceil(took.length * part) - 1] ?? 0
         const from = durationBounds[bucketOf(exact) - 1] ?? 0
-        const found = quantile(counts, part) ?? -1
+        const found = quantile(counts, part, 60_000) ?? -1
         expect(found).toBeGreaterThanOrEqual(from)
         expect(found).toBeLessThanOrEqual(durationBounds[bucketOf(exact)] ?? from)
       },
     ),
   )
-  expect(quantile([], 0.5)).toBeNull()
+  expect(quantile([], 0.5, 10_000)).toBeNull()
 })

@@ -1,6 +1,8 @@
 /** What is counted of deliveries and changes: each once, in its step, whatever the step, and as long as the log goes back. */
 import { describe, expect, test } from 'vitest'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { day, deliveriesOf, hour, makeWebhook, minute, readWebhook } from '../harness/hooks.ts'
@@ -145,6 +147,26 @@ test('what fails because its endpoint is disabled is counted as that', async () 
   const [point] = busy(await stats(api, '', id))
   expect(point).toMatchObject({ succeeded: 0, failed: { non_2xx: 3, endpoint_disabled: 3 } })
   expect(await readWebhook(api, id)).toMatchObject({ failureCount: 3 })
+})
+
+test('attempts that end at their timeout show a p95 of the timeout', async () => {
+  const api = await shared().newOrganization()
+  const { answerTimeout } = deliverySettings.schedule
+  const send: Send = async () => ({
+    kind: 'failed',
+    code: 'timeout',
+    message: 'no answer',
+    durationMs: answerTimeout,
+  })
+  const { engine } = testEngine(shared(), clock, { send })
+  toNext(minute)
+  await makeWebhook(api)
+  for (let n = 0; n < 20; n++) await makeCustomer(api)
+  await engine.runDue()
+  for (const step of ['1m', '1h', '1d']) {
+    const [point] = busy(await stats(api, `?step=${step}`))
+    expect(point, step).toMatchObject({ failed: { timeout: 20 }, p50: answerTimeout, p95: answerTimeout })
+  }
 })
 
 test('what is counted in no week that is kept goes by organization', async () => {

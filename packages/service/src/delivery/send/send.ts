@@ -34,7 +34,7 @@ export interface SendRequest {
   readonly ownConnection?: boolean
 }
 
-/** How an attempt ended. `durationMs` counts to the headers of the answer, or to the failure. */
+/** How an attempt ended. `durationMs` counts to the headers of the answer, or to the failure, and never beyond the timeout. */
 export type SendOutcome =
   | {
       readonly kind: 'answered'
@@ -136,9 +136,9 @@ class TargetSender implements Sender {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Never negative, though the clock steps back. */
+  /** From 0 to the timeout, though the clock is set or the timer is late. */
   #since(startedAt: number, now: number): number {
-    return Math.max(0, now - startedAt)
+    return Math.min(Math.max(0, now - startedAt), this.#timeoutMs)
   }
 
   async #attempt(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
