@@ -87,28 +87,50 @@ export function locale<const O extends Optional>(options: O): Field<Nullable<O, 
   return defineField(schema, 'a language tag (BCP 47), for example en-GB', 'text', options)
 }
 
-const knownTimezones = new Set<string>()
+const knownTimezones = new Map<string, string>()
 
-/** Whether `name` is a time zone of the IANA database. Offsets such as `+01:00` are not. */
-function isTimezone(name: string): boolean {
-  // Any case is accepted; remembered in one, so that there are no more to remember than time zones.
-  const known = name.toLowerCase()
-  if (knownTimezones.has(known)) return true
-  if (!/^[A-Za-z]/.test(name)) return false
+/** Words of former names that do not simply begin with a capital letter. */
+const zoneWords = new Map(
+  [
+    ...['ACT', 'BajaNorte', 'BajaSur', 'CHAT', 'ComodRivadavia', 'DeNoronha', 'EasterIsland', 'GMT', 'IN'],
+    ...['LHI', 'NSW', 'SystemV', 'UCT', 'US', 'UTC'],
+  ].map((word) => [word.toLowerCase(), word]),
+)
+
+/** The time zone of the IANA database that `name` is, in the case that it has there; null where it is none, as `+01:00`. */
+function timezoneNamed(name: string): string | null {
+  const lower = name.toLowerCase()
+  const known = knownTimezones.get(lower)
+  if (known !== undefined) return known
+  if (!/^[a-z]/.test(lower)) return null
+  let current: string
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
+    current = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
   } catch {
-    return false
+    return null
   }
-  knownTimezones.add(known)
-  return true
+  // A former name stays the name, as clients may compare it: `Intl` spells the current one alone.
+  const found = current.toLowerCase() === lower ? current : inCaseOfZones(lower)
+  knownTimezones.set(lower, found)
+  return found
 }
 
-/** The name of an IANA time zone. */
+/** `asia/kolkata` as `Asia/Kolkata`, `est5edt` as `EST5EDT`, `gb-eire` as `GB-Eire`. */
+function inCaseOfZones(lower: string): string {
+  const short = lower.includes('/') ? 0 : 3
+  return lower.replaceAll(/[a-z\d]+/g, (word) => {
+    if (/\d/.test(word) || word.length <= short) return word.toUpperCase()
+    return zoneWords.get(word) ?? word.charAt(0).toUpperCase() + word.slice(1)
+  })
+}
+
+/** The name of an IANA time zone, stored in its own case. */
 export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
-  const schema = storableText(1, 100).check((context) => {
-    if (!isTimezone(context.value))
-      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: context.value })
+  const schema = storableText(1, 100).transform((value, context) => {
+    const name = timezoneNamed(value)
+    if (name === null)
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+    return name ?? z.NEVER
   })
   return defineField(schema, 'an IANA time zone, for example Europe/Berlin', 'text', options)
 }

@@ -1,5 +1,7 @@
 /** Bookings field by field, and what their moves write down. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { booking } from '../../src/desk/booking/index.ts'
+import { parseCreation } from '../../src/kinds/validate.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeBooking, makeConversation, makeCustomer, makeTeammate } from '../harness/desk.ts'
 import { absent, type FieldCase, refused, tryChange, tryCreation } from '../harness/field-cases.ts'
@@ -73,6 +75,8 @@ describe('at creation', () => {
     ['endAt', '2026-04-01T09:00:00.001Z', '2026-04-01T09:00:00.001Z'],
     ['timezone', 'UTC', 'UTC'],
     ['timezone', 'America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+    ['timezone', 'europe/london', 'Europe/London'],
+    ['timezone', 'asia/KOLKATA', 'Asia/Kolkata'],
     ['timezone', '+02:00', refused('invalid_format')],
     ['timezone', 'Mars/Olympus', refused('invalid_format')],
     ['timezone', '', refused('too_short')],
@@ -103,6 +107,19 @@ describe('at creation', () => {
     await tryCreation(api, '/v1/bookings', base, given)
   })
 
+  test('a zone keeps its name, former ones included, in the case of the IANA database', async () => {
+    const { rows } = await shared().database.pool.query<{ name: string }>(
+      `select name from pg_timezone_names where name !~ '^(posix|right)/|^(Factory|localtime|posixrules)$'`,
+    )
+    expect(rows.length).toBeGreaterThan(500)
+    const stored = (timezone: string) => {
+      const parsed = parseCreation(booking, { ...base, timezone })
+      return parsed.ok ? parsed.value.timezone : parsed.error
+    }
+    for (const { name } of rows)
+      expect([name, name.toLowerCase(), name.toUpperCase()].map(stored)).toEqual([name, name, name])
+  })
+
   test('confirmed, it was confirmed then, and tells of the creation alone', async () => {
     const made = await makeBooking(api, { ...base, status: 'confirmed' })
     expect(made.confirmedAt).toBe(made.createdAt)
@@ -121,7 +138,7 @@ describe('in a change', () => {
     ['customerId', unknown, refused('unknown_reference')],
     ['title', 'Second fitting', 'Second fitting'],
     ['title', null, refused('invalid_type')],
-    ['timezone', 'Asia/Tokyo', 'Asia/Tokyo'],
+    ['timezone', 'asia/tokyo', 'Asia/Tokyo'],
     ['location', { type: 'phone', value: '+49' }, { type: 'phone', value: '+49' }],
     ['location', null, null],
     ['notes', 'n', 'n'],

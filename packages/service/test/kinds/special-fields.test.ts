@@ -89,6 +89,15 @@ describe('timezone', () => {
     expect(ofCustomer('timezone', value)).toHaveProperty('timezone', value)
   })
 
+  test.each([
+    ['europe/london', 'Europe/London'],
+    ['ASIA/CALCUTTA', 'Asia/Calcutta'],
+    ['gb-eire', 'GB-Eire'],
+    ['jst', 'JST'],
+  ])('takes %s and stores %s', (value, stored) => {
+    expect(ofCustomer('timezone', value)).toHaveProperty('timezone', stored)
+  })
+
   test.each(['+01:00', '01:00', 'Europe/Atlantis', 'Berlin', 'local', ' UTC', ''])('refuses %j', (value) => {
     expect(ofCustomer('timezone', value)).toContainEqual(expect.stringMatching(/^\/timezone /))
   })
