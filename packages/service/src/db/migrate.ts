@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
 import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
-import type { Gradually, Migration, Schema, SchemaFunction } from './migration.ts'
+import type { Gradually, Migration, PieceOfWork, Schema, SchemaFunction } from './migration.ts'
 import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
@@ -126,15 +126,19 @@ async function applyGradually(
   await runAll(client, indexes)
 }
 
-async function runPieces(client: Pick<Client, 'query'>, piece: string | undefined): Promise<void> {
+async function runPieces(client: Pick<Client, 'query'>, piece: Gradually['piece']): Promise<void> {
   if (piece === undefined) return
+  const work = typeof piece === 'string' ? inSql(piece) : piece
   let next: string | null = null
-  do {
-    const answer: { readonly rows: readonly { readonly next: string | null }[] } = await client.query<{
-      next: string | null
-    }>(piece, [next])
-    next = answer.rows[0]?.next ?? null
-  } while (next !== null)
+  do next = await work(client, next)
+  while (next !== null)
+}
+
+function inSql(piece: string): PieceOfWork {
+  return async (client, next) => {
+    const { rows } = await client.query<{ next: string | null }>(piece, [next])
+    return rows[0]?.next ?? null
+  }
 }
 
 async function runAll(client: Pick<Client, 'query'>, statements: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Client } from 'pg'
 
 /**
  * A function of the database that a version of the code calls. Its name carries a hash of its text, so processes of
@@ -50,15 +51,18 @@ export interface Migration {
   readonly gradually?: Gradually
 }
 
+/** From the `next` of the piece before to its own. */
+export type PieceOfWork = (client: Pick<Client, 'query'>, next: string | null) => Promise<string | null>
+
 /** Work in many transactions before a migration's own. Broken off anywhere it begins anew, so all of it can be repeated. */
 export interface Gradually {
   /** What the pieces need, in a transaction of its own. */
   readonly prepare?: readonly string[]
   /**
    * Does a piece, in a transaction of its own: `$1` is the text `next` that the piece before answered, null for the first. It answers
-   * one row, whose `next` is null when there is no more to do.
+   * one row, whose `next` is null when there is no more to do. What SQL cannot do is a function, whose every statement is a transaction.
    */
-  readonly piece?: string
+  readonly piece?: string | PieceOfWork
   /** Outside of any transaction, each `concurrently`: what was broken off left something invalid, which goes first. */
   readonly indexes?: readonly string[]
 }

@@ -16,18 +16,30 @@ export const mostSearchWords = 16
 
 /**
  * Marks on one character beyond which the rest is left out: writing has a handful, and putting a row of them in order takes
- * time with its square (64,000 of them: 3 to 6 s, and 2 ms like this). They are no letters of a word in any case.
+ * time with its square (64,000 of them: 3 to 6 s, and 2 ms like this).
  */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu
 
-/** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
+/**
+ * What a word is the same without: points of Hebrew and Arabic, which most texts leave out, variation selectors, keycaps, the dot that
+ * lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
+ */
+const unwritten =
+  /[\p{M}&&[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]]|(?<=i)\u0307|\u00ad|(?<=[\p{M}--[\u0590-\u06ff\u0890-\u08ff]])[\u200c\u200d]/gv
+
+/** A letter or digit, and marks that belong to letters: the vowel signs of most scripts of South and South-East Asia. */
+const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+
+/** The words of a text as `q` finds them: letters, digits and marks, lower case, compatibility forms folded. */
 export function searchWords(text: string): string[] {
   const words =
     text
       .replace(tooManyMarks, '$1')
       .normalize('NFKC')
       .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
+      .replace(unwritten, '')
+      .normalize('NFC')
+      .match(word) ?? []
   return words.map((word) => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')))
 }
 
@@ -50,24 +62,27 @@ export function changedSearchDocument(
   if (!kind.table.searchable) return null
   // Most changes leave all of that as it is, and a text of 64,000 characters takes a while.
   if (before !== null && isDeepStrictEqual(sourcesOf(kind, after), sourcesOf(kind, before))) return null
-  const terms = termsOf(kind, after)
-  return before !== null && terms === termsOf(kind, before) ? null : { createdAt, terms }
+  const names = searchedFields(kind)
+  const terms = termsOf(names, after)
+  return before !== null && terms === termsOf(names, before) ? null : { createdAt, terms }
 }
 
 /** The values that words are taken from. */
 function sourcesOf(kind: Kind, state: State): readonly unknown[] {
-  return [
-    state.tags,
-    ...kind.fieldNames.filter((name) => kind.fields[name]?.search).map((name) => state[name]),
-  ]
+  return [state.tags, ...searchedFields(kind).map((name) => state[name])]
 }
 
-function termsOf(kind: Kind, state: State): string {
+function searchedFields(kind: Kind): readonly string[] {
+  return kind.fieldNames.filter((name) => kind.fields[name]?.search)
+}
+
+/** What a row in this state is found by: its tags, and the words of these fields. */
+export function termsOf(names: readonly string[], state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
   const terms = new Set(tags.map(tagTerm))
-  for (const name of kind.fieldNames) {
+  for (const name of names) {
     const value = state[name]
-    if (!kind.fields[name]?.search || typeof value !== 'string') continue
+    if (typeof value !== 'string') continue
     for (const word of searchWords(value)) terms.add(word)
   }
   return firstTerms(terms).join(' ')

@@ -13,6 +13,65 @@ const before = schema.migrations
   .toSorted((a, b) => (a.id < b.id ? -1 : 1))
   .filter(({ id }) => id < '20261122-10-search-vector')
 
+test('words with marks that were torn apart are whole after the upgrade', async () => {
+  await using database = await testDatabase({ template: null })
+  const { pool } = database
+  const earlier = schema.migrations.filter(({ id }) => id < '20261125-20')
+  await migrate(pool, { migrations: earlier, functions: [] })
+  const organizations = [
+    await createEarlierOrganization(pool, 'One'),
+    await createEarlierOrganization(pool, 'Two'),
+  ]
+  const names = ['हिमानी', 'हमनशीं', 'José Ada', 'Ada Lovelace', 'שָׁלוֹם']
+  const stored = async () =>
+    (
+      await pool.query<{ name: string; terms: string; row: string }>(
+        `select t.body::jsonb->>'name' as name, w.terms, w.xmin::text as row from customers_words w
+           join customers t on t.organization_id = w.organization_id and t.id = w.id
+           where t.body::jsonb->>'name' = any($1) order by w.organization_id, w.id`,
+        [names],
+      )
+    ).rows
+  for (const { organizationId } of organizations) {
+    // More than a piece looks at, and the others among them.
+    const all = [...Array.from({ length: 1_100 }, (_, n) => `Row ${n}`), ...names]
+    const objects = all.map((name, n) => {
+      const terms = [
+        '#vip',
+        ...(name
+          .normalize('NFKC')
+          .toLowerCase()
+          .match(/[\p{L}\p{N}]+/gu) ?? []),
+      ].join(' ')
+      const id = `0000${(n * 37) % 9973}`.slice(-4).concat('0000-0000-4000-8000-000000000000')
+      return { id, terms, body: JSON.stringify({ id, object: 'customer', name, tags: ['vip'] }) }
+    })
+    await pool.query(
+      `with made as (
+         insert into customers (organization_id, id, created_at, updated_at, body)
+           select $1, o.id, '2026-01-01', '2026-01-01', o.body from jsonb_to_recordset($2) as o(id uuid, body text))
+       insert into customers_words (organization_id, id, created_at, terms)
+         select $1, o.id, '2026-01-01', o.terms from jsonb_to_recordset($2) as o(id uuid, terms text)`,
+      [organizationId, JSON.stringify(objects)],
+    )
+  }
+  const before = await stored()
+  expect(before).toHaveLength(2 * names.length)
+  await migrate(pool, schema)
+  for (const [n, row] of (await stored()).entries()) {
+    const isTorn = ['हिमानी', 'हमनशीं', 'שָׁלוֹם'].includes(row.name)
+    if (isTorn) expect(row.terms).toBe(`#vip ${row.name === 'שָׁלוֹם' ? 'שלום' : row.name}`)
+    // Others are not even written again.
+    else expect(row).toEqual(before[n])
+  }
+
+  await using service = await testService({ database })
+  for (const { token } of organizations) {
+    const { json } = await service.withToken(token).get(`/v1/customers?q=${encodeURIComponent('हिमानी')}`)
+    expect(json.data.map(({ name }: { name: string }) => name)).toEqual(['हिमानी'])
+  }
+})
+
 test('words and tags that were written before are found after the upgrade', async () => {
   await using database = await testDatabase({ template: null })
   const { pool } = database

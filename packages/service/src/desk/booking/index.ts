@@ -3,6 +3,7 @@ import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-ta
 import { defineKind } from '../../kinds/define-kind.ts'
 import { choice, text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
 import {
   bookingEvents,
@@ -89,6 +90,7 @@ export const booking = defineKind({
     { id: '20261122-50-booking-body-version', statements: [addBodyVersion('bookings')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-booking-words', statements: translateSearchTable('bookings') },
+    { id: '20261125-20-booking-marks', ...reviseWords('bookings', ['title']) },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

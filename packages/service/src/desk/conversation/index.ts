@@ -3,6 +3,7 @@ import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-ta
 import { defineKind } from '../../kinds/define-kind.ts'
 import { text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
 import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'
 
@@ -78,6 +79,7 @@ export const conversation = defineKind({
     { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-conversation-words', statements: translateSearchTable('conversations') },
+    { id: '20261125-20-conversation-marks', ...reviseWords('conversations', ['subject']) },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

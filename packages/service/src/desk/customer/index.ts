@@ -5,6 +5,7 @@ import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../kinds/common-fields.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { email, locale, phone, text, timezone } from '../../kinds/fields.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 
@@ -56,6 +57,7 @@ export const customer = defineKind({
     { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-customer-words', statements: translateSearchTable('customers') },
+    { id: '20261125-20-customer-marks', ...reviseWords('customers', ['name', 'company', 'email', 'phone']) },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

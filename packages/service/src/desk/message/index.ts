@@ -1,6 +1,7 @@
 import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
 
@@ -33,6 +34,7 @@ export const message = defineKind({
     { id: '20261122-50-message-body-version', statements: [addBodyVersion('messages')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-message-words', statements: translateSearchTable('messages') },
+    { id: '20261125-20-message-marks', ...reviseWords('messages', ['body']) },
   ],
   example: {
     conversationId: '01980000-0000-7000-8000-000000000002',

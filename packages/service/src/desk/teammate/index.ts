@@ -2,6 +2,7 @@ import { reviseSearchTable, translateSearchTable } from '../../db/migrations/sea
 import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { email, flag, text } from '../../kinds/fields.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 
 /** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
 export const teammate = defineKind({
@@ -31,6 +32,7 @@ export const teammate = defineKind({
     { id: '20261122-50-teammate-body-version', statements: [addBodyVersion('teammates')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-teammate-words', statements: translateSearchTable('teammates') },
+    { id: '20261125-20-teammate-marks', ...reviseWords('teammates', ['name', 'email']) },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

@@ -3,6 +3,7 @@ import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migra
 import { commonFields } from '../../kinds/common-fields.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kinds/fields.ts'
+import { reviseWords } from '../../kinds/revise-words.ts'
 import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
 
 /** Something to be done for a customer (specification 4.6). */
@@ -97,6 +98,7 @@ export const ticket = defineKind({
     { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
     // In databases that had the search tables before they took what earlier releases write.
     { id: '20261123-20-ticket-words', statements: translateSearchTable('tickets') },
+    { id: '20261125-20-ticket-marks', ...reviseWords('tickets', ['subject']) },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
