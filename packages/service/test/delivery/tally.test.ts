@@ -52,7 +52,8 @@ test.each([10_000, 8_000, 12_000, 300])('no quantile of attempts that end at %i 
   const slow = tallyOf([after(timeout)]).findLastIndex((count) => count > 0) - 1
   counts[slow] = 40
   counts[3] = 10
-  for (const part of [0.5, 0.95, 0.99, 1]) expect(quantile(counts, part, timeout)).toBeLessThanOrEqual(timeout)
+  for (const part of [0.5, 0.95, 0.99, 1])
+    expect(quantile(counts, part, timeout)).toBeLessThanOrEqual(timeout)
   expect(quantile(counts, 1, timeout)).toBe(timeout)
   // A longer timeout that it had before is not forgotten.
   counts[25] = 1_000
