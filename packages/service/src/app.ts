@@ -21,12 +21,12 @@ import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
 import { createHome, type Home, type HomeDatabase, type HomeOptions } from './home.ts'
-import { admitRequests, RequestAdmission } from './http/admit.ts'
-import { compressAnswers } from './http/compression.ts'
+import { RequestAdmission } from './http/admit.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
 import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
-import { createServer, refuseOtherMethods } from './http/server.ts'
+import { createServer } from './http/server.ts'
+import { refuseOtherMethods } from './http/unknown-address.ts'
 import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
 import type { TellWorker } from './journal/notifier.ts'
@@ -118,6 +118,15 @@ export function createApp(options: AppOptions): App {
     corsOrigins = [],
     telemetry = null,
   } = options
+  const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
+  const register = createRegistry(part)
+  const databases: readonly HomeDatabase[] = [
+    { name, pool, clock, tellWorker, isReady: () => true },
+    ...others,
+  ]
+  const shared: HomeOptions = { ...options, kinds, part, telemetry, resolver }
+  const { homes, known } = openHomes(databases, shared, register)
+  const pending = () => homes.reduce((sum, home) => sum + home.pending(), 0)
   const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
     publicUrl,
@@ -127,24 +136,16 @@ export function createApp(options: AppOptions): App {
     corsOrigins,
     ...(options.offload && { offload: options.offload }),
     ...(unauthenticated && { unauthenticated }),
+    ...(part === 'api' && admissionOfRequests(register, pending, options.offloadWaiting)),
     telemetry,
     inside: part === 'bulk',
   })
-  const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
-  const register = createRegistry(part)
-  const databases: readonly HomeDatabase[] = [
-    { name, pool, clock, tellWorker, isReady: () => true },
-    ...others,
-  ]
-  const shared: HomeOptions = { ...options, kinds, part, telemetry, resolver }
-  const { homes, known } = openHomes(databases, shared, register)
-  // Whoever waits is sent home before the server waits for them.
+  // Requests that wait for changes are answered before the server waits for its requests.
   server.addHook('preClose', (done) => {
     for (const { readers } of homes) readers.end()
     done()
   })
-  const pending = () => homes.reduce((sum, home) => sum + home.pending(), 0)
   const registers = [...new Set([register, ...homes.map((home) => home.register)])]
 
   const allowed = new Map<string, Set<string>>()
@@ -154,7 +155,7 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   const metrics = metricsText(() => registers, otherMetrics, clock)
-  if (part === 'api') registerOwnRoutes(server, options, homes, { register, metrics, pending })
+  if (part === 'api') registerOwnRoutes(server, options, homes, metrics)
   const admission = admissionOf(server, options, homes, known, unauthenticated)
   registerAnswering(server, homes, { admission }, known === null ? null : placingBy(known))
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
@@ -207,7 +208,17 @@ function nameOf(database: Pick<HomeDatabase, 'name'>): string {
   return database.name
 }
 
-/** What a process answers of itself, and counts of its requests. */
+/** The limits of requests, and what the metrics say of them. */
+function admissionOfRequests(register: Registry, pending: () => number, offloadWaiting = () => 0) {
+  const admission = new RequestAdmission()
+  const onError = countAdmission(register, () => {
+    const { waiting, ...held } = admission.standing
+    return { ...held, waiting: waiting + offloadWaiting(), pending: pending() }
+  })
+  return { admission, metrics: { onResponse: timeRequests(register), onError } }
+}
+
+/** What a process answers of itself. */
 function registerOwnRoutes(
   server: FastifyInstance,
   {
@@ -215,19 +226,10 @@ function registerOwnRoutes(
     degraded = () => null,
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
-    offloadWaiting = () => 0,
   }: AppOptions,
   homes: readonly Home[],
-  { register, metrics, pending }: Pick<App, 'metrics' | 'pending'> & { readonly register: Registry },
+  metrics: App['metrics'],
 ): void {
-  timeRequests(server, register)
-  const requests = new RequestAdmission()
-  admitRequests(server, requests)
-  compressAnswers(server)
-  countAdmission(server, register, () => {
-    const { waiting, ...held } = requests.standing
-    return { ...held, waiting: waiting + offloadWaiting(), pending: pending() }
-  })
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
   const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)

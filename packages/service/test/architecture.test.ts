@@ -295,8 +295,13 @@ test('nothing prints but the log and the start', () => {
 test('functions that are made again and again are named before they are assigned to a property (decision 73)', () => {
   const assigned = /\.#?\w+ (\?\?)?= (async )?((\([^()]*\)(: [^=]+)?|\w+) =>|function\b)/
   // Once in a process each, or when documents are first asked for.
-  const once = ['db/embedded/hold.ts', 'docs/documents.ts', 'http/server.ts']
+  const once = ['db/embedded/hold.ts', 'docs/documents.ts', 'http/unknown-address.ts']
   expect(violations(assigned)).toEqual(once)
+})
+
+test('one file adds the steps that a request passes', () => {
+  const adding = /addHook\(\s*'(?:onRequest|pre(?:Parsing|Validation|Handler)|on(?:Send|Error|Response))'/
+  expect(violations(adding)).toEqual(['http/pipeline.ts'])
 })
 
 test('one place reads JSON, in every package', () => {

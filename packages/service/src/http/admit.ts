@@ -2,7 +2,7 @@
  * What a request has to hold before it is worked on: a place among its organization's requests, and memory for its body or its response. It
  * waits for them with its body unread, so that TCP holds the sender back.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
 import { LimitExceeded, type Limited } from '../admission/limit-exceeded.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -170,17 +170,6 @@ export class RequestAdmission {
     this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes ?? 0)
     return admitted.done(bytes ?? 0, acquire)
   }
-}
-
-/** To be called after the hooks that find the caller. */
-export function admitRequests(server: FastifyInstance, admission: RequestAdmission): void {
-  server.decorateRequest('admitted', null)
-  server.addHook('preParsing', (request, reply) => admission.admit(request, reply))
-  server.addHook('onSend', (request, reply, payload, done) => {
-    const refused = admission.respond(request, reply, payload)
-    if (refused === null) done(null, payload)
-    else done(refused)
-  })
 }
 
 function isRead({ method }: FastifyRequest): boolean {

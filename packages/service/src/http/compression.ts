@@ -13,7 +13,7 @@ import {
   gzip,
   gzipSync,
 } from 'node:zlib'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { FairQueue, noQueue } from '../admission/fair-queue.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { preferred } from './negotiation.ts'
@@ -94,16 +94,15 @@ export function vary(reply: FastifyReply, name: string): void {
 }
 
 /**
- * Compresses large lists, pages and exports. What has an entity tag is left as it is, since a tag names the bytes and If-Match
- * takes it back; so is whatever holds a token or a secret, and every answer but to a GET, as those repeat what was sent: a
- * length that changes with what a stranger sends along would tell of the secret (BREACH). To be called after what counts the
- * bytes of answers.
+ * Step `onSend`: compresses large lists, pages and exports. Left as they are: what has an entity tag, since a tag names the bytes and If-Match
+ * sends it back; what holds a token or a secret; and every response but to a GET, as those repeat what was sent, and a length that changes
+ * with what a stranger sends along would reveal the secret (BREACH).
  */
-export function compressAnswers(server: FastifyInstance): void {
+export function compressResponses(): onSendHookHandler {
   const underWay = new FairQueue('compression', { ...noQueue, capacity: atOnce, share: 1 })
-  server.addHook('onSend', (request, reply, payload, done) => {
+  return (request, reply, payload, done) => {
     const { caller } = request
-    // Of who has left nothing would be given back.
+    // The permit of a client that has disconnected would never be released.
     if (caller === null || reply.raw.destroyed || !isToBeCompressed(request, reply, payload)) {
       return done(null, payload)
     }
@@ -120,7 +119,7 @@ export function compressAnswers(server: FastifyInstance): void {
     reply.raw.once('close', permit.release)
     reply.header('content-encoding', coding).removeHeader('content-length')
     done(null, compressing(payload, pieces()))
-  })
+  }
 }
 
 function acceptedCoding({ headers }: FastifyRequest): Coding | null {

@@ -2,7 +2,7 @@
  * Which pages of other origins may call the API from a browser (CORS; DESKWIRE_CORS_ORIGINS; specification 1.1). Keys
  * come in a header that the page sets, so nothing is sent with a browser's own credentials, and none are allowed.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What a browser asks about before it sends it. */
 const methods = 'GET, HEAD, POST, PATCH, DELETE'
@@ -39,17 +39,15 @@ export function answersPreflight(
   return true
 }
 
-/** Lets pages of these origins call; to be called before any hook that answers. */
-export function allowOrigins(server: FastifyInstance, origins: ReadonlySet<string>): void {
-  if (origins.size === 0) return
-  server.addHook('onRequest', (request, reply, done) => {
-    if (!answersPreflight(origins, request, reply)) done()
-  })
-  // Also where a route has said what else its answer varies with.
-  server.addHook('onSend', (_request, reply, payload, done) => {
-    const vary = String(reply.getHeader('vary') ?? '')
-    if (!/(?:^|,)\s*origin\s*(?:,|$)/i.test(vary))
-      reply.header('vary', vary === '' ? 'Origin' : `${vary}, Origin`)
-    done(null, payload)
-  })
+/** Step `onSend`, where there are origins: adds to `Vary` if the route has set it. */
+export function varyByOrigin(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: null, payload: unknown) => void,
+): void {
+  const vary = String(reply.getHeader('vary') ?? '')
+  if (!/(?:^|,)\s*origin\s*(?:,|$)/i.test(vary))
+    reply.header('vary', vary === '' ? 'Origin' : `${vary}, Origin`)
+  done(null, payload)
 }

@@ -1,5 +1,5 @@
 /** One signal a request: aborted when its client disconnects before the response was sent. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,15 +18,12 @@ export class Disconnected extends Error {
   }
 }
 
-/** To be called before any hook that uses the signal. */
-export function watchClients(server: FastifyInstance): void {
-  server.decorateRequest('disconnected')
-  server.addHook('onRequest', (request, reply, done) => {
-    const gone = new AbortController()
-    request.disconnected = gone.signal
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) gone.abort(new Disconnected())
-    })
-    done()
+/** Step `onRequest`: gives the request its signal. */
+export function watchClient(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const gone = new AbortController()
+  request.disconnected = gone.signal
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Disconnected())
   })
+  done()
 }

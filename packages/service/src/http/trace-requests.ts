@@ -1,5 +1,5 @@
 /** What telemetry is told of requests: a span for each that needs a key, and figures of all (decision 54). */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Attributes, Span, Telemetry } from '../kernel/telemetry.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 
@@ -17,20 +17,20 @@ const durations = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5
 const known = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /**
- * Traces and counts requests. To be called before any other hook is added.
+ * Two steps that trace and count requests: `begin` (`onRequest`), and `resume` wherever Fastify goes on from an event of the socket, which
+ * belongs to no trace: `preValidation`, as the body has arrived by then, and `onResponse`.
  *
- * A client's own `traceparent` begins no part of its trace, which would let anybody decide what is kept here; it becomes a
- * link. With `inside`, requests come from this process, which has begun their trace and counts them.
+ * A client's own `traceparent` does not become the parent of the trace, as any client could then decide what is sampled; it becomes a link.
+ * With `inside`, requests come from this process, which has begun their trace and counts them.
  */
-export function traceRequests(server: FastifyInstance, telemetry: Telemetry | null, inside = false): void {
-  server.decorateRequest('span', null)
-  if (telemetry === null) return
-  const { tracer } = telemetry
+export function traceRequests({ tracer, ...telemetry }: Telemetry, inside = false) {
   const counted = inside ? null : countRequests(telemetry)
-  server.addHook('onRequest', (request, reply, done) => {
+  return { begin, resume }
+
+  function begin(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const begun = { method: methodOf(request), scheme: request.scheme }
     const ended = counted?.(begun)
-    const span = isTraced(request) ? begin(request, begun.method) : null
+    const span = isTraced(request) ? beginSpan(request, begun.method) : null
     request.span = span
     reply.raw.once('close', () => {
       // Nobody waits for an answer any more that was not sent by now.
@@ -42,16 +42,14 @@ export function traceRequests(server: FastifyInstance, telemetry: Telemetry | nu
     })
     if (span === null) done()
     else tracer.within(span, done)
-  })
-  // The body has come in by then, and the answer gone: what runs from here on was begun by the socket that they go over.
-  const goOn = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+  }
+
+  function resume(request: FastifyRequest, _reply: unknown, done: () => void): void {
     if (request.span === null) done()
     else tracer.within(request.span, done)
   }
-  server.addHook('preValidation', goOn)
-  server.addHook('onResponse', goOn)
 
-  function begin(request: FastifyRequest, method: string): Span {
+  function beginSpan(request: FastifyRequest, method: string): Span {
     const { traceparent } = request.headers
     const theirs = typeof traceparent === 'string' ? traceparent : null
     const route = request.routeOptions.url ?? ''
@@ -84,7 +82,7 @@ function routeOf({ routeOptions }: FastifyRequest): Attributes {
 }
 
 /** Counts a request that begins, and answers what is to be called at its end. */
-function countRequests({ meter }: Telemetry) {
+function countRequests({ meter }: Pick<Telemetry, 'meter'>) {
   const duration = meter.histogram('http.server.request.duration', {
     unit: 's',
     description: 'Duration of HTTP server requests.',

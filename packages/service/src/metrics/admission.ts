@@ -1,5 +1,4 @@
 /** What requests hold and wait for, and what is refused beyond a limit. No figure names an organization. */
-import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
@@ -15,21 +14,17 @@ export interface AdmissionStanding {
   readonly pending: number
 }
 
-/** Counts what is refused beyond a limit, and shows what is held. */
-export function countAdmission(
-  server: FastifyInstance,
-  register: Registry,
-  standing: () => AdmissionStanding,
-): void {
+/** Shows what is held. Returns a step, `onError`, that counts what is refused beyond a limit. */
+export function countAdmission(register: Registry, standing: () => AdmissionStanding) {
   const refusals = counter(register, 'deskwire_share_refusals_total')
-  server.addHook('onError', (_request, _reply, error, done) => {
-    if (error instanceof LimitExceeded) refusals.inc({ of: error.what, reason: error.reason })
-    done()
-  })
   gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(standing().requests))
   gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(standing().waiting))
   gauge(register, 'deskwire_http_memory_bytes', (it) => it.set(standing().memory))
   gauge(register, 'deskwire_stream_changes_pending', (it) => it.set(standing().pending))
+  return (_request: unknown, _reply: unknown, error: Error, done: () => void): void => {
+    if (error instanceof LimitExceeded) refusals.inc({ of: error.what, reason: error.reason })
+    done()
+  }
 }
 
 /** Statements at the API's pool. */

@@ -1,15 +1,15 @@
 /** What the API counts of its requests and of its commits. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { gauge, histogram } from './instruments.ts'
 
-/** Times every request by method, route and class of status: routes as they are declared, whatever the path says. */
-export function timeRequests(server: FastifyInstance, register: Registry): void {
+/** Step `onResponse`: times every request by method, class of status, and route as it is declared. */
+export function timeRequests(register: Registry) {
   const durations = histogram(register, 'deskwire_http_request_duration_seconds')
   // The library looks a series up by its sorted labels each time.
   const series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>()
-  server.addHook('onResponse', (request, reply, done) => {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     // What no route answers, and methods that a route refuses, are one series each.
     const route = request.routeOptions.url ?? 'none'
     const method = commonMethods.has(request.method) ? request.method : 'other'
@@ -19,7 +19,7 @@ export function timeRequests(server: FastifyInstance, register: Registry): void 
     series.set(name, known)
     known.observe(reply.elapsedTime / 1000)
     done()
-  })
+  }
 }
 
 /** Anybody can send any method, but each of these is one of few. */

@@ -2,12 +2,7 @@
 import { connect } from 'node:net'
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  type AdmissionLimits,
-  admissionLimits,
-  admitRequests,
-  RequestAdmission,
-} from '../../src/http/admit.ts'
+import { type AdmissionLimits, admissionLimits, RequestAdmission } from '../../src/http/admit.ts'
 import { createServer } from '../../src/http/server.ts'
 import { eventually } from '../harness/locks.ts'
 
@@ -16,14 +11,13 @@ const quick = { waiting: 100, waitingOfOne: 50, waitAtMost: 60_000, share: 1 } a
 
 /** A service whose requests are answered by `answerAll`, and which believes any client's name. */
 async function served(limits: Partial<AdmissionLimits> = {}) {
-  const server = createServer(pino({ level: 'silent' }))
+  const admission = new RequestAdmission({ ...admissionLimits, ...limits })
+  const server = createServer(pino({ level: 'silent' }), { admission })
   server.addHook('onRequest', (request, _reply, done) => {
     const organizationId = String(request.headers['x-from'])
     request.caller = { organizationId, apiKeyId: organizationId, organizationCreatedAt: 0, scopes: [] }
     done()
   })
-  const admission = new RequestAdmission({ ...admissionLimits, ...limits })
-  admitRequests(server, admission)
   const open: (() => void)[] = []
   const whenTold = () => new Promise<string>((resolve) => open.push(() => resolve('{}')))
   server.get('/', whenTold)

@@ -1,0 +1,240 @@
+/**
+ * Everything that a request passes, in order. This is the only file that adds hooks for requests (architecture test): each step is a function
+ * from the file that its import names, or is further down here.
+ */
+import type { IncomingMessage } from 'node:http'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onErrorHookHandler,
+  onRequestHookHandler,
+  onResponseHookHandler,
+  onSendHookHandler,
+  preHandlerAsyncHookHandler,
+  preParsingAsyncHookHandler,
+  preValidationHookHandler,
+} from 'fastify'
+import { isBearer } from '../access/token.ts'
+import type { RateLimiter } from '../admission/rate-limit.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { networkOf } from '../kernel/networks.ts'
+import type { Telemetry } from '../kernel/telemetry.ts'
+import type { RequestAdmission } from './admit.ts'
+import { bearerToken, clientAddress } from './authenticate.ts'
+import { compressResponses } from './compression.ts'
+import { answersPreflight, varyByOrigin } from './cross-origin.ts'
+import { watchClient } from './disconnect.ts'
+import { answerElsewhere, type Offload } from './offload.ts'
+import { refuseHost } from './origin.ts'
+import { privateHeaders, sendProblem } from './problem-reply.ts'
+import { discardBody } from './read-body.ts'
+import { traceRequests } from './trace-requests.ts'
+import { refuseUnknown } from './unknown-address.ts'
+
+/** What the steps work with. A step whose part is missing is left out. */
+export interface PipelineParts {
+  /** Origins whose pages may call from a browser. */
+  readonly origins: ReadonlySet<string>
+  readonly telemetry: Telemetry | null
+  /** Requests come from this process, which has begun their traces. */
+  readonly inside: boolean
+  /** Counts requests without a valid key, by network. */
+  readonly unauthenticated: RateLimiter | undefined
+  /** The permits and the memory of requests. */
+  readonly admission: RequestAdmission | undefined
+  /** Answers requests whose bodies take long to read. */
+  readonly offload: Offload | undefined
+  /** Metrics of responses and of failures. */
+  readonly metrics:
+    | { readonly onResponse: onResponseHookHandler; readonly onError: onErrorHookHandler }
+    | undefined
+  readonly logsResponses: boolean
+}
+
+/** What steps leave on a request. */
+const properties = {
+  span: null,
+  caller: null,
+  admitted: null,
+  rawBody: null,
+  offloaded: false,
+} as const
+
+interface Steps {
+  readonly onRequest: readonly onRequestHookHandler[]
+  readonly preParsing: readonly preParsingAsyncHookHandler[]
+  readonly preValidation: readonly preValidationHookHandler[]
+  readonly preHandler: readonly preHandlerAsyncHookHandler[]
+  readonly onSend: readonly onSendHookHandler[]
+  readonly onError: readonly onErrorHookHandler[]
+  readonly onResponse: readonly onResponseHookHandler[]
+}
+
+/** The steps, in the order in which a request passes them. */
+function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
+  const { origins, telemetry, unauthenticated, admission, offload, metrics } = parts
+  const crossOrigin = origins.size > 0
+  const trace = telemetry === null ? undefined : traceRequests(telemetry, parts.inside)
+  return {
+    // Nothing of the body has been read.
+    onRequest: present(
+      watchClient,
+      trace?.begin,
+      setCommonHeaders,
+      refuseHeaders,
+      unauthenticated && limitUnauthenticated(unauthenticated),
+      crossOrigin && answerPreflight(origins),
+      refuseUnknown(server),
+      // Last, a route that needs a key finds its caller (`admit` in authenticate.ts).
+    ),
+    // The request waits for its permit and its memory with the body unread, so TCP holds the sender back.
+    preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
+    // Then the body is read (parse-body.ts).
+    preValidation: present(trace?.resume),
+    preHandler: present(offload && answerElsewhere(offload)),
+    // Then the route's handler runs (route.ts). An error that it throws becomes a problem (error-reply.ts).
+    onError: present(metrics?.onError),
+    onSend: present(
+      discardUnread,
+      closeAtShutdown(server),
+      crossOrigin && varyByOrigin,
+      admission && holdResponse(admission),
+      admission && compressResponses(),
+    ),
+    onResponse: present(trace?.resume, parts.logsResponses && logResponse, metrics?.onResponse),
+  }
+}
+
+/** Adds the steps to the server. To be called once, before any route is registered. */
+export function addPipeline(server: FastifyInstance, parts: PipelineParts): void {
+  for (const [name, value] of Object.entries(properties)) server.decorateRequest(name, value)
+  server.decorateRequest('disconnected')
+  const steps = stepsOf(server, parts)
+  for (const step of steps.onRequest) server.addHook('onRequest', step)
+  for (const step of steps.preParsing) server.addHook('preParsing', step)
+  for (const step of steps.preValidation) server.addHook('preValidation', step)
+  for (const step of steps.preHandler) server.addHook('preHandler', step)
+  for (const step of steps.onError) server.addHook('onError', step)
+  for (const step of steps.onSend) server.addHook('onSend', step)
+  for (const step of steps.onResponse) server.addHook('onResponse', step)
+}
+
+function present<Step>(...steps: readonly (Step | false | undefined)[]): readonly Step[] {
+  return steps.filter((step): step is Step => step !== false && step !== undefined)
+}
+
+/** What every response has. The route decides, in whatever way its address was written: escaped, or with a host before it. */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  setHeaders(request, reply, request.scheme, request.routeOptions.url)
+  done()
+}
+
+/** The same for an address that cannot be routed, for which no step runs. */
+export function setHeaders(
+  { id, url }: FastifyRequest,
+  reply: FastifyReply,
+  scheme: string,
+  route = url,
+): void {
+  reply.header('x-request-id', id)
+  if (scheme === 'https') reply.header('strict-transport-security', 'max-age=31536000')
+  if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
+}
+
+/** Whether an address is one of the API, also where it leads nowhere. */
+function isPrivate(url: string): boolean {
+  return /^\/v1(?:[/?#]|$)/.test(url)
+}
+
+/** Headers with one value. Node joins the repeated lines of some, and takes the first line of others. */
+const singleHeaders = ['Authorization', 'Content-Type', 'Host', 'Idempotency-Key']
+const singleNames = singleHeaders.map((name) => name.toLowerCase())
+
+/** The refusal of a request that repeats one of them; null where none is repeated. Names and values alternate. */
+function repeatedHeader(raw: readonly string[]): Problem | null {
+  let seen = 0
+  for (let n = 0; n < raw.length; n += 2) {
+    const place = singleNames.indexOf((raw[n] as string).toLowerCase())
+    if (place === -1) continue
+    if ((seen & (1 << place)) !== 0)
+      return problem('invalid_parameter', `${singleHeaders[place]} is sent more than once; send it once.`)
+    seen |= 1 << place
+  }
+  return null
+}
+
+function refuseHeaders(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request)
+  if (refused === null) done()
+  else sendProblem(reply, refused)
+}
+
+/** Limits requests that need no key, or carry nothing that could be one. A wrong key is counted when it is looked up. */
+function limitUnauthenticated(limiter: RateLimiter): onRequestHookHandler {
+  return (request, reply, done) => {
+    const { route } = request.routeOptions.config
+    const needsKey = route !== undefined && route.access !== 'public'
+    if (needsKey && isBearer(bearerToken(request.headers.authorization) ?? '')) return done()
+    const { allowed, retryAfter } = limiter.count(networkOf(clientAddress(request)))
+    if (allowed) return done()
+    reply.header('retry-after', Math.max(1, Math.ceil(retryAfter / 1_000)))
+    sendProblem(reply, tooManyUnauthenticated)
+  }
+}
+
+const tooManyUnauthenticated = problem(
+  'rate_limited',
+  'Too many requests without a valid API key came from this address. Send it again after Retry-After.',
+)
+
+function answerPreflight(origins: ReadonlySet<string>): onRequestHookHandler {
+  return (request, reply, done) => {
+    if (!answersPreflight(origins, request, reply)) done()
+  }
+}
+
+/** Reads and drops the body of a request that was answered before: the key, a limit, a size or an address refused it. */
+const discardUnread: onSendHookHandler = (request, _reply, payload, done) => {
+  discardUnreadBody(request)
+  done(null, payload)
+}
+
+/** The same for an address that cannot be routed, for which no step runs. */
+export function discardUnreadBody({ raw }: FastifyRequest): void {
+  if (hasBody(raw) && !raw.complete) discardBody(raw)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+/** Closes the connections of requests that are under way when a shutdown begins: kept alive, they would delay it. */
+function closeAtShutdown(server: FastifyInstance): onSendHookHandler {
+  let stopping = false
+  server.addHook('preClose', (done) => {
+    stopping = true
+    done()
+  })
+  return (_request, reply, payload, done) => {
+    if (stopping) reply.header('connection', 'close')
+    done(null, payload)
+  }
+}
+
+/** Keeps the memory of a response until the client has taken it, or refuses it. */
+function holdResponse(admission: RequestAdmission): onSendHookHandler {
+  return (request, reply, payload, done) => {
+    const refused = admission.respond(request, reply, payload)
+    if (refused === null) done(null, payload)
+    else done(refused)
+  }
+}
+
+function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { method, url } = request
+  // The path alone: a query can hold addresses and names.
+  const path = url.split('?', 1)[0]
+  request.log.debug({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+  done()
+}
