@@ -146,13 +146,13 @@ describe('every refusal is a problem', () => {
         answers += text
       })
       socket.write(call(size))
-      await vi.waitFor(() => expect(answers).toContain('413 Payload Too Large'))
+      await vi.waitFor(() => expect(answers).toContain('413 Payload Too Large'), { timeout: 30_000 })
       // As a proxy does that reads the answer when everything is sent.
       await new Promise((resolve, reject) => {
         socket.once('error', reject).write(Buffer.alloc(size, ' '), resolve)
       })
       socket.write(`${call(12)}{"name":"x"}`)
-      await vi.waitFor(() => expect(answers).toContain('201 Created'))
+      await vi.waitFor(() => expect(answers).toContain('201 Created'), { timeout: 30_000 })
     } finally {
       socket.destroy()
     }
