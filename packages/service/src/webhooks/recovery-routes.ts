@@ -83,7 +83,12 @@ const recoverWebhook = route({
     const now = clock.now()
     // Stamps may run ahead of the clock: all that has happened is to be in a window without an end.
     const latest = Math.max(now, await recoveries.latest(organizationId))
-    const window = parseWindow(body, { now, latest, retention })
+    const window = parseWindow(body, {
+      now,
+      latest,
+      retention,
+      registeredAt: webhook.value.created_at.getTime(),
+    })
     if (!window.ok) return refused(window.error)
     // With a key the database is asked first: a twin may have begun this very recovery.
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))

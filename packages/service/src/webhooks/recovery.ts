@@ -6,7 +6,7 @@ import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragment
 import { type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { timestamp } from '../kinds/fields.ts'
+import { flag, timestamp } from '../kinds/fields.ts'
 import { parseCreation, type Shape } from '../kinds/validate.ts'
 import { refuseUnlessActive } from './functions.ts'
 import type { EncodedResponse } from './store.ts'
@@ -15,9 +15,14 @@ import type { RecoveryRow } from './webhook.ts'
 const recoveryFields = {
   since: timestamp({
     required: true,
-    description: 'Events from here on, this moment included; no longer ago than the delivery log goes back.',
+    description:
+      "Events from here on, this moment included; no longer ago than the delivery log goes back. Earlier than the endpoint's createdAt is read as createdAt, unless includeBeforeCreation is true.",
   }),
   until: timestamp({ description: 'Events up to here, this moment included; by default all until now.' }),
+  includeBeforeCreation: flag({
+    initial: false,
+    description: 'Whether events from before the endpoint was registered are sent too.',
+  }),
 }
 
 /** What a recovery is asked for with. */
@@ -35,15 +40,29 @@ export interface Window {
 
 /**
  * The window that a body asks for. `latest`: the end when none is given, and the latest that can be; `now` and
- * `retention` say how far back it may reach.
+ * `retention` say how far back it may reach. `registeredAt`: events from before the endpoint was registered are none that it missed.
  */
 export function parseWindow(
   body: unknown,
-  { now, latest, retention }: { readonly now: number; readonly latest: number; readonly retention: number },
+  {
+    now,
+    latest,
+    retention,
+    registeredAt,
+  }: {
+    readonly now: number
+    readonly latest: number
+    readonly retention: number
+    readonly registeredAt: number
+  },
 ): Result<Window, Problem> {
   const parsed = parseCreation(recoveryShape, body)
   if (!parsed.ok) return parsed
-  const given = parsed.value as { readonly since: string; readonly until: string | null }
+  const given = parsed.value as {
+    readonly since: string
+    readonly until: string | null
+    readonly includeBeforeCreation: boolean
+  }
   const since = Date.parse(given.since)
   const until = given.until === null ? latest : Date.parse(given.until)
   const wrong = (pointer: string, detail: string) =>
@@ -60,7 +79,14 @@ export function parseWindow(
     return wrong('/until', `must not be in the future; it is ${formatTimestamp(now)}, which is the default`)
   }
   if (until < since) return wrong('/until', `must not be before since, ${formatTimestamp(since)}`)
-  return ok({ since, until })
+  const from = given.includeBeforeCreation ? since : Math.max(since, registeredAt)
+  if (until < from) {
+    return wrong(
+      '/until',
+      `must not be before ${formatTimestamp(from)}, when the endpoint was registered, unless includeBeforeCreation is true`,
+    )
+  }
+  return ok({ since: from, until })
 }
 
 export interface RecoveryStore {

@@ -26,6 +26,25 @@ describe('the window', () => {
     expect(namesFrom(it, 2)).toEqual(['a', 'd'])
   })
 
+  test('begins at the registration of the endpoint unless earlier events are asked for', async () => {
+    await using it = await desk(['customer.created'])
+    await makeCustomer(it.api, { name: 'before' })
+    it.clock.advance(minute)
+    const { id, createdAt } = await makeWebhook(it.api, { events: ['customer.created'] })
+    const path = `/v1/webhooks/${id}/recover`
+    const since = at(it.clock.now() - day)
+    const bounded = await it.api.post(path, { since })
+    expect(bounded).toMatchObject({ status: 202, json: { since: createdAt } })
+    await it.recoverer.runDue()
+    const read = async (recovery: string) =>
+      (await it.api.get(`/v1/webhooks/${id}/recoveries/${recovery}`)).json
+    expect(await read(bounded.json.id)).toMatchObject({ status: 'done', created: 0 })
+    const asked = await it.api.post(path, { since, includeBeforeCreation: true })
+    expect(asked).toMatchObject({ status: 202, json: { since } })
+    await it.recoverer.runDue()
+    expect(await read(asked.json.id)).toMatchObject({ status: 'done', created: 1 })
+  })
+
   test('without an end takes in what was stamped ahead of the clock', async () => {
     await using it = await desk(['customer.created'])
     await it.disable()
