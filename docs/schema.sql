@@ -460,8 +460,11 @@ create table webhooks (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   signatures text[] not null default '{service}'::text[],
+  gap_since timestamptz(3),
+  gap_until timestamptz(3),
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
+  check ((gap_since is null) = (gap_until is null)),
   check ((status = 'disabled'::text) = (disabled_at is not null)),
   check ((status = 'disabled'::text) = (disabled_reason is not null)),
   check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text])),
@@ -2770,7 +2773,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_3a4f351e2591(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_0a60983a56cb(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -2787,11 +2790,14 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.api_key_id, x.updated_at into r
+  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
+      x.api_key_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz);
+      status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
+      api_key_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
+      gap_until = r.gap_until, api_key_id = r.api_key_id, updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
@@ -3215,7 +3221,30 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_94c77b6cb297(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function missed_since_62a34984f83c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
+declare
+  v_created_at timestamptz;
+  v_since timestamptz;
+begin
+  select w.created_at, least(
+      (select min(f.event_created_at) from (select d.event_created_at from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        and d.event_type <> 'ping' and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status, d.id limit 100) f),
+      (select min(r.since) from recoveries r
+        where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
+          and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        and d.event_type <> 'ping'
+            and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute')) and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')))),
+      case when w.disabled_at is not null or w.gap_until >= p_log_begin
+        then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
+    into v_created_at, v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  return case when v_since is not null then greatest(v_since, v_created_at, p_log_begin + interval '1 minute') end;
+end;
+$function$;
+
+create or replace function recover_webhook_350817d41b14(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3257,6 +3286,9 @@ begin
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  -- What was left out while it was disabled is the recovery's from now on.
+  update webhooks set gap_since = null, gap_until = null
+    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
   return 'done';
 end;
 $function$;

@@ -42,6 +42,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   const began = performance.now()
   const { id: recoveryId } = await webhooks.recover(id, {
     since: new Date(Date.now() - 24 * 3_600_000).toISOString(),
+    includeBeforeCreation: true,
   })
   let done = false
   let took = 0

@@ -1,11 +1,15 @@
 /** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
 import { expect, test } from 'vitest'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
+import { makeCustomer } from '../../service/test/harness/desk.ts'
+import { hour } from '../../service/test/harness/hooks.ts'
 import { answer } from '../../service/test/harness/receiver.ts'
 import { recovererOn } from '../../service/test/webhooks/recovery.fixture.ts'
 import { consoleBench, payloads } from './harness.ts'
 
-const bench = consoleBench()
+/** How long ago the service believes that it is, in milliseconds. */
+let behind = 0
+const bench = consoleBench({ clock: { now: () => systemClock.now() - behind } })
 
 test('one is registered: what is wrong with the address stands at it, and the secret is shown once', async () => {
   const api = await bench().service.newOrganization('New')
@@ -67,6 +71,42 @@ test('one that fails says why, and what it has missed is sent again in two click
   expect((await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data).toMatchObject([
     { status: 'done' },
   ])
+})
+
+test('everything that failed before it was disabled and enabled is sent again, and what it missed meanwhile', async () => {
+  behind = 60 * hour
+  const { api, failing, failingReceiver } = await bench().seeded()
+  for (let n = 0; n < 9; n++) await makeCustomer(api, { name: `Customer ${n}` })
+  await bench().engine.runDue()
+  behind = 0
+  const { page, audit } = await bench().open(api, `/endpoints/${failing.id}`)
+  await page.getByText(/Failing since/).waitFor()
+  await page.getByRole('button', { name: /^More/ }).click()
+  await page.getByRole('menuitem', { name: 'Disable' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disable' }).click()
+  await page.getByText('Somebody disabled it.').waitFor()
+  await page.getByText(/the first that it may have missed/).waitFor()
+  await bench().engine.runDue()
+  await makeCustomer(api, { name: 'Meanwhile' })
+  failingReceiver.will(answer(200))
+  await page.getByRole('button', { name: 'Enable' }).click()
+  await page.getByText(/^It is enabled/).waitFor()
+  await page.getByText('Somebody disabled it.').waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: /^More/ }).click()
+  await page.getByRole('menuitem', { name: 'Send again what it has missed' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('0 wait for another attempt, 12 have failed for good.').waitFor()
+  await dialog.getByText(/has missed nothing before this/).waitFor()
+  await audit()
+  await dialog.getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('region', { name: 'Recoveries' }).waitFor()
+  await recovererOn(bench().service, systemClock).runDue()
+  await bench().engine.runDue()
+  const [recovery] = (await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data
+  expect(recovery).toMatchObject({ status: 'done', retried: 12, created: 1 })
+  await page.getByText('13 sent again, 1 of them for the first time').waitFor()
+  const { data } = (await api.get(`/v1/webhooks/${failing.id}/deliveries?status=succeeded`)).json
+  expect(data).toHaveLength(13)
 })
 
 test('one is pinged, rotated, disabled, enabled and deleted, by the keyboard alone', async () => {

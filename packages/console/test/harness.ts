@@ -54,7 +54,9 @@ export interface ConsolePage {
 }
 
 /** To be called once, at the top of a file: one service and one browser for all of its tests. */
-export function consoleBench(options: Pick<AppOptions, 'consoleFrameAncestors'> = {}): () => Bench {
+export function consoleBench(
+  options: Partial<Pick<AppOptions, 'consoleFrameAncestors' | 'clock'>> = {},
+): () => Bench {
   let bench: Bench | undefined
   let browser: Browser | undefined
   let service: TestService | undefined
@@ -64,7 +66,7 @@ export function consoleBench(options: Pick<AppOptions, 'consoleFrameAncestors'> 
   beforeAll(async () => {
     ;[browser, service] = await Promise.all([startBrowser(), testService(options)])
     const send = hooks.sender().send
-    const { engine } = testEngine(service, systemClock, { send })
+    const { engine } = testEngine(service, options.clock ?? systemClock, { send })
     bench = { service, engine, receiver, seeded, open }
   })
 

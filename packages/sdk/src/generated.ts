@@ -601,6 +601,8 @@ export interface Webhook extends Row {
   failureCount: number
   /** The last delivery that succeeded. */
   lastSuccessAt: string | null
+  /** Where a recovery has to begin: no event before this, as far as the log goes back, has failed or was left out while it was disabled. Null when none was. */
+  missedSince: string | null
   /** Until when a replaced secret signs as well; null when none does. */
   previousSecretExpiresAt: string | null
   /** The key that registered it. Deliveries go out while that key may read their subjects. */
@@ -776,10 +778,12 @@ export interface Recovery {
 }
 
 export interface RecoveryInput {
-  /** Events from here on, this moment included; no longer ago than the delivery log goes back. */
+  /** Events from here on, this moment included; no longer ago than the delivery log goes back. Earlier than the endpoint's createdAt is read as createdAt, unless includeBeforeCreation is true. */
   since: string
   /** Events up to here, this moment included; by default all until now. */
   until?: string | null
+  /** Whether events from before the endpoint was registered are sent too. */
+  includeBeforeCreation?: boolean
 }
 
 /** The calls of every kind, by its plural. */

@@ -21,6 +21,7 @@ const webhook: Webhook = {
   disablesAt: null,
   failureCount: 0,
   lastSuccessAt: null,
+  missedSince: null,
   previousSecretExpiresAt: null,
   apiKeyId: idOf(3),
   createdAt: timeOf(0),

@@ -248,7 +248,7 @@ function webhookParts(
   { settings: { schedule, rotationOverlap, logRetention }, resolver }: HomeOptions,
 ): readonly Part[] {
   const tables = kinds.map((kind) => kind.table)
-  const store = createWebhookStore(database, callUnderClock)
+  const store = createWebhookStore(database, callUnderClock, logRetention)
   const eventTypes = createEventTypes(kinds)
   const { answerTimeout, disableAfter } = schedule
   const queues = createEndpointQueues(database, tables)

@@ -12,6 +12,7 @@ import { searchMigrations } from './db/migrations/search.ts'
 import {
   deliveryMigrations,
   fanOutMigrations,
+  gapMigrations,
   lastAttemptMigrations,
   logWeekMigrations,
   recoveryMigrations,
@@ -33,6 +34,7 @@ import type { Kind } from './kinds/kind.ts'
 import { summarizerMigrations } from './summarizer/migrations.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
+import { missedFunction } from './webhooks/missed.ts'
 import { recoverFunction as beginRecovery } from './webhooks/recovery.ts'
 
 /** What a database needs for an installation with these kinds. */
@@ -56,6 +58,7 @@ export function schemaOf(
       ...deliveryMigrations,
       ...signatureMigrations,
       ...statsMigrations,
+      ...gapMigrations,
       ...searchMigrations,
       ...directoryMigrations,
       ...moveMigrations,
@@ -73,6 +76,7 @@ export function schemaOf(
       expireFunction,
       ...webhookFunctions,
       ...logFunctions,
+      missedFunction,
       beginRecovery,
       ...keyFunctions,
       createLinkFunction,

@@ -1029,6 +1029,8 @@ export interface components {
             /** Format: date-time */
             lastSuccessAt: string | null;
             /** Format: date-time */
+            missedSince: string | null;
+            /** Format: date-time */
             previousSecretExpiresAt: string | null;
             /** Format: uuid */
             apiKeyId: string;
@@ -1063,6 +1065,8 @@ export interface components {
             failureCount: number;
             /** Format: date-time */
             lastSuccessAt: string | null;
+            /** Format: date-time */
+            missedSince: string | null;
             /** Format: date-time */
             previousSecretExpiresAt: string | null;
             /** Format: uuid */
@@ -1175,6 +1179,7 @@ export interface components {
             since: string;
             /** Format: date-time */
             until?: string | null;
+            includeBeforeCreation?: boolean;
         };
         StatsPoint: {
             /** Format: date-time */

@@ -6,7 +6,7 @@
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../access/directory.ts'
-import { type Outcome, refused } from '../http/replies.ts'
+import { done, type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -114,8 +114,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const decided = await decideChange(caller, row, body)
         if (!decided.ok) return refused(decided.error)
         const after = decided.value
-        const record = webhookRecord(caller.organizationId, after, disableAfter)
-        const shown = { outcome: 'done' as const, value: record }
+        const recordOf = (row: WebhookRow) => done(webhookRecord(caller.organizationId, row, disableAfter))
+        const shown = recordOf(after)
         if (after === row) return shown
         const activated = row.status === 'disabled' && after.status === 'active'
         // What was pending when it was disabled has failed, even if no worker came to it yet.
@@ -127,7 +127,10 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         if (changed === 'conflict') return null
         if (changed === 'registrant_gone') return refused(registrantGone)
         wake()
-        return shown
+        if (row.status === after.status) return shown
+        // What it has missed has changed with its status.
+        const now = await store.read(caller.organizationId, id, clock.now())
+        return now === null ? shown : recordOf(now)
       }),
 
     async remove(organizationId, id) {
@@ -230,6 +233,9 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       ...(activates
         ? { disabled_reason: null, disabled_at: null, failing_since: null, failure_count: 0 }
         : {}),
+      ...(activates && row.status === 'disabled'
+        ? { gap_since: row.gap_since ?? row.disabled_at, gap_until: new Date(clock.now()) }
+        : {}),
       ...(row.status === 'active' && after.status === 'disabled'
         ? { disabled_reason: 'manual', disabled_at: new Date(clock.now()) }
         : {}),
@@ -301,6 +307,9 @@ function newRow(
     status: 'active',
     disabled_reason: null,
     disabled_at: null,
+    gap_since: null,
+    gap_until: null,
+    missed_since: null,
     failing_since: null,
     failure_count: 0,
     last_success_at: null,

@@ -70,11 +70,14 @@ begin
   if p_registers and not ${registrantLives} then
     return 'registrant_gone';
   end if;
-  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.api_key_id, x.updated_at into r
+  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
+      x.api_key_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz);
+      status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
+      api_key_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
+      gap_until = r.gap_until, api_key_id = r.api_key_id, updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

@@ -57,6 +57,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
     ),
     failureCount: field(count, 'Failed attempts since the last success.'),
     lastSuccessAt: field(nullable(time), 'The last delivery that succeeded.'),
+    missedSince: field(
+      nullable(time),
+      'Where a recovery has to begin: no event before this, as far as the log goes back, has failed or was left out while it was disabled. Null when none was.',
+    ),
     previousSecretExpiresAt: field(
       nullable(time),
       'Until when a replaced secret signs as well; null when none does.',

@@ -40,7 +40,7 @@ export interface Window {
 
 /**
  * The window that a body asks for. `latest`: the end when none is given, and the latest that can be; `now` and
- * `retention` say how far back it may reach. `registeredAt`: events from before the endpoint was registered are none that it missed.
+ * `retention` say how far back it may reach. An endpoint has not missed what happened before `registeredAt`.
  */
 export function parseWindow(
   body: unknown,
@@ -79,7 +79,7 @@ export function parseWindow(
     return wrong('/until', `must not be in the future; it is ${formatTimestamp(now)}, which is the default`)
   }
   if (until < since) return wrong('/until', `must not be before since, ${formatTimestamp(since)}`)
-  const from = given.includeBeforeCreation ? since : Math.max(since, registeredAt)
+  const from = given.includeBeforeCreation ? since : Math.max(since, Math.min(registeredAt, latest))
   if (until < from) {
     return wrong(
       '/until',
@@ -180,6 +180,9 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   ${storeResponseAbout('p_webhook_id')}
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  -- What was left out while it was disabled is the recovery's from now on.
+  update webhooks set gap_since = null, gap_until = null
+    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
   return 'done';
 end;`,
 )

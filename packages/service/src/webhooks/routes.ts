@@ -233,6 +233,7 @@ function exampleWebhook(events: readonly string[]) {
     disablesAt: null,
     failureCount: 0,
     lastSuccessAt: null,
+    missedSince: null,
     previousSecretExpiresAt: null,
     apiKeyId: exampleId(1),
     updatedAt: exampleTime,

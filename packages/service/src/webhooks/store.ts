@@ -12,6 +12,7 @@ import {
   rotateFunction,
   updateFunction,
 } from './functions.ts'
+import { missedFunction } from './missed.ts'
 import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
@@ -79,7 +80,7 @@ export interface WebhookStore {
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 
-const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
+const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
@@ -90,12 +91,15 @@ const tables = `from webhooks w join webhook_health h on h.organization_id = $1 
 export function createWebhookStore(
   database: Pick<Database, 'of'>,
   callUnderClock: CallUnderClock,
+  /** How long the log goes back, in milliseconds. */
+  retention: number,
 ): WebhookStore {
+  const shown = `${columns}, ${missedFunction.name}($1, w.id, $2, $2::timestamptz - interval '${retention} milliseconds') as missed_since`
   return {
     async read(organizationId, id, now) {
       const { rows } = await database
         .of(organizationId)
-        .query<WebhookRow>(`select ${columns} ${tables} and w.id = $3`, [
+        .query<WebhookRow>(`select ${shown} ${tables} and w.id = $3`, [
           organizationId,
           formatTimestamp(now),
           id,
@@ -108,7 +112,7 @@ export function createWebhookStore(
         and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)`
       const { rows } = await database
         .of(organizationId)
-        .query<WebhookRow>(`select ${columns} ${where} order by w.created_at desc, w.id desc`, [
+        .query<WebhookRow>(`select ${shown} ${where} order by w.created_at desc, w.id desc`, [
           organizationId,
           formatTimestamp(now),
           filter.status,
@@ -138,7 +142,7 @@ export function createWebhookStore(
 
     change(organizationId, before, after, { now, reset, registers }) {
       const { url, description, events, signatures, status, api_key_id, updated_at } = after
-      const { disabled_reason, disabled_at } = after
+      const { disabled_reason, disabled_at, gap_since, gap_until } = after
       return callUnderClock(updateFunction, [
         organizationId,
         before.id,
@@ -152,6 +156,8 @@ export function createWebhookStore(
           status,
           disabled_reason,
           disabled_at,
+          gap_since,
+          gap_until,
           api_key_id,
           updated_at,
         }),

@@ -13,6 +13,12 @@ export interface WebhookRow {
   readonly status: 'active' | 'disabled'
   readonly disabled_reason: string | null
   readonly disabled_at: Date | null
+  /** When it was disabled before it was enabled last, until a recovery covers that; null otherwise. */
+  readonly gap_since: Date | null
+  /** When that ended. */
+  readonly gap_until: Date | null
+  /** Computed by each read: see `missed.ts`. */
+  readonly missed_since: Date | null
   readonly failing_since: Date | null
   readonly failure_count: number
   readonly last_success_at: Date | null
@@ -43,6 +49,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     disablesAt: isFailing ? formatTimestamp(row.failing_since.getTime() + disableAfter) : null,
     failureCount: row.failure_count,
     lastSuccessAt: shown(row.last_success_at),
+    missedSince: shown(row.missed_since),
     previousSecretExpiresAt: shown(row.previous_secret_expires_at),
     apiKeyId: row.api_key_id,
     createdAt: formatTimestamp(row.created_at.getTime()),

@@ -298,5 +298,5 @@ test('what was missed in an outage is brought back, and what had arrived is not 
     environment,
     'module-typescript',
   ).end
-  expect(again.output).toContain('set SINCE to when that began')
+  expect(again.output).toContain('set SINCE to recover')
 })

@@ -22,7 +22,7 @@ describe('many events', () => {
   test('come back in pieces, and no more at a time than the endpoint takes', async () => {
     await using it = await desk()
     await missed(it, it.api, 3_500)
-    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     const pending = async () => (await it.log('&status=pending')).length
     const created: number[] = []
     for (let rounds = 0; (await it.read(id)).status === 'running' && rounds < 20; rounds++) {
@@ -42,7 +42,7 @@ describe('many events', () => {
   test('one that is lost in the middle goes on where it was, by another worker, once the lease is over', async () => {
     await using it = await desk()
     await missed(it, it.api, 450)
-    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     const { pool } = it.service.database
     const recoveries = createRecoveries(pool, 6)
     const [due] = await recoveries.findDue(it.clock.now(), 1)
@@ -64,7 +64,7 @@ describe('many events', () => {
   test('wait while the endpoint is disabled, and go on when it is active again', async () => {
     await using it = await desk()
     await missed(it, it.api, 300)
-    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    const { id } = (await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })).json
     await it.disable()
     await it.work()
     expect(await it.read(id)).toMatchObject({ status: 'running', created: 0 })
@@ -77,7 +77,7 @@ describe('many events', () => {
   test('are forgotten with their endpoint', async () => {
     await using it = await desk()
     await missed(it, it.api, 300)
-    await it.recover({ since: at(it.clock.now() - day) })
+    await it.recover({ since: at(it.clock.now() - day), includeBeforeCreation: true })
     const { pool } = it.service.database
     const recoveries = createRecoveries(pool, 6)
     const [due] = await recoveries.findDue(it.clock.now(), 1)

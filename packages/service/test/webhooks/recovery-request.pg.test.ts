@@ -1,8 +1,8 @@
 /** Asking for a recovery: the window, who may, and the list of those that were asked for. */
 import { describe, expect, test } from 'vitest'
 import { makeCustomer } from '../harness/desk.ts'
-import { day, makeWebhook, minute } from '../harness/hooks.ts'
-import { at, desk, namesFrom, recovered } from './recovery.fixture.ts'
+import { day, hour, makeWebhook, minute } from '../harness/hooks.ts'
+import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('the window', () => {
   test('holds both its ends, to the millisecond', async () => {
@@ -36,6 +36,8 @@ describe('the window', () => {
     const bounded = await it.api.post(path, { since })
     expect(bounded).toMatchObject({ status: 202, json: { since: createdAt } })
     await it.recoverer.runDue()
+    const ended = await it.api.post(path, { since, until: at(Date.parse(createdAt) - 1) })
+    expect(ended.json.errors).toMatchObject([{ pointer: '/until', code: 'invalid_value' }])
     const read = async (recovery: string) =>
       (await it.api.get(`/v1/webhooks/${id}/recoveries/${recovery}`)).json
     expect(await read(bounded.json.id)).toMatchObject({ status: 'done', created: 0 })
@@ -102,8 +104,99 @@ describe('the window', () => {
 
   test('offsets and finer fractions are read as elsewhere; until may be null', async () => {
     await using it = await desk()
-    const answer = await it.recover({ since: '2026-03-01T13:00:00.0009+02:00', until: null })
+    const answer = await it.recover({
+      since: '2026-03-01T13:00:00.0009+02:00',
+      until: null,
+      includeBeforeCreation: true,
+    })
     expect(answer.json).toMatchObject({ since: '2026-03-01T11:00:00.000Z', until: at(it.clock.now()) })
+  })
+})
+
+describe('missedSince', () => {
+  const missed = async (it: Desk) => (await it.api.get(it.path)).json.missedSince
+
+  test('is no later than the first event that failed, disabled and enabled meanwhile', async () => {
+    await using it = await desk(['customer.created'])
+    expect(await missed(it)).toBeNull()
+    await makeCustomer(it.api, { name: 'arrived' })
+    await it.work()
+    it.answer(500)
+    it.clock.advance(hour)
+    const first = it.clock.now()
+    for (let n = 0; n < 12; n++) {
+      await makeCustomer(it.api, { name: `missed ${n}` })
+      await it.work()
+      it.clock.advance(6 * hour)
+    }
+    for (let n = 0; n < 12; n++) {
+      it.clock.advance(hour)
+      await it.work()
+    }
+    expect((await it.api.get(it.path)).json).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
+    it.answer(200)
+    it.sent.length = 0
+    expect((await it.enable()).json.missedSince).toBe(at(first))
+    it.clock.advance(day)
+    const since = await missed(it)
+    expect(since).toBe(at(first))
+    expect(await recovered(it, { since })).toMatchObject({ retried: 12, created: 0 })
+    expect(namesFrom(it, 0)).toEqual(Array.from({ length: 12 }, (_, n) => `missed ${n}`))
+    expect(await missed(it)).toBeNull()
+  })
+
+  test('is no later than the moment of disabling, where nothing had failed', async () => {
+    await using it = await desk(['customer.created'])
+    it.clock.advance(hour)
+    const disabledAt = it.clock.now()
+    expect((await it.disable()).json.missedSince).toBe(at(disabledAt - minute))
+    for (const name of ['a', 'b']) {
+      await makeCustomer(it.api, { name })
+      it.clock.advance(day)
+      await it.enable()
+      it.clock.advance(day)
+      await it.disable()
+    }
+    await it.enable()
+    const since = await missed(it)
+    expect(since).toBe(at(disabledAt - minute))
+    expect(await recovered(it, { since })).toMatchObject({ created: 2 })
+    expect(await missed(it)).toBeNull()
+  })
+
+  test('goes back as far as a recovery whose deliveries have failed again', async () => {
+    await using it = await desk(['customer.created'])
+    it.clock.advance(hour)
+    await it.disable()
+    const first = Date.parse((await makeCustomer(it.api, { name: 'a' })).createdAt)
+    it.clock.advance(3 * day)
+    await it.enable()
+    it.answer(500)
+    await recovered(it, { since: await missed(it) })
+    it.clock.advance(hour)
+    await it.disable()
+    await it.work()
+    it.answer(200)
+    await it.enable()
+    it.sent.length = 0
+    const since = await missed(it)
+    expect(Date.parse(since)).toBeLessThanOrEqual(first)
+    expect(await recovered(it, { since })).toMatchObject({ retried: 1 })
+    expect(namesFrom(it, 0)).toEqual(['a'])
+    expect(await missed(it)).toBeNull()
+  })
+
+  test('is accepted for a minute, and null once the log knows no more of it', async () => {
+    await using it = await desk(['customer.created'])
+    it.clock.advance(day)
+    await it.disable()
+    it.clock.advance(30 * day)
+    await it.enable()
+    const since = await missed(it)
+    it.clock.advance(minute)
+    expect((await it.recover({ since })).status).toBe(202)
+    it.clock.advance(30 * day)
+    expect(await missed(it)).toBeNull()
   })
 })
 

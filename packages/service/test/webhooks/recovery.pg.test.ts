@@ -73,12 +73,15 @@ describe('what an endpoint missed while it was disabled', () => {
     expect(it.sent.map(({ headers }) => headers['x-service-event-type'])).toEqual(['ticket.created'])
   })
 
-  test('reaches back to before it was registered', async () => {
+  test('reaches back to before it was registered, where that is asked for', async () => {
     await using it = await desk()
     await makeCustomer(it.api, { name: 'earlier' })
     await it.work()
     const { id } = await makeWebhook(it.api, { events: ['customer.created'] })
-    const answer = await it.api.post(`/v1/webhooks/${id}/recover`, { since: at(it.clock.now() - hour) })
+    const answer = await it.api.post(`/v1/webhooks/${id}/recover`, {
+      since: at(it.clock.now() - hour),
+      includeBeforeCreation: true,
+    })
     await it.work()
     expect((await it.api.get(`/v1/webhooks/${id}/recoveries/${answer.json.id}`)).json).toMatchObject({
       created: 1,

@@ -45,6 +45,7 @@ test('an endpoint is created active, with its secret, and is read as it was crea
     disablesAt: null,
     failureCount: 0,
     lastSuccessAt: null,
+    missedSince: null,
     previousSecretExpiresAt: null,
     apiKeyId: expect.any(String),
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

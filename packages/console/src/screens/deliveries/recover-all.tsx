@@ -15,16 +15,16 @@ export interface RecoverAllProps {
 }
 
 export function RecoverAll({ isOpen, close, failed, endpoints }: RecoverAllProps) {
-  const oldest = failed.at(-1)?.createdAt
-  if (oldest === undefined) return null
   const ids = [...new Set(failed.map(({ webhookId }) => webhookId))]
   const active = ids.filter((id) => endpoints.get(id)?.status === 'active')
   const nameOf = (id: string) => hostOf(endpoints.get(id)?.url) ?? id
 
-  async function recover(since: string): Promise<void> {
+  async function recover(): Promise<void> {
     const refused: string[] = []
     let asked = 0
     for (const id of active) {
+      const since = endpoints.get(id)?.missedSince
+      if (since == null) continue
       try {
         await answerOf(
           api.POST('/v1/webhooks/{id}/recover', {
@@ -49,20 +49,28 @@ export function RecoverAll({ isOpen, close, failed, endpoints }: RecoverAllProps
       title="Send all of it again?"
       verb="Send again"
       kind="primary"
-      act={() => recover(oldest)}
+      act={recover}
     >
-      <p>
-        Everything that was not delivered since the oldest failure shown here, <Time at={oldest} />, is sent
-        again to:
-      </p>
+      <p>Everything that was not delivered is sent again, not only what is shown here, to:</p>
       <ul>
         {ids.map((id) => (
           <li key={id}>
             {nameOf(id)}
+            <Since at={endpoints.get(id)?.missedSince} />
             {!active.includes(id) && ' – not to this one: it is disabled'}
           </li>
         ))}
       </ul>
     </Confirm>
+  )
+}
+
+function Since({ at }: { readonly at: string | null | undefined }) {
+  return (
+    at != null && (
+      <>
+        , since <Time at={at} />
+      </>
+    )
   )
 }

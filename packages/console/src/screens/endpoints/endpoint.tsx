@@ -74,7 +74,11 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     mutationFn: (next: 'active' | 'disabled') =>
       answerOf(api.PATCH('/v1/webhooks/{id}', { params: { path }, body: { status: next } })),
     onSuccess: ({ status: now }) => {
-      say(now === 'active' ? 'It is enabled. New events are sent from now on.' : 'It is disabled.')
+      say(
+        now === 'active'
+          ? 'It is enabled. New events are sent from now on; send again what it has missed.'
+          : 'It is disabled.',
+      )
       return renew()
     },
     onError: (error) => sayProblem('It stays as it was', error),
@@ -144,6 +148,10 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
             [
               'Last success',
               endpoint.lastSuccessAt === null ? 'never' : <Time key="s" at={endpoint.lastSuccessAt} />,
+            ],
+            [
+              'Missed since',
+              endpoint.missedSince === null ? 'nothing' : <Time key="missed" at={endpoint.missedSince} />,
             ],
             ['Registered', <Time key="registered" at={endpoint.createdAt} />],
             [
@@ -245,7 +253,7 @@ function Trouble({
   readonly enable: (() => void) | null
 }) {
   const health = healthOf(endpoint)
-  const { id, failingSince, disablesAt, failureCount, disabledAt, disabledReason } = endpoint
+  const { id, failingSince, disablesAt, failureCount, disabledAt, disabledReason, missedSince } = endpoint
   const last = useQuery({
     queryKey: ['deliveries', 'last failure', id],
     queryFn: ({ signal }) =>
@@ -313,11 +321,16 @@ function Trouble({
         </p>
       )}
       <p>
-        It has been told of nothing
+        No events are sent to it
         {disabledAt !== null && (
           <>
             {' since '}
             <Time at={disabledAt} />
+          </>
+        )}
+        {missedSince !== null && (
+          <>
+            ; the first that it may have missed is of <Time at={missedSince} />
           </>
         )}
         . Enable it, then send again what it has missed. {log}

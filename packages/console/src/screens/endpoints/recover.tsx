@@ -1,5 +1,6 @@
 /** Sending again what an endpoint has missed: everything since a moment, as one job that is watched here. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answerOf, api, newIntent, type Recovery, type Webhook } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
@@ -9,9 +10,8 @@ import { Panel } from '../../design/page.tsx'
 import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
+import { fromLocal, readersZone, toLocal } from '../desk/form-values.ts'
 import css from './recover.module.css'
-
-const hour = 3_600_000
 
 export function RecoverDialog({
   isOpen,
@@ -36,13 +36,19 @@ export function RecoverDialog({
 
 function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly endpoint: Webhook }) {
   const client = useQueryClient()
-  const since = endpoint.failingSince ?? endpoint.disabledAt ?? new Date(Date.now() - 24 * hour).toISOString()
-  const form = useForm({ defaultValues: { since: localOf(since) } })
+  const [prefilled] = useState(() => endpoint.missedSince ?? lately(endpoint))
+  const form = useForm({ defaultValues: { since: toLocal(prefilled) } })
   const { errors, isSubmitting } = form.formState
+  const hint =
+    endpoint.missedSince === null
+      ? `The log shows nothing that it has missed. Times are in ${readersZone}.`
+      : `It has missed nothing before this, as far as the log goes back. Times are in ${readersZone}.`
 
   async function send(values: { since: string }): Promise<void> {
-    const from = new Date(values.since)
-    if (Number.isNaN(from.getTime())) {
+    const isEdited = values.since !== toLocal(prefilled)
+    // What is asked for unedited is the latest answer: the log goes on meanwhile, and its beginning with it.
+    const since = isEdited ? fromLocal(values.since, prefilled) : (endpoint.missedSince ?? prefilled)
+    if (since === null) {
       form.setError('since', { message: 'is no date: give a day and a time.' })
       return
     }
@@ -51,7 +57,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       await answerOf(
         api.POST('/v1/webhooks/{id}/recover', {
           params: { path: { id: endpoint.id }, header: { 'Idempotency-Key': newIntent() } },
-          body: { since: from.toISOString() },
+          body: { since },
         }),
       )
       const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
@@ -67,8 +73,8 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
       <Waiting id={endpoint.id} />
-      <Field label="Since" hint="In your time zone." error={errors.since?.message}>
-        <TextInput type="datetime-local" step="1" {...form.register('since')} />
+      <Field label="Since" hint={hint} error={errors.since?.message}>
+        <TextInput type="datetime-local" step="any" {...form.register('since')} />
       </Field>
       <FormError message={errors.root?.message} />
       <DialogActions>
@@ -79,6 +85,12 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       </DialogActions>
     </Form>
   )
+}
+
+/** Where nothing is known to be missed: a day, of an endpoint that is older. */
+function lately({ createdAt }: Webhook): string {
+  const yesterday = new Date(Date.now() - 24 * 3_600_000).toISOString()
+  return createdAt > yesterday ? createdAt : yesterday
 }
 
 /** Attempts now what waits for a later attempt; resolves with how many those are. */
@@ -118,12 +130,6 @@ function Waiting({ id }: { readonly id: string }) {
 }
 
 const sayCount = (count: number) => count.toLocaleString('en')
-
-/** What a field for a local time holds: the whole second before, so that the moment itself is in it. */
-function localOf(at: string): string {
-  const moment = new Date(Math.floor(Date.parse(at) / 1000) * 1000)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
 
 /** The latest recoveries of an endpoint, those under way as they go on. */
 export function Recoveries({ id }: { readonly id: string }) {

@@ -427,3 +427,15 @@ export const statsMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+// While an endpoint is disabled nothing is made for it. When it is enabled again, it remembers since when that was.
+
+export const gapMigrations: readonly Migration[] = [
+  {
+    id: '20261125-11-gaps',
+    statements: [
+      `alter table webhooks add column gap_since timestamptz(3), add column gap_until timestamptz(3),
+        add check ((gap_since is null) = (gap_until is null))`,
+    ],
+  },
+]

@@ -1,0 +1,46 @@
+/**
+ * Since when an endpoint has missed events: where a recovery of all of them has to begin (specification 11.4). It may be earlier than
+ * the first of them, as what arrived is not sent again, and is never later.
+ */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { firstIdSince, standing } from './log-functions.ts'
+
+/** Failed deliveries that are looked at: those of a large commit are made later than others, though their events are older. */
+const failuresLookedAt = 100
+
+/** SQL: a row `d` is a delivery to the endpoint that failed, by its index. */
+const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${standing.completed('p_log_begin')}
+        and d.event_type <> 'ping'`
+const between = (first: string, last: string) =>
+  `(d.status, d.id) >= ('failed', ${first}) and (d.status, d.id) <= ('failed', ${last})`
+
+/**
+ * The earliest of: the events of the oldest deliveries that failed; the windows of recoveries whose new deliveries, which are younger
+ * than their events, have failed since; and the moment from which the endpoint was disabled. Clocks of processes differ: a minute is plenty.
+ * No earlier than the endpoint, or than what a recovery asked for within a minute may begin at.
+ */
+export const missedFunction: SchemaFunction = schemaFunction(
+  'missed_since',
+  {
+    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz',
+    returns: 'timestamptz',
+    settings: { plan_cache_mode: 'force_generic_plan', enable_sort: 'off' },
+  },
+  `declare
+  v_created_at timestamptz;
+  v_since timestamptz;
+begin
+  select w.created_at, least(
+      (select min(f.event_created_at) from (select d.event_created_at from deliveries d
+        where ${failed} and ${between(firstIdSince('p_log_begin'), "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid")}
+        order by d.status, d.id limit ${failuresLookedAt}) f),
+      (select min(r.since) from recoveries r
+        where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
+          and exists (select 1 from deliveries d where ${failed}
+            and ${between("first_uuid_v7(r.created_at - interval '1 minute')", "first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')")})),
+      case when w.disabled_at is not null or w.gap_until >= p_log_begin
+        then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
+    into v_created_at, v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  return case when v_since is not null then greatest(v_since, v_created_at, p_log_begin + interval '1 minute') end;
+end;`,
+)
