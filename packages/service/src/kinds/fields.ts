@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
+import { addressForm, invisibleIn } from './email-address.ts'
 import {
   defineField,
   type Field,
@@ -56,12 +57,31 @@ export function text<const O extends Optional & { max: number; min?: number }>(
   return defineField(storableText(min, options.max), accepts, 'text', options)
 }
 
-/** An email address, stored in lower case. */
+/** An email address, stored in one form. */
 export function email<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const address = z.email({ pattern: z.regexes.unicodeEmail })
+  const reject = (because: string) => ({
+    code: 'custom' as const,
+    params: { code: 'invalid_format', because },
+  })
   const schema = storableText(3, 320)
-    .pipe(z.email({ pattern: z.regexes.unicodeEmail }))
-    .transform((value) => value.toLowerCase())
-  return defineField(schema, 'an email address of at most 320 characters', 'text', options)
+    .check((context) => {
+      const input = context.value
+      const found = invisibleIn(input)
+      if (found !== null) context.issues.push({ ...reject(`it has the invisible character ${found}`), input })
+    })
+    .pipe(address)
+    .transform((input, context) => {
+      const form = addressForm(input)
+      if (form === null) context.issues.push({ ...reject('its domain is no domain name'), input })
+      else if (codePoints(form) <= 320) return form
+      else context.issues.push({ code: 'too_big', origin: 'string', maximum: 320, inclusive: true, input })
+      return z.NEVER
+    })
+  const stored = storableText(3, 320).pipe(address)
+  return defineField(schema, 'an email address of at most 320 characters', 'text', options, {
+    formerly: (text) => (stored.safeParse(text).success ? text.toLowerCase() : null),
+  })
 }
 
 /** A telephone number in E.164. */

@@ -175,9 +175,14 @@ function fieldError(
   const deeper = path.reduce((within: string, step) => pointerWithin(within, String(step)), '')
   const code = fieldErrorCode(issue)
   const got = code === 'invalid_type' ? `; got ${typeName(valueAt(value, path))}` : ''
+  const because = issue.code === 'custom' && issue.params?.because ? `; ${issue.params.because}` : ''
   const unknown =
     issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.map(quoted).join(', ')}; ` : ''
-  return { pointer: pointer + deeper, code, detail: `${unknown}must be ${acceptedAt(field, path)}${got}` }
+  return {
+    pointer: pointer + deeper,
+    code,
+    detail: `${unknown}must be ${acceptedAt(field, path)}${got}${because}`,
+  }
 }
 
 function acceptedAt({ accepts, acceptsWithin = accepts }: Field, path: readonly PropertyKey[]): string {

@@ -83,6 +83,53 @@ test('an email is a duplicate in any case', async () => {
   expectDuplicate(await api.post('/v1/customers', { email: 'ADA@Example.com' }), id)
 })
 
+test('an email is a duplicate in any form that looks like it, and found by each', async () => {
+  const api = await shared().newOrganization()
+  const forms = [
+    'josé@exämple.com',
+    'jose\u0301@exa\u0308mple.com',
+    'JOSÉ@XN--exmple-cua.com',
+    'josé@ｅxämple。com',
+  ]
+  const [first = '', ...others] = forms
+  const made = await api.post('/v1/customers', { email: others[0] })
+  expect(made.json.email).toBe(first)
+  const { id } = made.json
+  const another = await makeCustomer(api)
+  for (const email of forms) {
+    expectDuplicate(await api.post('/v1/customers', { email }), id)
+    expectDuplicate(await api.patch(`/v1/customers/${another.id}`, { email }), id)
+    const batch = await api.post('/v1/customers/batch', { items: [{ email }] })
+    expect(batch.json.data).toMatchObject([{ problem: { code: 'duplicate', existingId: id } }])
+    const found = await api.get(`/v1/customers?email=${encodeURIComponent(email)}`)
+    expect(found.json.data).toEqual([made.json])
+  }
+  const both = await api.post('/v1/customers/batch', {
+    items: ['n\u0303@a.bc', 'ñ@a.bc'].map((email) => ({ email })),
+  })
+  expect(both.json.data).toMatchObject([{ outcome: 'created' }, { problem: { code: 'duplicate' } }])
+  const teammate = await api.post('/v1/teammates', { name: 'a', email: others[0] })
+  const teammates = await api.get(`/v1/teammates?email=${encodeURIComponent(others[1] ?? '')}`)
+  expect(teammates.json.data).toEqual([teammate.json])
+})
+
+test('an email that an earlier release stored is found as it is stored, and stays until it is changed', async () => {
+  const api = await shared().newOrganization()
+  for (const email of ['ada\u200b@example.com', 'jose\u0301@example.com', 'ada@xn--exmple-cua.com']) {
+    const made = await makeCustomer(api, { email: 'taken@example.com' })
+    const { rows } = await shared().database.pool.query<{ body: string }>(
+      `update customers t set email = $3, body = replace(t.body, 'taken@example.com', $3)
+         where t.organization_id = $1 and t.id = $2 returning t.body`,
+      [api.organizationId, made.id, email],
+    )
+    const found = await api.get(`/v1/customers?email=${encodeURIComponent(email.toUpperCase())}`)
+    expect(found.text).toContain(`{"data":[${rows[0]?.body}]`)
+    const changed = await api.patch(`/v1/customers/${made.id}`, { name: 'Ada' })
+    expect(changed.json).toMatchObject({ name: 'Ada', email })
+    expect((await api.delete(`/v1/customers/${made.id}`)).status).toBe(204)
+  }
+})
+
 test('an externalId is unique per kind: a ticket may have that of a customer', async () => {
   const api = await shared().newOrganization()
   const { id } = await makeCustomer(api, { externalId: '7' })

@@ -1,7 +1,10 @@
+import { domainToASCII } from 'node:url'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
 import { teammate } from '../../src/desk/teammate/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
+import { parseCreation } from '../../src/kinds/validate.ts'
 import { creation, patched } from './kinds.ts'
 
 const customerId = '01980000-0000-7000-8000-000000000001'
@@ -11,6 +14,72 @@ const ofTicket = (field: string, value: unknown) =>
   creation(ticket, JSON.stringify({ customerId, subject: 's', [field]: value }))
 
 describe('email', () => {
+  test.each([
+    ['jose\u0301@example.com', 'josé@example.com'],
+    ['ada@EXA\u0308MPLE.com', 'ada@exämple.com'],
+    ['ada@XN--exmple-cua.com', 'ada@exämple.com'],
+    ['ada@ｅｘａｍｐｌｅ。com', 'ada@example.com'],
+    ['ada@faß.de', 'ada@faß.de'],
+    ['ada@xn--fa-hia.de', 'ada@faß.de'],
+    // Joined by U+200C, which would be invisible.
+    ['ada@xn--mgba3gch31f060k.com', 'ada@xn--mgba3gch31f060k.com'],
+    ['ada@xn--a.example', 'ada@xn--a.example'],
+    ['ada@[127.0.0.1]', 'ada@[127.0.0.1]'],
+    ['ada@exa_mple.com', 'ada@exa_mple.com'],
+  ])('%j is stored as %j', (sent, stored) => {
+    expect(ofCustomer('email', sent)).toHaveProperty('email', stored)
+    expect(creation(teammate, JSON.stringify({ name: 'a', email: sent }))).toHaveProperty('email', stored)
+  })
+
+  test('whatever is stored is stored again as it is', () => {
+    const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+    const domain = fc.oneof(
+      part,
+      part.map((text) => domainToASCII(text) || 'xn--a'),
+    )
+    fc.assert(
+      fc.property(part, domain, fc.constantFrom('', '.com', '.XN--P1AI'), (local, name, ending) => {
+        const once = ofCustomer('email', `${local}@${name}${ending}`)
+        if (Array.isArray(once)) return
+        const { email } = once as { email: string }
+        expect(ofCustomer('email', email)).toHaveProperty('email', email)
+        expect(email).toBe(email.normalize('NFC'))
+      }),
+      { numRuns: 3_000, seed: 1 },
+    )
+  })
+
+  test.each([
+    ['ada\u200b@example.com', 'U+200B'],
+    ['ada@exam\u00adple.com', 'U+00AD'],
+    ['\u202eada@example.com', 'U+202E'],
+    ['ada\u2066@example.com', 'U+2066'],
+    ['ada\u2028@example.com', 'U+2028'],
+    ['ada@example.com\u0007', 'U+0007'],
+    ['ada\u3164@example.com', 'U+3164'],
+    ['ada\ufe0f@example.com', 'U+FE0F'],
+    ['ada@a\u{e0061}.com', 'U+E0061'],
+  ])('%j is refused, and the error names %s', (value, named) => {
+    const parsed = parseCreation(customer, { email: value })
+    expect(parsed.ok ? parsed.value : parsed.error.errors).toEqual([
+      {
+        pointer: '/email',
+        code: 'invalid_format',
+        detail: `must be an email address of at most 320 characters; it has the invisible character ${named}`,
+      },
+    ])
+  })
+
+  test.each(['ada@ü.com/x', 'ada@ü.com:80', 'ada@ü%41.com', 'ada@ü[.com', 'ada@ü?.com'])(
+    'refuses %j, whose domain is none',
+    (value) => {
+      const parsed = parseCreation(customer, { email: value })
+      expect(parsed.ok ? parsed.value : parsed.error.errors?.[0]?.detail).toContain(
+        'its domain is no domain name',
+      )
+    },
+  )
+
   test('is stored in lower case', () => {
     expect(ofCustomer('email', 'Ada.LOVELACE@Example.COM')).toHaveProperty(
       'email',

@@ -18,7 +18,7 @@ export const customer = defineKind({
     name: text({ max: 255, description: 'Full name.', search: true }),
     company: text({ max: 255, description: 'The company that the customer belongs to.', search: true }),
     email: email({
-      description: 'Stored in lower case.',
+      description: 'Stored in lower case and Unicode NFC.',
       column: 'email',
       unique: true,
       filter: true,

@@ -11,7 +11,12 @@ export const teammate = defineKind({
   description: 'A person who works at the desk.',
   fields: {
     name: text({ min: 1, max: 255, required: true, search: true, description: 'Full name.' }),
-    email: email({ description: 'Stored in lower case.', column: 'email', filter: true, search: true }),
+    email: email({
+      description: 'Stored in lower case and Unicode NFC.',
+      column: 'email',
+      filter: true,
+      search: true,
+    }),
     active: flag({ initial: true, column: 'active', description: 'Whether work can be assigned.' }),
   },
   events: {},
