@@ -8,7 +8,7 @@ export interface Teammate extends Row {
   object: 'teammate'
   /** Full name. */
   name: string
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email: string | null
   /** Whether work can be assigned. */
   active: boolean
@@ -17,7 +17,7 @@ export interface Teammate extends Row {
 export interface TeammateInput {
   /** Full name. */
   name: string
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email?: string | null
   /** Whether work can be assigned. */
   active?: boolean
@@ -26,7 +26,7 @@ export interface TeammateInput {
 export interface TeammatePatch {
   /** Full name. */
   name?: string
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email?: string | null
   /** Whether work can be assigned. */
   active?: boolean
@@ -46,7 +46,7 @@ export interface Customer extends Row {
   name: string | null
   /** The company that the customer belongs to. */
   company: string | null
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email: string | null
   /** Telephone number, E.164. */
   phone: string | null
@@ -67,7 +67,7 @@ export interface CustomerInput {
   name?: string | null
   /** The company that the customer belongs to. */
   company?: string | null
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email?: string | null
   /** Telephone number, E.164. */
   phone?: string | null
@@ -88,7 +88,7 @@ export interface CustomerPatch {
   name?: string | null
   /** The company that the customer belongs to. */
   company?: string | null
-  /** Stored in lower case. */
+  /** Stored in lower case and Unicode NFC. */
   email?: string | null
   /** Telephone number, E.164. */
   phone?: string | null
