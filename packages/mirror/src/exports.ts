@@ -102,7 +102,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   await writeFile(part, `${JSON.stringify(manifest, null, 2)}\n`, { mode: fileMode })
   await settle(part, mode)
   await rename(part, place)
-  for (const ending of ['', '-wal', '-shm', '.wal']) await rm(file + ending, { force: true })
+  for (const ending of ['-wal', '-shm', '.wal', '']) await rm(file + ending, { force: true })
   await rm(noted)
   // What it does not know it leaves there.
   await rmdir(scratch).catch(() => {})

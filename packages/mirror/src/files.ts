@@ -1,5 +1,6 @@
 /** Files that a mirror makes are for its user alone: what is in them is a desk. */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { FileTaken } from './store.ts'
 
 /** The modes of a new file and of a new directory. */
 export const [fileMode, directoryMode] = [0o600, 0o700]
@@ -11,4 +12,10 @@ export function makeOwnFile(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
+}
+
+/** Before a database is made: nothing of it may be there. @throws FileTaken */
+export function requireFree(path: string, endings: readonly string[]): void {
+  const taken = endings.map((ending) => path + ending).find(existsSync)
+  if (taken !== undefined) throw new FileTaken(taken)
 }

@@ -21,6 +21,7 @@ export {
   type Column,
   type ColumnType,
   type Drift,
+  FileTaken,
   NameTaken,
   type OpenOptions,
   type Removal,

@@ -175,6 +175,15 @@ export class NameTaken extends MirrorError {
   }
 }
 
+/** The store's file, or one that belongs to it, is there and was not made by it. */
+export class FileTaken extends MirrorError {
+  constructor(file: string) {
+    super(
+      `${file} is there, is of no copy, and was not changed. Give the copy another name, or move that file away.`,
+    )
+  }
+}
+
 /** A row holds a value that the store refuses. A write that fails so is rolled back, and may succeed without that row. */
 export class RowRefused extends Error {
   override readonly name = 'RowRefused'

@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { chmod, lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Change, Checkpoint, Row } from '@deskwire/sdk'
 import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
+import { fileMode, partOf } from '../files.ts'
 import { parseFlags } from '../flags.ts'
 import { bulkOf, kindNamed, plurals, recordOf } from '../kinds.ts'
 import { UsageError } from '../usage-error.ts'
@@ -13,7 +14,8 @@ export const exportCommand: Command = {
   help: () => `deskwire export KIND: write every row as a line of JSON, oldest change first, and prove that none is missing.
 
   KIND                   one of ${plurals.join(', ')}
-  --out FILE             write to a file, which is there once it is whole; otherwise to standard output
+  --out FILE             write to a file, which is there once it is whole; otherwise to standard output. An earlier export is replaced,
+                         and no other file
   --json                 with --out: print the summary as one JSON object
 ${clientHelp}
 The last line, {"object":"export_end",…}, has the cursor with which a sync goes on, and the checkpoint that the rows were
@@ -71,15 +73,46 @@ async function print(lines: AsyncIterable<string>): Promise<void> {
 
 /** Writes beside the file and renames at the end, so that a part is never taken for the whole. */
 async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<void> {
-  const part = `${path}.part`
+  await modeToKeep(path)
+  const part = partOf(path)
   try {
-    await pipeline(lines, createWriteStream(part))
+    await pipeline(lines, createWriteStream(part, { mode: fileMode, flags: 'wx', flush: true }))
+    const mode = await modeToKeep(path)
+    if (mode !== null) await chmod(part, mode)
     await rename(part, path)
   } catch (error) {
     await rm(part, { force: true })
     if (isSystemError(error)) throw new CommandFailure(`${path} cannot be written: ${error.message}`)
     throw error
   }
+}
+
+/** The mode of an earlier export, as its user may have shared it; null where there is none. @throws CommandFailure for any other file. */
+async function modeToKeep(path: string): Promise<number | null> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw new CommandFailure(`${path} cannot be written: ${error.message}`)
+  })
+  if (found === null) return null
+  if (found.isFile() && (await endsAsExport(path, found.size))) return found.mode & 0o777
+  throw new CommandFailure(
+    `${path} is there already, and is no export: give --out another name, or move it away`,
+  )
+}
+
+/** Longer than the last line of an export. */
+const tailBytes = 4_096
+
+async function endsAsExport(path: string, size: number): Promise<boolean> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(tailBytes),
+    0,
+    tailBytes,
+    Math.max(0, size - tailBytes),
+  )
+  const last = buffer.toString('utf8', 0, bytesRead).trimEnd().split('\n').at(-1)
+  return last?.startsWith('{"object":"export_end",') === true
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

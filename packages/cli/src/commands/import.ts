@@ -5,7 +5,6 @@ import { parseFlags } from '../flags.ts'
 import { checkRows } from '../import/check.ts'
 import { importFile } from '../import/import-file.ts'
 import type { Counts } from '../import/progress.ts'
-import { rejectsPath } from '../import/rejects.ts'
 import { count, createShow, rowsText } from '../import/show.ts'
 import { type Source, type Survey, survey } from '../import/survey.ts'
 import { kindNamed, plurals } from '../kinds.ts'
@@ -28,7 +27,8 @@ With a column externalId, rows are found by it: those that are there are changed
 created, and the same file sent again within a day with the same key creates nothing twice.
 
 An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. Lines that are refused are
-told with their numbers and written to FILE.rejects.csv, with a column "error" that an import of that file leaves out.
+told with their numbers and written to a new file, FILE.rejects.csv or FILE.rejects-2.csv and so on, with a column "error" that an
+import of that file leaves out.
 
 Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, for what the
 message says: run it again to go on; 2 when the command or the header is not accepted, and nothing was sent; 130 when it was
@@ -64,11 +64,10 @@ Example:
     const target = requireTarget('import', texts)
     const done = await importFile(kind, source, target, await survey(kind, source))
     const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
-    const rejects = done.counts.rejected === 0 ? null : rejectsPath(path)
-    const { operation, resumedAt } = done
+    const { operation, resumedAt, rejects } = done
     if (switches.json) printJson({ ...known, operation, ...done.counts, rejects, resumedAt, seconds })
     else process.stdout.write(summary(done.counts, rejects, seconds))
-    if (rejects !== null) process.exitCode = exitCodes.found
+    if (done.counts.rejected > 0) process.exitCode = exitCodes.found
   },
 }
 
@@ -94,7 +93,9 @@ function summary(counts: Counts, rejects: string | null, seconds: number): strin
   )
   const what = parts.map(([name, number]) => `${count(number)} ${name}`).join(', ')
   const where =
-    rejects === null ? '' : `The rejected lines are in ${rejects}: mend them there, and import that file.\n`
+    rejects === null
+      ? ''
+      : `The rejected lines are in ${rejects}: correct them there, and import that file.\n`
   return `${rowsText(rows)} in ${seconds.toFixed(1)} s: ${what}\n${where}`
 }
 

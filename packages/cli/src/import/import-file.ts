@@ -16,7 +16,7 @@ import {
   removeProgress,
   saveProgress,
 } from './progress.ts'
-import { openRejects, rejectsPath } from './rejects.ts'
+import { openRejects } from './rejects.ts'
 import { runImport } from './run.ts'
 import { count, createShow, rowsText } from './show.ts'
 import { rowsOf, type Source, type Survey } from './survey.ts'
@@ -33,6 +33,8 @@ export interface Done {
   readonly operation: ImportIdentity['operation']
   /** How many rows were done before this run. */
   readonly resumedAt: number
+  /** The file of rejected lines; null where there are none. */
+  readonly rejects: string | null
 }
 
 /**
@@ -59,14 +61,10 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
   const bulk = bulkOf(clientOf(target, { retries: patience }), kind)
   const resumedAt = progress.counts.rows
   const show = createShow(process.stderr, { total, done: resumedAt, now: () => performance.now() })
-  await using rejects = await openRejects(rejectsPath(path), {
-    layout,
-    delimiter,
-    keptBytes: progress.rejectsBytes,
-  })
+  await using rejects = await openRejects(path, { layout, delimiter, kept: progress.rejects ?? null })
   let soFar = resumedAt
   try {
-    const counts = await runImport({
+    const end = await runImport({
       path,
       batches: toBatches(rowsOf(source, found), layout),
       progress,
@@ -78,7 +76,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       },
     })
     await removeProgress(path)
-    return { counts, operation, resumedAt }
+    return { counts: end.counts, operation, resumedAt, rejects: end.rejects?.path ?? null }
   } catch (error) {
     if (soFar === 0 && isTurnedAway(error)) {
       await removeProgress(path)
@@ -109,7 +107,7 @@ function firstProgress(of: ImportIdentity): Progress {
     keys: `import:${keys}`,
     batches: 0,
     counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
-    rejectsBytes: 0,
+    rejects: null,
     at: Date.now(),
   }
 }

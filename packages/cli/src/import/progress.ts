@@ -2,10 +2,11 @@
  * How far an import has come, in a file beside the CSV: written after each batch, so that an import that was interrupted, by
  * whatever, goes on where it was.
  */
-
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../failure.ts'
+import { replaceFile } from '../files.ts'
+import type { RejectsFile } from './rejects.ts'
 import type { FileIdentity } from './survey.ts'
 
 /** What an import is of. Another one cannot go on from it. */
@@ -34,8 +35,8 @@ export interface Progress {
   /** Batches that are done, from the first on without a gap. */
   readonly batches: number
   readonly counts: Counts
-  /** The length of the rejects file that belongs to them, in bytes. */
-  readonly rejectsBytes: number
+  /** The rejects file that belongs to them; null while there is none. */
+  readonly rejects: RejectsFile | null
   /** When it was written: milliseconds since 1970. */
   readonly at: number
 }
@@ -60,11 +61,8 @@ export async function loadProgress(path: string, of: ImportIdentity): Promise<Pr
   )
 }
 
-/** Replaces the file in one step: killed at any moment, it holds the old progress or the new one. */
 export async function saveProgress(path: string, progress: Progress): Promise<void> {
-  const file = progressPath(path)
-  await writeFile(`${file}.new`, `${JSON.stringify(progress)}\n`, { flush: true })
-  await rename(`${file}.new`, file)
+  await replaceFile(progressPath(path), `${JSON.stringify(progress)}\n`)
 }
 
 export async function removeProgress(path: string): Promise<void> {

@@ -1,7 +1,10 @@
 /** The lines that were not imported, as a CSV of the same columns and one more that says why. */
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { createHash, type Hash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { stringify } from 'csv-stringify/sync'
+import { CommandFailure } from '../failure.ts'
+import { fileMode } from '../files.ts'
 import { errorColumn, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
 
@@ -9,58 +12,99 @@ export interface Reject extends CsvRecord {
   readonly error: string
 }
 
-export interface Rejects extends AsyncDisposable {
+/** A file of rejects, as far as an import has come. */
+export interface RejectsFile {
   readonly path: string
-  /** Appends lines. @returns the length of the file in bytes. */
-  append(rejects: readonly Reject[]): Promise<number>
+  readonly bytes: number
+  readonly sha256: string
 }
 
-/** `customers.csv` → `customers.rejects.csv`. */
-export function rejectsPath(path: string): string {
+export interface Rejects extends AsyncDisposable {
+  /** Appends lines. @returns the file as it is then; null while there is none. */
+  append(rejects: readonly Reject[]): Promise<RejectsFile | null>
+}
+
+/** `customers.csv` → `customers.rejects.csv`, and `customers.rejects-2.csv` where there is that. */
+function rejectsPath(path: string, n: number): string {
   const extension = extname(path)
   const stem = extension === '' ? path : path.slice(0, -extension.length)
-  return `${stem}.rejects${extension || '.csv'}`
+  return `${stem}.rejects${n === 1 ? '' : `-${n}`}${extension || '.csv'}`
 }
 
 /**
- * The rejects of an import that has come to `keptBytes` of them: what a killed process wrote beyond is cut off. There is no
- * file until there is something to write; one of an earlier import is removed.
+ * The rejects of an import of the file `path` that has come to `kept` of them: what a killed process wrote beyond is cut off. There is
+ * no file until there is something to write, and then it is a new one: those of earlier imports may hold corrections.
  */
 export async function openRejects(
   path: string,
-  { layout, delimiter, keptBytes }: { layout: Layout; delimiter: string; keptBytes: number },
+  { layout, delimiter, kept }: { layout: Layout; delimiter: string; kept: RejectsFile | null },
 ): Promise<Rejects> {
-  let length = 0
-  let file: FileHandle | null = null
-  if (keptBytes === 0) await rm(path, { force: true })
-  else {
-    file = await open(path, 'a')
-    // Somebody may have taken it away, or some of it.
-    length = Math.min(keptBytes, (await file.stat()).size)
-    await file.truncate(length)
-  }
-  // What was mended before may have an error from then.
-  const kept = layout.header.flatMap((name, n) => (name === errorColumn ? [] : [n]))
+  const hash = createHash('sha256')
+  let opened = kept === null ? null : await openKept(kept, hash)
+  // What was corrected before may have an error from then.
+  const columns = layout.header.flatMap((name, n) => (name === errorColumn ? [] : [n]))
   const line = (cells: readonly string[], error: string) => [
-    ...kept.map((n) => cells[n] ?? ''),
+    ...columns.map((n) => cells[n] ?? ''),
     error,
     // What is too much stays visible, and too much.
     ...cells.slice(layout.header.length),
   ]
   return {
-    path,
     async append(rejects) {
-      if (rejects.length === 0) return length
-      const header = length === 0 ? [line(layout.header, errorColumn)] : []
-      const rows = rejects.map(({ cells, error }) => line(cells, error))
-      const text = stringify([...header, ...rows], { delimiter })
-      file ??= await open(path, 'a')
-      await file.appendFile(text)
-      length += Buffer.byteLength(text)
-      return length
+      if (rejects.length > 0) {
+        const header = opened === null ? [line(layout.header, errorColumn)] : []
+        const rows = rejects.map(({ cells, error }) => line(cells, error))
+        const text = stringify([...header, ...rows], { delimiter })
+        opened ??= { ...(await openNew(path)), bytes: 0 }
+        await opened.file.appendFile(text)
+        hash.update(text)
+        opened.bytes += Buffer.byteLength(text)
+      }
+      if (opened === null) return null
+      return { path: opened.path, bytes: opened.bytes, sha256: hash.copy().digest('hex') }
     },
     async [Symbol.asyncDispose]() {
-      await file?.close()
+      await opened?.file.close()
     },
   }
+}
+
+interface Opened {
+  readonly path: string
+  readonly file: FileHandle
+  bytes: number
+}
+
+async function openNew(path: string): Promise<{ path: string; file: FileHandle }> {
+  for (let n = 1; ; n++) {
+    const free = rejectsPath(path, n)
+    const file = await open(free, 'ax', fileMode).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return null
+      throw error
+    })
+    if (file !== null) return { path: free, file }
+  }
+}
+
+/** The file that an interrupted import left; null where it was taken away. @throws CommandFailure where it was changed. */
+async function openKept({ path, bytes, sha256 }: RejectsFile, hash: Hash): Promise<Opened | null> {
+  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (file === null) return null
+  const found = createHash('sha256')
+  for await (const piece of file.createReadStream({ start: 0, end: bytes - 1, autoClose: false })) {
+    hash.update(piece)
+    found.update(piece)
+  }
+  if (found.digest('hex') === sha256) {
+    await file.truncate(bytes)
+    await file.close()
+    return { path, file: await open(path, 'a'), bytes }
+  }
+  await file.close()
+  throw new CommandFailure(
+    `${path} was changed since this import was interrupted: give it another name, and run the command again to go on`,
+  )
 }

@@ -28,10 +28,17 @@ export interface Run {
 const atOnce = 3
 
 /**
- * Imports what is not done yet and returns the counts over all of it. Throws what `send` throws, and the progress file then
+ * Imports what is not done yet and returns where it has come to. Throws what `send` throws, and the progress file then
  * says where to go on; batches that were under way are sent again under the keys that they had.
  */
-export async function runImport({ path, batches, send, rejects, onProgress, ...run }: Run): Promise<Counts> {
+export async function runImport({
+  path,
+  batches,
+  send,
+  rejects,
+  onProgress,
+  ...run
+}: Run): Promise<Progress> {
   let { progress } = run
   const underWay: { readonly batch: Batch; readonly answer: Promise<BatchAnswer | null> }[] = []
 
@@ -47,7 +54,7 @@ export async function runImport({ path, batches, send, rejects, onProgress, ...r
     underWay.push({ batch, answer })
   }
   while (underWay.length > 0) await takeIn()
-  return progress.counts
+  return progress
 
   /** Waits for the oldest batch, and writes down what became of it: rejected lines first, as the progress counts them. */
   async function takeIn(): Promise<void> {
@@ -67,7 +74,7 @@ export async function runImport({ path, batches, send, rejects, onProgress, ...r
         unchanged: counts.unchanged + (answer?.unchanged ?? 0),
         rejected: counts.rejected + rejected.length,
       },
-      rejectsBytes: await rejects.append(rejected),
+      rejects: await rejects.append(rejected),
       at: Date.now(),
     }
     await saveProgress(path, progress)

@@ -1,12 +1,13 @@
 /**
  * The certificate authority of the local receiver: made once and kept in a directory, so that a service which was told
  * to trust it trusts every later receiver as well. Promise: its key appears whole or not at all, only its owner can
- * read it, and it is never replaced.
+ * read it, and it is never replaced; of other files, only a certificate that a former authority left is.
  */
-import { randomBytes, X509Certificate } from 'node:crypto'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { X509Certificate } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
+import { directoryMode, fileMode, partOf, replaceFile } from '../files.ts'
 import { type Authority, createAuthority, openAuthority } from './certificates.ts'
 
 export interface KnownAuthority extends Authority {
@@ -16,6 +17,7 @@ export interface KnownAuthority extends Authority {
 
 const dayMs = 24 * 60 * 60 * 1000
 const validFor = 3650 * dayMs
+const authorityName = 'Deskwire local receivers'
 
 /** Beside the data of a service on this machine. */
 export function defaultDirectory(): string {
@@ -28,11 +30,16 @@ export async function keepAuthority(directory: string): Promise<KnownAuthority> 
   const path = join(place, 'authority.pem')
   const caPath = join(place, 'ca.pem')
   try {
-    await mkdir(place, { recursive: true, mode: 0o700 })
+    await mkdir(place, { recursive: true, mode: directoryMode })
+    const found = await read(caPath)
+    if (found !== null && !isOwn(found))
+      throw new CommandFailure(
+        `${caPath} is not a certificate of deskwire listen: move it away, or give --dir another directory`,
+      )
     const text = (await read(path)) ?? (await create(path))
     const authority = open(text, path)
     // The certificate alone, for those who are to trust it. Anybody may read it.
-    if ((await read(caPath)) !== authority.ca) await replace(caPath, authority.ca, 0o644)
+    if (found !== authority.ca) await replaceFile(caPath, authority.ca, 0o644)
     return { ...authority, caPath }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -63,12 +70,12 @@ function open(text: string, path: string): Authority {
 
 /** Key and certificate in one file, so that no two starts can mix theirs: one wins, and all read that one. */
 async function create(path: string): Promise<string> {
-  const { key, ca } = createAuthority('Deskwire local receivers', {
+  const { key, ca } = createAuthority(authorityName, {
     notAfter: new Date(Date.now() + validFor),
   })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  const temporary = partOf(path)
   try {
-    await writeFile(temporary, key + ca, { mode: 0o600, flag: 'wx' })
+    await writeFile(temporary, key + ca, { mode: fileMode, flag: 'wx' })
     await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error
     })
@@ -78,10 +85,13 @@ async function create(path: string): Promise<string> {
   return await readFile(path, 'utf8')
 }
 
-async function replace(path: string, text: string, mode: number): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  await writeFile(temporary, text, { mode, flag: 'wx' })
-  await rename(temporary, path)
+/** Whether it is the certificate of an authority that `create` made. */
+function isOwn(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject === `CN=${authorityName}`
+  } catch {
+    return false
+  }
 }
 
 async function read(path: string): Promise<string | null> {

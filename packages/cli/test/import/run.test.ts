@@ -1,5 +1,5 @@
 /** Batches: what stands in them, in which order they are sent, and in which order their outcomes are taken in. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BatchAnswer, ItemOutcome } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
 import { type Batch, toBatches } from '../../src/import/batches.ts'
@@ -11,7 +11,7 @@ import {
   progressPath,
   saveProgress,
 } from '../../src/import/progress.ts'
-import { openRejects, rejectsPath } from '../../src/import/rejects.ts'
+import { openRejects, type RejectsFile } from '../../src/import/rejects.ts'
 import { runImport } from '../../src/import/run.ts'
 import { kindNamed } from '../../src/kinds.ts'
 import { fileOf } from './files.ts'
@@ -75,7 +75,7 @@ const beginning: Progress = {
   keys: 'import:abc',
   batches: 0,
   counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
-  rejectsBytes: 0,
+  rejects: null,
   at: 0,
 }
 
@@ -85,8 +85,8 @@ function startRun(path: string, rows: string[][], progress = beginning) {
     []
   const told: number[] = []
   const finished = (async () => {
-    const { rejectsBytes: keptBytes } = progress
-    await using rejects = await openRejects(rejectsPath(path), { layout, delimiter: ',', keptBytes })
+    const { rejects: kept } = progress
+    await using rejects = await openRejects(path, { layout, delimiter: ',', kept })
     return await runImport({
       path,
       progress,
@@ -115,9 +115,11 @@ function answerTo(items: readonly object[]): BatchAnswer {
   return { data, created: data.length - refused, updated: 0, unchanged: 0, refused }
 }
 
+const rejectsPath = (path: string, n = '') => path.replace('.csv', `.rejects${n}.csv`)
+
 /** What a killed process wrote and did not come to count. */
-async function appendUncounted(path: string, { rejectsBytes: keptBytes }: Progress) {
-  await using rejects = await openRejects(rejectsPath(path), { layout, delimiter: ',', keptBytes })
+async function appendUncounted(path: string, { rejects: kept }: Progress) {
+  await using rejects = await openRejects(path, { layout, delimiter: ',', kept })
   await rejects.append([{ line: 9, cells: ['f', 'bad'], error: 'It is there.' }])
 }
 
@@ -140,7 +142,7 @@ describe('a run', () => {
     sent[0]?.answer()
     await until(() => sent.length === 5)
     for (const { answer } of sent) answer()
-    expect(await finished).toEqual({ rows: 10, created: 8, updated: 0, unchanged: 0, rejected: 2 })
+    expect((await finished).counts).toEqual({ rows: 10, created: 8, updated: 0, unchanged: 0, rejected: 2 })
     expect(told).toEqual([2, 4, 6, 8, 10])
     expect(sent.map(({ key }) => key)).toEqual([0, 1, 2, 3, 4].map((n) => `import:abc:${n}`))
     const rejected = 'externalId,name,error\nc,bad,It is there.\nf,bad,It is there.\n'
@@ -167,7 +169,13 @@ describe('a run', () => {
     const second = startRun(path, rows, progress)
     await until(() => second.sent.length === 3)
     for (const { answer } of second.sent) answer()
-    expect(await second.finished).toEqual({ rows: 10, created: 8, updated: 0, unchanged: 0, rejected: 2 })
+    expect((await second.finished).counts).toEqual({
+      rows: 10,
+      created: 8,
+      updated: 0,
+      unchanged: 0,
+      rejected: 2,
+    })
     expect(second.sent.map(({ key }) => key)).toEqual([2, 3, 4].map((n) => `import:abc:${n}`))
     const rejected = 'externalId,name,error\nc,bad,It is there.\nf,bad,It is there.\n'
     expect(readFileSync(rejectsPath(path), 'utf8')).toBe(rejected)
@@ -186,12 +194,12 @@ describe('a run', () => {
     sent[0]?.answer()
     await until(() => sent.length === 2)
     sent[1]?.answer()
-    expect((await finished).rows).toBe(4)
+    expect((await finished).counts.rows).toBe(4)
   })
 
   test('sends nothing of a batch without rows', async () => {
     const { sent, finished } = startRun(fileOf(''), [['a'], ['b', 'x', 'y']])
-    expect(await finished).toMatchObject({ rows: 2, rejected: 2 })
+    expect((await finished).counts).toMatchObject({ rows: 2, rejected: 2 })
     expect(sent).toEqual([])
   })
 })
@@ -217,30 +225,48 @@ describe('progress', () => {
 describe('rejects', () => {
   test('keep their columns, surplus values, line breaks and delimiter, and one error', async () => {
     const path = fileOf('')
-    const mended = readHeader(kindNamed('customers'), ['error', 'name', 'email'], [])
-    await using rejects = await openRejects(rejectsPath(path), {
-      layout: mended,
-      delimiter: ';',
-      keptBytes: 0,
-    })
+    const corrected = readHeader(kindNamed('customers'), ['error', 'name', 'email'], [])
+    await using rejects = await openRejects(path, { layout: corrected, delimiter: ';', kept: null })
     await rejects.append([
       { line: 2, cells: ['old', 'a\nb', 'x;y'], error: 'new' },
       { line: 4, cells: ['old', 'a', 'b', 'c'], error: 'too long' },
       { line: 5, cells: ['old'], error: 'too short' },
     ])
     const expected = 'name;email;error\n"a\nb";"x;y";new\na;b;too long;c\n;;too short\n'
-    expect(readFileSync(rejects.path, 'utf8')).toBe(expected)
+    expect(readFileSync(rejectsPath(path), 'utf8')).toBe(expected)
   })
 
-  test('of an earlier import are removed, and there is no file without any', async () => {
-    const path = fileOf('stale', 'customers.rejects.csv')
-    await using rejects = await openRejects(path, { layout, delimiter: ',', keptBytes: 0 })
-    expect(await rejects.append([])).toBe(0)
-    expect(existsSync(path)).toBe(false)
-    expect([rejectsPath('a/b.csv'), rejectsPath('a.d/b'), rejectsPath('b.TXT')]).toEqual([
-      'a/b.rejects.csv',
-      'a.d/b.rejects.csv',
-      'b.rejects.TXT',
-    ])
+  const reject = { line: 2, cells: ['a', 'b'], error: 'wrong' }
+
+  test('go into a new file, and there is none without any', async () => {
+    const path = fileOf('')
+    const kept = null
+    for (const n of ['', '-2', '-3']) {
+      await using rejects = await openRejects(path, { layout, delimiter: ',', kept })
+      expect([await rejects.append([]), existsSync(rejectsPath(path, n))]).toEqual([null, false])
+      expect(await rejects.append([reject])).toMatchObject({ path: rejectsPath(path, n), bytes: 32 })
+      writeFileSync(rejectsPath(path, n), 'corrected')
+    }
+    expect(readFileSync(rejectsPath(path), 'utf8')).toBe('corrected')
+    await using other = await openRejects(path.replace('.csv', ''), { layout, delimiter: ',', kept })
+    expect(await other.append([reject])).toMatchObject({ path: rejectsPath(path, '-4') })
+  })
+
+  test('of an interrupted import are continued if they are as it left them', async () => {
+    const path = fileOf('')
+    const opened = (kept: RejectsFile | null) => openRejects(path, { layout, delimiter: ',', kept })
+    const first = await opened(null)
+    const kept = await first.append([reject])
+    await first[Symbol.asyncDispose]()
+    const text = readFileSync(rejectsPath(path), 'utf8')
+    writeFileSync(rejectsPath(path), text.replace('wrong', 'right'))
+    await expect(opened(kept)).rejects.toThrow('rejects.csv was changed since this import was interrupted')
+    expect(readFileSync(rejectsPath(path), 'utf8')).toBe(text.replace('wrong', 'right'))
+    writeFileSync(rejectsPath(path), text)
+    await using again = await opened(kept)
+    const both = await again.append([reject])
+    expect(readFileSync(rejectsPath(path), 'utf8')).toBe(`${text}a,b,wrong\n`)
+    await using twice = await opened(both)
+    expect(await twice.append([])).toEqual(both)
   })
 })

@@ -22,6 +22,7 @@ import {
   UUID,
   VARCHAR,
 } from '@duckdb/node-api'
+import { requireFree } from '../files.ts'
 import { Queue } from '../queue.ts'
 import { unholdable } from '../row.ts'
 import {
@@ -30,6 +31,7 @@ import {
   type ColumnType,
   type Drift,
   driftOf,
+  FileTaken,
   NameTaken,
   type OpenOptions,
   type Removal,
@@ -133,9 +135,13 @@ export class DuckDbStore implements Store {
   async open({ creates = true, free = [] }: OpenOptions = {}): Promise<boolean> {
     if (this.#instance !== undefined) return true
     const { file, settings = {} } = this.#options
-    if (!creates && !existsSync(file)) return false
+    if (!existsSync(file)) {
+      if (!creates) return false
+      requireFree(file, ['.wal'])
+    }
     // Two instances of a file in one process would not know of each other.
     const instance = await DuckDBInstance.fromCache(file, settings).catch((error: Error) => {
+      if (error.message.includes('not a valid DuckDB database file')) throw new FileTaken(file)
       if (!error.message.includes('Could not set lock')) throw error
       throw new StoreUnavailable(
         `${file} is open in another process, and DuckDB lets one process at a time write to a file.`,

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IdRange } from '@deskwire/sdk'
-import { makeOwnFile } from '../files.ts'
+import { makeOwnFile, requireFree } from '../files.ts'
 import { Queue } from '../queue.ts'
 import { unholdable } from '../row.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type ColumnType,
   type Drift,
   driftOf,
+  FileTaken,
   NameTaken,
   type OpenOptions,
   type Removal,
@@ -68,8 +69,11 @@ export class SqliteStore implements Store {
 
   async open({ creates = true, free = [] }: OpenOptions = {}): Promise<boolean> {
     if (this.#writer !== undefined) return true
-    if (!creates && !existsSync(this.#file)) return false
-    makeOwnFile(this.#file)
+    if (!existsSync(this.#file)) {
+      if (!creates) return false
+      requireFree(this.#file, ['-wal', '-shm', '-journal'])
+      makeOwnFile(this.#file)
+    }
     const writer = new Connection(this.#file, this.#busyMs)
     try {
       if (!writer.hasNotes(free) && !creates) {
@@ -84,7 +88,7 @@ export class SqliteStore implements Store {
       )
     } catch (error) {
       writer.close()
-      throw error
+      throw (error as { errcode?: number }).errcode === notADatabase ? new FileTaken(this.#file) : error
     }
     this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
@@ -139,6 +143,7 @@ async function transaction<T>(
 
 /** Several writers of one file wait for each other; one that has waited too long may try again. */
 const busyOrLocked = [5, 6]
+const notADatabase = 26
 /** Too large, a constraint, and another type than the column's. */
 const ofTheRow = [18, 19, 20]
 

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
@@ -32,6 +32,7 @@ export async function writeBackupFile(path: string, frames: () => AsyncIterable<
   try {
     const file = createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true })
     await pipeline(frames, createZstdCompress(), whole, file)
+    await requireAbsent(path)
     await rename(unfinished, path)
     await syncDirectory(dirname(resolve(path)))
     return firstLine.length + size + checksumLength
@@ -42,7 +43,7 @@ export async function writeBackupFile(path: string, frames: () => AsyncIterable<
 }
 
 async function requireAbsent(path: string): Promise<void> {
-  const found = await access(path).then(
+  const found = await lstat(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return false

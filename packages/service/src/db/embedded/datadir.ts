@@ -2,7 +2,7 @@
 // Promise: a file appears whole or not at all, and a link planted at its place is replaced, never followed,
 // because root writes into directories that an unprivileged user owns.
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import {
   access,
   chmod,
@@ -17,7 +17,7 @@ import {
   rm,
   stat,
 } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Account } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 
@@ -62,8 +62,11 @@ export async function prepareDataDir(
     await mkdir(wanted, { recursive: true, mode: 0o700 })
     const dataDir = await realpath(wanted)
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-    await makePrivate(dataDir, warn)
-    return layoutOf(dataDir)
+    const layout = layoutOf(dataDir)
+    const names = await readdir(dataDir)
+    requireOwn(layout, names)
+    await makePrivate(dataDir, names, warn)
+    return layout
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'))
       throw new EmbeddedDatabaseError(
@@ -73,13 +76,26 @@ export async function prepareDataDir(
   }
 }
 
+/** The lock comes first and stays: where it is missing, files of these names are not of a database of Deskwire. */
+function requireOwn(
+  { holdLock, cluster, holdInfo, state, startLog }: Layout,
+  names: readonly string[],
+): void {
+  const foreign = [cluster, holdInfo, state, startLog].find((path) => names.includes(basename(path)))
+  if (foreign === undefined || names.includes(basename(holdLock))) return
+  throw new EmbeddedDatabaseError(
+    `${foreign} was not made by Deskwire, as there is no ${holdLock}: give DESKWIRE_DATA_DIR a directory of its own`,
+  )
+}
+
 async function makePrivate(
   dataDir: string,
+  found: readonly string[],
   warn: (message: string, fields: Record<string, unknown>) => void,
 ): Promise<void> {
   const { mode, uid } = await stat(dataDir)
   if ((mode & 0o077) === 0) return
-  const names = (await readdir(dataDir)).filter((name) => name !== 'lost+found')
+  const names = found.filter((name) => name !== 'lost+found')
   // Closing a directory that others use (a home, /tmp) would be worse than refusing it.
   if (names.length > 0 && !names.includes('hold.lock'))
     throw new EmbeddedDatabaseError(
@@ -150,6 +166,14 @@ export async function syncDirectory(path: string): Promise<void> {
 /** Where in the data directory a restore makes its database. */
 export const stagingName = 'restore'
 
+/** Whether a directory with these names in it is a restore's: a user may keep others under that name. */
+export function isStaging(names: readonly string[]): boolean {
+  const { dataDir: _, ...paths } = layoutOf('')
+  const own = [...Object.values(paths), 'run', 'runtime'].map((path) => basename(path))
+  const isOwn = (name: string) => own.some((one) => name === one || name.startsWith(`${one}.`))
+  return names.length === 0 || (names.includes(basename(paths.holdLock)) && names.every(isOwn))
+}
+
 /**
  * Fails when a restore has left the data directory without a database. An empty one made in its stead would look like a
  * desk that has lost everything.
@@ -157,7 +181,7 @@ export const stagingName = 'restore'
  */
 export function refuseHalfRestored({ dataDir, cluster }: Layout): void {
   const staging = join(dataDir, stagingName)
-  if (existsSync(cluster) || !existsSync(staging)) return
+  if (existsSync(cluster) || !existsSync(staging) || !isStaging(readdirSync(staging))) return
   throw new EmbeddedDatabaseError(
     `a restore into ${dataDir} was interrupted: run deskwire restore again, or delete ${staging} to begin with an empty database`,
   )

@@ -3,12 +3,13 @@
 // the old one is moved aside and never deleted. Whatever a killed attempt left is cleared away by the next, which
 // starts over. All of it happens inside the data directory, which may be a mounted volume.
 import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chooseAccounts } from './account.ts'
 import { requireBinaries } from './binaries.ts'
 import { removeUnfinished } from './cluster.ts'
 import {
+  isStaging,
   type Layout,
   layoutOf,
   makeDirectory,
@@ -48,6 +49,10 @@ export async function startReplacement(options: {
   const staging = layoutOf(join(layout.dataDir, stagingName))
   const clear = async () => {
     if (!existsSync(staging.dataDir)) return
+    if (!isStaging(await readdir(staging.dataDir)))
+      throw new EmbeddedDatabaseError(
+        `${staging.dataDir} holds other files, and a restore makes its database there: move it away`,
+      )
     await removeUnfinished(staging)
     await settle(staging)
     await rm(staging.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
