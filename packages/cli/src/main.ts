@@ -58,8 +58,13 @@ async function run(given: readonly string[]): Promise<void> {
   }
   const rest = given.slice(command.name.split(' ').length)
   const { help, run } = await command.load()
-  if (rest.some(isHelp)) process.stdout.write(help())
-  else await run(rest)
+  if (rest.some(isHelp)) {
+    process.stdout.write(help())
+    return
+  }
+  // Files of commands may hold a desk: they are for their user alone, those that libraries make as well.
+  process.umask(0o077)
+  await run(rest)
 }
 
 /** Failures that the libraries expect; their own code is loaded by now, as it threw them. */

@@ -1,5 +1,14 @@
 /** `deskwire mirror`, `verify` and `repair`, as processes, at a service of their own. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -78,6 +87,56 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
     'Two',
     'Three',
   ])
+})
+
+test('files that commands make are for their user alone, from when they are made', async () => {
+  const { at } = await desk()
+  const place = join(directory, 'modes')
+  mkdirSync(place)
+  const path = (name: string) => join(place, name)
+  const made = new Map<string, string>()
+  // Files that are there for a moment alone, too: what is gone by now is passed over.
+  const look = (name: string | null) => {
+    const found = name === null ? undefined : statSync(path(name), { throwIfNoEntry: false })
+    const closed = found === undefined || (found.mode & 0o077) === 0
+    if (name !== null && (!made.has(name) || !closed)) made.set(name, closed ? 'closed' : 'open')
+  }
+  const watcher = watch(place, { recursive: true }, (_, name) => look(name))
+  const files = duckDb ? ['a.db', 'a.duckdb'] : ['a.db']
+  const mirrors = files.map((name) => startDeskwire(['mirror', '--to', path(name), ...at]))
+  await Promise.all(
+    mirrors.map((mirror) => until('it is exact', () => mirror.output.stdout.includes('is up to date'))),
+  )
+  for (const name of readdirSync(place)) look(name)
+  expect([...made.keys()]).toEqual(
+    expect.arrayContaining(
+      files.flatMap((name) => [name, `${name}${name.endsWith('.db') ? '-wal' : '.wal'}`]),
+    ),
+  )
+  await Promise.all(mirrors.map((mirror) => mirror.stop('SIGINT')))
+
+  const { host, port, user, database } = shared().database.connection
+  const url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`
+  writeFileSync(path('in.csv'), 'email\nnope\n', { mode: 0o600 })
+  const commands = [
+    ['export', 'customers', '--out', path('out'), ...at],
+    ['import', path('in.csv'), ...at],
+    ['mirror', '--to', `${duckDb ? 'parquet' : 'ndjson'}:${path('export')}`, ...at],
+    ['backup', path('a.backup'), '--database-url', url],
+    ['listen', '--ca', '--dir', path('listen')],
+  ]
+  const ran = await Promise.all(commands.map((words) => deskwire(words)))
+  expect(ran.map(({ code }) => code)).toEqual([0, 3, 0, 0, 0])
+  for (const name of readdirSync(place, { recursive: true, encoding: 'utf8' })) look(name)
+  watcher.close()
+  // A certificate is for those who are to trust it.
+  const open = [...made].filter(
+    ([name, mode]) => mode === 'open' && !name.startsWith(join('listen', 'ca.pem')),
+  )
+  expect(open).toEqual([])
+  expect([...made.keys()]).toEqual(
+    expect.arrayContaining(['out', 'in.rejects.csv', 'in.csv.progress.json', 'export', 'a.backup', 'listen']),
+  )
 })
 
 test('--once and --json, into PostgreSQL with marks', async () => {
