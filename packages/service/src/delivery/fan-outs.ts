@@ -1,30 +1,19 @@
 /**
- * Fan-outs of large commits: makes the deliveries that they have left to be made, beside the engine, which sends them. In each round every
- * organization that has some has one piece, so that none waits for all of another's. First who does them, then what a piece does in
- * the database, under the organization's clock row.
+ * Fan-outs of large commits: they make the deliveries that such a commit has left to be made, and the engine sends them. First the loop that
+ * does them, a piece of an organization after a piece of another; then what a piece does in the database, under the organization's clock row.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
+import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
-export interface FanOuts {
-  /** Looks again and again until stopped. */
-  start(): void
-  /** Looks at once: a large commit was made. */
-  wake(): void
-  /** Begins no more pieces, and waits for those under way. */
-  stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many pieces that took. For tests and drains by hand. */
-  runDue(): Promise<number>
-}
-
+/** Makes the deliveries, a piece of an organization at a time. */
 export function createFanOuts(services: {
   readonly database: Database
   readonly clock: Clock
@@ -32,56 +21,23 @@ export function createFanOuts(services: {
   /** Deliveries may be due. */
   readonly onDeliveries: () => void
   readonly tuning?: FanOutTuning
-}): FanOuts {
+}): JobLoop {
   const { database, clock, log, onDeliveries } = services
-  const { atOnce, backlogAtMost, eventsAPiece, eventsOfOne, foundAtOnce, pollEvery, stopWithin } =
-    services.tuning ?? deliveryTuning.fanOuts
-  const looking = periodic({
-    every: pollEvery,
-    stopWithin,
-    async run() {
-      while (!isStopped() && (await round()).more);
+  const { backlogAtMost, eventsAPiece, eventsOfOne, ...limits } = services.tuning ?? deliveryTuning.fanOuts
+  return jobLoop({
+    ...limits,
+    async findDue(limit, except) {
+      // The organization that had a piece last comes last. A suspended one makes no deliveries that wait.
+      const { rows } = await database.together.query<{ organization_id: string }>({
+        name: 'find_due_fan_outs',
+        text: `select f.organization_id from fan_outs f
+                 where f.due_at <= $1 and f.organization_id <> all(${suspendedOrganizations}) and f.organization_id <> all($2)
+                 group by f.organization_id order by max(f.due_at) limit $3`,
+        values: [formatTimestamp(clock.now()), except, limit],
+      })
+      return rows.map((row) => ({ organizationId: row.organization_id }))
     },
-    onFailure: (error) =>
-      log.warn({ err: loggable(error) }, 'could not look for large commits; trying again'),
-  })
-  const isStopped = () => looking.status === 'stopped'
-
-  return {
-    start: looking.start,
-    wake: looking.wake,
-    stop: looking.stop,
-    async runDue() {
-      for (let pieces = 0; ; ) {
-        const { done, more } = await round()
-        pieces += done
-        if (!more) return pieces
-      }
-    },
-  }
-
-  /** A piece for each organization that has one due. */
-  async function round(): Promise<{ done: number; more: boolean }> {
-    const due = (await findDue(database, clock.now(), foundAtOnce)).values()
-    let done = 0
-    let more = false
-    const worker = async () => {
-      for (const organizationId of due) {
-        if (isStopped()) return
-        const came = await piece(organizationId)
-        if (came === 'busy') continue
-        done++
-        if (came === 'more') more = true
-        onDeliveries()
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, worker))
-    return { done, more }
-  }
-
-  /** It is found again when it fails; others go on. */
-  async function piece(organizationId: string): Promise<'more' | 'done' | 'busy'> {
-    try {
+    async run({ organizationId }) {
       const called = database.ofLong(organizationId).query<{ came: 'more' | 'done' | 'busy' }>({
         name: fanOutFunction.name,
         text: `select ${fanOutFunction.name}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came
@@ -89,26 +45,16 @@ export function createFanOuts(services: {
         values: [organizationId, formatTimestamp(clock.now())],
       })
       const answer = await unlessBusy(called)
-      return answer === 'busy' ? answer : (answer.rows[0]?.came ?? 'busy')
-    } catch (error) {
-      log.warn(
-        { organizationId, err: loggable(error as Error) },
-        'some deliveries of a large commit could not be made; trying again',
-      )
-      return 'busy'
-    }
-  }
-}
-
-/** Organizations that have a piece due, that which had one last at the end; what is suspended makes no deliveries that wait. */
-async function findDue(database: Database, now: number, foundAtOnce: number): Promise<readonly string[]> {
-  const { rows } = await database.together.query<{ organization_id: string }>({
-    name: 'find_due_fan_outs',
-    text: `select f.organization_id from fan_outs f where f.due_at <= $1 and f.organization_id <> all(${suspendedOrganizations})
-             group by f.organization_id order by max(f.due_at) limit ${foundAtOnce}`,
-    values: [formatTimestamp(now)],
+      if (answer === 'busy' || (answer.rows[0]?.came ?? 'busy') === 'busy') return 'busy'
+      onDeliveries()
+      return 'done'
+    },
+    onFailure(error, job) {
+      const err = loggable(error)
+      if (job === null) log.warn({ err }, 'could not look for large commits; trying again')
+      else log.warn({ ...job, err }, 'some deliveries of a large commit could not be made; trying again')
+    },
   })
-  return rows.map(({ organization_id }) => organization_id)
 }
 
 /** PostgreSQL's number for "the pieces of an organization": any constant that nothing else on the server locks by. */

@@ -1,7 +1,7 @@
 /**
- * Recoveries: the return of what an endpoint has missed, in pieces that make deliveries pending, beside the engine, which sends them.
- * First who does them, a few at a time and each for a while only, so that one of a million events keeps none of a hundred waiting; then
- * how they stand in the database; then what a piece does there, under the organization's clock row.
+ * Recoveries: they make the deliveries that an endpoint missed pending again, in pieces, and the engine sends them. First the loop that does them,
+ * each for a while only, so that one of a million events keeps none of a hundred waiting; then their rows in the database; then what a piece
+ * does there, under the organization's clock row.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
@@ -9,24 +9,16 @@ import type { Pool } from 'pg'
 import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
+import { type JobLoop, type JobOutcome, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { atMost, periodic } from '../kernel/periodic.ts'
-import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { restartSchedule, wakeQueue } from './endpoint-queues.ts'
 import type { EndpointKey } from './model.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
 
-export interface Recoverer {
-  /** Looks again and again until stopped. */
-  start(): void
-  /** Begins no more pieces, and waits for those under way; gives leases back. */
-  stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many runs of pieces that took. For tests and drains by hand. */
-  runDue(): Promise<number>
-}
-
+/** Does recoveries, a few at once. */
 export function createRecoverer(services: {
   readonly recoveries: Recoveries
   readonly clock: Clock
@@ -36,71 +28,27 @@ export function createRecoverer(services: {
   /** Calls that take an organization's clock row, one at a time of each. */
   readonly clockTurns?: KeyedQueue
   readonly tuning?: RecoveryTuning
-}): Recoverer {
+}): JobLoop {
   const { recoveries, clock, log, onDeliveries, clockTurns = createKeyedQueue() } = services
-  const { atOnce, busyPause, leaseFor, piecesInARow, pollEvery, stopWithin } =
-    services.tuning ?? deliveryTuning.recoveries
-  /** By organization: recoveries of the same one would wait for each other, and others for both. */
-  const running = new Map<string, Promise<unknown>>()
-  /** Organizations whose clock row others hold, and since when: to be left alone for a while. */
-  const paused = new Map<string, () => number>()
-  const looking = periodic({
-    every: pollEvery,
-    stopWithin,
-    run: look,
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not look for recoveries; trying again'),
+  const { leaseFor, piecesInARow, ...limits } = services.tuning ?? deliveryTuning.recoveries
+  return jobLoop<RecoveryKey>({
+    ...limits,
+    findDue: (limit, except) => recoveries.findDue(clock.now(), limit, except),
+    run,
+    onFailure(error, recovery) {
+      const err = loggable(error)
+      if (recovery === null) log.warn({ err }, 'could not look for recoveries; trying again')
+      // The lease runs out and it is found again.
+      else log.warn({ ...recovery, err }, 'a recovery was interrupted; it will go on')
+    },
   })
-  const isStopped = () => looking.status === 'stopped'
-
-  return {
-    start: looking.start,
-    async stop() {
-      const looked = looking.stop()
-      await atMost(
-        stopWithin,
-        looked.then(() => Promise.all(running.values())),
-      )
-    },
-    async runDue() {
-      const busy: string[] = []
-      for (let runs = 0; ; ) {
-        const [recovery] = await recoveries.findDue(clock.now(), 1, busy)
-        if (recovery === undefined || isStopped()) return runs
-        if ((await run(recovery)) === 'busy') busy.push(recovery.organizationId)
-        runs++
-      }
-    },
-  }
-
-  async function look(): Promise<void> {
-    for (const [organizationId, since] of paused) if (since() >= busyPause) paused.delete(organizationId)
-    while (!isStopped() && running.size < atOnce) {
-      const [recovery] = await recoveries.findDue(clock.now(), 1, [...running.keys(), ...paused.keys()])
-      if (recovery === undefined || isStopped()) return
-      const { organizationId } = recovery
-      const done = run(recovery)
-        .then(
-          (came) => {
-            if (came === 'busy') paused.set(organizationId, stopwatch())
-          },
-          // The lease runs out and it is found again.
-          (error: Error) =>
-            log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted; it will go on'),
-        )
-        .finally(() => {
-          running.delete(organizationId)
-          looking.wake()
-        })
-      running.set(organizationId, done)
-    }
-  }
 
   /** Claims the recovery and does its pieces while there are some, it is active, and this worker goes on. */
-  async function run(recovery: RecoveryKey): Promise<Piece> {
+  async function run(recovery: RecoveryKey, stopping: AbortSignal): Promise<JobOutcome> {
     const leaseId = randomUUID()
-    if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'lost'
+    if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'done'
     let came: Piece = 'more'
-    for (let pieces = 0; came === 'more' && pieces < piecesInARow && !isStopped(); pieces++) {
+    for (let pieces = 0; came === 'more' && pieces < piecesInARow && !stopping.aborted; pieces++) {
       const now = clock.now()
       came = await clockTurns.run(recovery.organizationId, () =>
         recoveries.piece(recovery, leaseId, now, now + leaseFor),
@@ -108,7 +56,7 @@ export function createRecoverer(services: {
       if (came === 'more' || came === 'done') onDeliveries()
     }
     if (came === 'more' || came === 'busy') await recoveries.release(recovery, leaseId)
-    return came
+    return came === 'busy' ? came : 'done'
   }
 }
 
@@ -138,12 +86,12 @@ export function createRecoveries(
   return {
     async findDue(now, limit, except = []) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>({
-        name: `find_due_recoveries_${limit}`,
+        name: 'find_due_recoveries',
         text: `select r.organization_id, r.webhook_id, r.id from recoveries r
                where r.due_at <= $1 and (r.lease_until is null or r.lease_until <= $1)
                  and r.organization_id <> all(${suspendedOrganizations})
-                 and r.organization_id <> all($2) order by r.due_at limit ${limit}`,
-        values: [formatTimestamp(now), except],
+                 and r.organization_id <> all($2) order by r.due_at limit $3`,
+        values: [formatTimestamp(now), except, limit],
       })
       return rows.map((row) => ({
         organizationId: row.organization_id,

@@ -8,9 +8,9 @@ import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
+import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { DeliveryObserver } from './model.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
@@ -51,17 +51,7 @@ begin
 end;`,
 )
 
-export interface Registrants {
-  /**
-   * Carries out every expiry that is due by the clock, and answers how many there were. Those of an organization whose clock row
-   * others hold are left, and found again.
-   */
-  expireKeys(): Promise<number>
-  /** Does so again and again until stopped. */
-  start(): void
-  stop(): Promise<void>
-}
-
+/** Carries out the expiries that are due. */
 export function createRegistrants(services: {
   readonly pool: Pool
   readonly clock: Clock
@@ -72,50 +62,35 @@ export function createRegistrants(services: {
   /** Calls that take an organization's clock row, one at a time of each. */
   readonly clockTurns?: KeyedQueue
   readonly tuning?: RegistrantTuning
-}): Registrants {
+}): JobLoop {
   const { pool, clock, log, observer, wake, clockTurns = createKeyedQueue() } = services
-  const { foundAtOnce, pollEvery, stopWithin } = services.tuning ?? deliveryTuning.registrants
-  const looking = periodic({
-    every: pollEvery,
-    stopWithin,
-    run: async () => {
-      await expireKeys()
-    },
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not look for expired keys; trying again'),
-  })
-
-  async function expireKeys(): Promise<number> {
-    const busy: string[] = []
-    for (let expired = 0; ; ) {
-      const now = formatTimestamp(clock.now())
+  return jobLoop({
+    ...(services.tuning ?? deliveryTuning.registrants),
+    async findDue(limit, except) {
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',
         text: `select k.organization_id, k.id from api_keys k
-               where k.expires_at <= $1 and k.expiry_settled_at is null and k.organization_id <> all($2) order by k.expires_at limit ${foundAtOnce}`,
-        values: [now, busy],
+                 where k.expires_at <= $1 and k.expiry_settled_at is null and k.organization_id <> all($2)
+                 order by k.expires_at limit $3`,
+        values: [formatTimestamp(clock.now()), except, limit],
       })
-      for (const row of rows) {
-        if (busy.includes(row.organization_id)) continue
-        if (await expire(row.organization_id, row.id, now)) expired++
-        else busy.push(row.organization_id)
+      return rows.map((row) => ({ organizationId: row.organization_id, apiKeyId: row.id }))
+    },
+    async run({ organizationId, apiKeyId }) {
+      const values = [organizationId, apiKeyId, formatTimestamp(clock.now())] as const
+      const disabled = await clockTurns.run(organizationId, () =>
+        unlessBusy(callFunction<string[] | null>(pool, expireFunction, values)),
+      )
+      if (disabled === 'busy') return disabled
+      for (const webhookId of disabled ?? []) {
+        observer.disabled('registrant_revoked')
+        log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
+        wake()
       }
-      if (rows.length < foundAtOnce) return expired
-    }
-  }
-
-  /** False when others hold the clock row. */
-  async function expire(organizationId: string, apiKeyId: string, now: string): Promise<boolean> {
-    const disabled = await clockTurns.run(organizationId, () =>
-      unlessBusy(callFunction<string[] | null>(pool, expireFunction, [organizationId, apiKeyId, now])),
-    )
-    if (disabled === 'busy') return false
-    for (const webhookId of disabled ?? []) {
-      observer.disabled('registrant_revoked')
-      log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
-      wake()
-    }
-    return true
-  }
-
-  return { expireKeys, start: looking.start, stop: looking.stop }
+      return 'done'
+    },
+    onFailure(error, key) {
+      log.warn({ ...key, err: loggable(error) }, 'could not carry out the expiry of a key; trying again')
+    },
+  })
 }

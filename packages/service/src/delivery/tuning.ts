@@ -2,6 +2,7 @@
  * Every number of delivery that was chosen and not asked for, with its unit and its reason. What an operator sets is elsewhere
  * (`DeliverySchedule`); what a protocol or a released function says is no choice. Durations are milliseconds unless told.
  */
+import type { JobLoopOptions } from '../kernel/job-loop.ts'
 import type { DeliverySchedule, PriorityClass } from './model.ts'
 
 /** For each priority class. */
@@ -151,24 +152,14 @@ export interface DisableTuning {
   readonly failedAtOnce: number
 }
 
-/** Keys that have expired: `registrants.ts`. */
-export interface RegistrantTuning {
-  /** A stop waits no longer for the statement under way; it ends with its connection. */
-  readonly stopWithin: number
-  /** How often to look. One index is probed, in which nothing stands but expiries to come. */
-  readonly pollEvery: number
-  /** Keys looked for at once; what is left is found right after. */
-  readonly foundAtOnce: number
-}
+/** A loop of jobs: `kernel/job-loop.ts`. A job holds a connection, of which the engine needs more. */
+type JobTuning = Pick<JobLoopOptions<never>, 'every' | 'stopWithin' | 'atOnce' | 'busyPause'>
+
+/** Keys that have expired: `registrants.ts`. One index is probed, in which nothing stands but expiries to come. */
+export type RegistrantTuning = JobTuning
 
 /** Recoveries: `recoveries.ts`. */
-export interface RecoveryTuning {
-  /** A stop waits no longer for pieces under way; they end with their connections. */
-  readonly stopWithin: number
-  /** How often to look without being woken. */
-  readonly pollEvery: number
-  /** Recoveries done at once: a piece holds a connection, of which the engine needs more. */
-  readonly atOnce: number
+export interface RecoveryTuning extends JobTuning {
   /** Pieces of one recovery in a row, after which others have theirs. */
   readonly piecesInARow: number
   /** Events looked at in one piece, for which the organization's writers wait. Measured: 200 take 4 to 10 ms. */
@@ -177,20 +168,10 @@ export interface RecoveryTuning {
   readonly backlogAtMost: number
   /** How long a recovery stays a worker's without a piece being done. A piece takes a few milliseconds. */
   readonly leaseFor: number
-  /** How long to leave an organization alone whose clock row others hold. */
-  readonly busyPause: number
 }
 
 /** What large commits have left to be made: `fan-outs.ts`. */
-export interface FanOutTuning {
-  /** A stop waits no longer for pieces under way; they end with their connections. */
-  readonly stopWithin: number
-  /** How often to look without being woken. */
-  readonly pollEvery: number
-  /** Pieces done at once, each of another organization: a piece holds a connection. */
-  readonly atOnce: number
-  /** Organizations found at once. */
-  readonly foundAtOnce: number
+export interface FanOutTuning extends JobTuning {
   /** Events looked at in one piece, for which the organization's writers wait. */
   readonly eventsAPiece: number
   /** And of those, for one commit and endpoint. */
@@ -333,9 +314,9 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     deliveriesAtOnce: 2_000,
   },
   disabling: { warnAt: [0.75, 0.5], rememberedWarnings: 10_000, busyPause: 250, failedAtOnce: 2_000 },
-  registrants: { pollEvery: 1_000, foundAtOnce: 100, stopWithin: 10_000 },
+  registrants: { every: 1_000, atOnce: 2, busyPause: 250, stopWithin: 10_000 },
   recoveries: {
-    pollEvery: 250,
+    every: 250,
     atOnce: 2,
     piecesInARow: 50,
     eventsAPiece: 200,
@@ -345,12 +326,12 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     stopWithin: 10_000,
   },
   fanOuts: {
-    pollEvery: 250,
+    every: 250,
     atOnce: 2,
-    foundAtOnce: 100,
     eventsAPiece: 1_000,
     eventsOfOne: 500,
     backlogAtMost: 1_000,
+    busyPause: 250,
     stopWithin: 10_000,
   },
   sender: {

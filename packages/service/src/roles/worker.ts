@@ -16,7 +16,7 @@ import { ConcurrencyLimiter } from '../delivery/concurrency.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
-import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
+import { createFanOuts } from '../delivery/fan-outs.ts'
 import {
   attemptsOf,
   type DeliveryObserver,
@@ -24,8 +24,8 @@ import {
   nobodyObserves,
   priorityClasses,
 } from '../delivery/model.ts'
-import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
-import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
+import { createRecoverer, createRecoveries } from '../delivery/recoveries.ts'
+import { createRegistrants } from '../delivery/registrants.ts'
 import { createSender, type Sender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
 import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
@@ -34,6 +34,7 @@ import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createContentRecount } from '../journal/content-recount.ts'
 import { type DueQueues, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
+import type { JobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -320,11 +321,11 @@ async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
 
 export interface Worker {
   readonly engine: Engine
-  readonly recoverer: Recoverer
+  readonly recoverer: JobLoop
   /** Makes what large commits have left to be made. */
-  readonly fanOuts: FanOuts
+  readonly fanOuts: JobLoop
   /** Disables what keys that have expired had registered. */
-  readonly registrants: Registrants
+  readonly registrants: JobLoop
   close(): Promise<void>
 }
 

@@ -3,6 +3,7 @@
  * organization after another, so that one with a million to do keeps nobody else waiting for more than its turn.
  */
 import { newId } from '../kernel/ids.ts'
+import { jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { type AttemptServices, attemptSummary } from './attempt.ts'
@@ -44,10 +45,14 @@ const settlingMayTake = 2_000
 
 export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngine {
   const { jobs, clock, log } = options
-  const stopped = new AbortController()
-  const running = new Set<Promise<void>>()
-  let launched = 0
   const stopWithin = attemptsMayTake + settlingMayTake
+  const cut = new AbortController()
+  let place: Place = firstPlace
+  /** The organizations whose turn is next, and the last one that had it. */
+  let turns: readonly string[] = []
+  let lastTurn = beforeAll
+  /** Milliseconds since the Unix epoch; until then the endpoint wants to hear nothing. */
+  let pausedUntil = 0
   /** Makes jobs of what has become due, and has them begun. */
   const searching = periodic({
     every: pollEvery,
@@ -57,60 +62,35 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
         await enqueue()
       } finally {
         // Also what others made jobs of.
-        taking.wake()
+        summaries.wake()
       }
     },
     onFailure: (error) =>
       log.warn({ err: loggable(error) }, 'could not look for conversations without a summary; trying again'),
   })
-  /** Takes jobs for the places that are free. */
-  const taking = periodic({
+  const summaries = jobLoop<ClaimedJob>({
     every: null,
     stopWithin,
-    run: claimSome,
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not claim summary jobs; trying again'),
+    atOnce,
+    // A summary holds no lock of its organization.
+    atOnceOfOne: atOnce,
+    busyPause: 0,
+    findDue: claimNext,
+    async run(job) {
+      const { pause } = await attemptSummary(options, job, cut.signal)
+      pausedUntil = Math.max(pausedUntil, clock.now() + pause)
+      return 'done'
+    },
+    onFailure(error, job) {
+      const err = loggable(error)
+      if (job === null) return log.warn({ err }, 'could not claim summary jobs; trying again')
+      const { organizationId, conversationId } = job
+      // The lease runs out and the job is found again.
+      log.warn({ organizationId, conversationId, err }, 'a summary failed')
+    },
   })
-  /** Whether who ends one is to begin the next: who drains by hand claims them all. */
-  let started = false
-  let place: Place = firstPlace
-  /** The organizations whose turn is next, and the last one that had it. */
-  let turns: readonly string[] = []
-  let lastTurn = beforeAll
-  /** Milliseconds since the Unix epoch; until then the endpoint wants to hear nothing. */
-  let pausedUntil = 0
 
-  return { start, stop, runDue }
-
-  function start(): void {
-    started = true
-    searching.start()
-  }
-
-  async function claimSome(): Promise<void> {
-    while (taking.status !== 'stopped' && running.size < atOnce && clock.now() >= pausedUntil) {
-      const claimed = await claimNext(atOnce - running.size)
-      if (claimed === null) return
-      for (const job of claimed) launch(job)
-    }
-  }
-
-  function launch(job: ClaimedJob): void {
-    launched++
-    const attempt = attemptSummary(options, job, stopped.signal)
-      .then(({ pause }) => {
-        pausedUntil = Math.max(pausedUntil, clock.now() + pause)
-      })
-      .catch((error: Error) => {
-        const { organizationId, conversationId } = job
-        // The lease runs out and the job is found again.
-        log.warn({ organizationId, conversationId, err: loggable(error) }, 'a summary failed')
-      })
-      .finally(() => {
-        running.delete(attempt)
-        if (started) taking.wake()
-      })
-    running.add(attempt)
-  }
+  return { start: searching.start, stop, runDue }
 
   /** Walks on over what has no summary; from its end, the next time, to its beginning. */
   async function enqueue(): Promise<void> {
@@ -123,17 +103,22 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     }
   }
 
-  /** Jobs of the organization whose turn it is; null when nothing is due anywhere. */
-  async function claimNext(free: number): Promise<readonly ClaimedJob[] | null> {
-    if (turns.length === 0) turns = await findTurns()
-    const [organizationId, ...others] = turns
-    if (organizationId === undefined) return null
-    const limit = Math.ceil(free / turns.length)
-    turns = others
-    lastTurn = organizationId
-    const now = clock.now()
-    const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
-    return jobs.claim(organizationId, lease, now, limit)
+  /** Claims jobs of the organizations whose turn it is; none when nothing is due anywhere. */
+  async function claimNext(free: number): Promise<readonly ClaimedJob[]> {
+    while (clock.now() >= pausedUntil) {
+      if (turns.length === 0) turns = await findTurns()
+      const [organizationId, ...others] = turns
+      if (organizationId === undefined) return []
+      const limit = Math.ceil(free / turns.length)
+      turns = others
+      lastTurn = organizationId
+      const now = clock.now()
+      const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
+      const claimed = await jobs.claim(organizationId, lease, now, limit)
+      // Another worker may have taken what was due.
+      if (claimed.length > 0) return claimed
+    }
+    return []
   }
 
   /** Those after the last one, or from the first one again. */
@@ -144,21 +129,18 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   }
 
   async function stop(): Promise<void> {
-    const ended = Promise.all([searching.stop(), taking.stop()]).then(() => Promise.all(running))
+    const ended = Promise.all([searching.stop(), summaries.stop()])
     await atMost(attemptsMayTake, ended)
-    stopped.abort()
+    cut.abort()
     await atMost(settlingMayTake, ended)
   }
 
   async function runDue(): Promise<number> {
     for (let done = 0; ; ) {
-      const before = launched
       await enqueue()
-      await claimSome()
-      await Promise.all(running)
-      // Counted when begun: the quick ones are over before the last is claimed.
-      if (launched === before) return done
-      done += launched - before
+      const ran = await summaries.runDue()
+      if (ran === 0) return done
+      done += ran
     }
   }
 }

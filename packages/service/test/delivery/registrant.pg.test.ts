@@ -54,7 +54,11 @@ describe('a scope that was lost', () => {
         lastError: { code: 'subject_unavailable' },
       })
     }
-    expect(await read()).toEqual({ ...before, lastSuccessAt: new Date(clock.now()).toISOString() })
+    expect(await read()).toEqual({
+      ...before,
+      lastSuccessAt: new Date(clock.now()).toISOString(),
+      missedSince: expect.any(String),
+    })
   })
 
   test('while a delivery is retried ends it too; regained, a manual retry sends it', async () => {

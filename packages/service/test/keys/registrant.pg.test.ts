@@ -141,11 +141,11 @@ describe('an expiry', () => {
     const { api, key, own, other } = await withEndpoints({ expiresAt: at(hour) })
     const watch = registrants()
     clock.advance(hour - 1)
-    expect(await watch.expireKeys()).toBe(0)
+    expect(await watch.runDue()).toBe(0)
     expect((await readWebhook(api, own)).status).toBe('active')
     clock.advance(1)
     await makeCustomer(api)
-    expect(await watch.expireKeys()).toBe(1)
+    expect(await watch.runDue()).toBe(1)
     expect(await readWebhook(api, own)).toMatchObject(gone())
     expect((await readWebhook(api, other)).status).toBe('active')
     expect(watch.woken()).toBe(1)
@@ -153,7 +153,7 @@ describe('an expiry', () => {
     expect(await deliveriesOf(api, own)).toMatchObject([failed])
     expect(await deliveriesOf(api, other)).toMatchObject([{ status: 'succeeded' }])
     // It is not found again, and a worker that looks at the same time finds nothing to do.
-    expect(await watch.expireKeys()).toBe(0)
+    expect(await watch.runDue()).toBe(0)
     expect(watch.counted).toEqual(['registrant_revoked'])
     expect((await api.get(`/v1/api-keys/${key.id}`)).json.expiresAt).toBe(at(0))
     expect(shared().logged).toContainEqual(
@@ -174,7 +174,7 @@ describe('an expiry', () => {
          select $1, gen_random_uuid(), 'filler', '{tickets:read}', $2, $2, $2 from generate_series(1, 250)`,
       [organizationId, at(0)],
     )
-    await Promise.all([registrants().expireKeys(), registrants().expireKeys()])
+    await Promise.all([registrants().runDue(), registrants().runDue()])
     const { rows } = await pool.query(
       'select count(*)::int as left from api_keys where organization_id = $1 and expires_at is not null and expiry_settled_at is null',
       [organizationId],
@@ -186,16 +186,16 @@ describe('an expiry', () => {
     const { api, key, own } = await withEndpoints({ expiresAt: at(hour) })
     await api.patch(`/v1/api-keys/${key.id}`, { expiresAt: at(2 * hour) })
     clock.advance(hour)
-    expect(await registrants().expireKeys()).toBe(0)
+    expect(await registrants().runDue()).toBe(0)
     expect((await readWebhook(api, own)).status).toBe('active')
     clock.advance(hour)
-    expect(await registrants().expireKeys()).toBe(1)
+    expect(await registrants().runDue()).toBe(1)
     expect((await readWebhook(api, own)).disabledReason).toBe('registrant_revoked')
   })
 
   test('that a worker with a fast clock has carried out is not taken back', async () => {
     const { api, key, own } = await withEndpoints({ expiresAt: at(hour) })
-    expect(await registrants(testClock(clock.now() + hour)).expireKeys()).toBe(1)
+    expect(await registrants(testClock(clock.now() + hour)).runDue()).toBe(1)
     expect((await readWebhook(api, own)).status).toBe('disabled')
     const refused = await api.patch(`/v1/api-keys/${key.id}`, { expiresAt: null })
     expect([refused.status, refused.json.code]).toEqual([409, 'invalid_transition'])
