@@ -90,6 +90,72 @@ test('a link opens the console once, leaves the address, and ends with signing o
   expect(await page.evaluate('Object.values(sessionStorage).length')).toBe(0)
 })
 
+test('a link opened over a session asks first, and is used only if it is to replace it', async () => {
+  const { api } = await bench().seeded()
+  const other = await bench().service.newOrganization('Difference Engines')
+  const { page, audit } = await bench().open(api, '/deliveries', { expected: [404] })
+  const at = (link: string) => `${bench().service.url}/console/deliveries?status=failed${link}`
+  const open = async (link: string) => {
+    await page.goto('about:blank')
+    await page.goto(at(link))
+  }
+  const token = () => page.evaluate("sessionStorage.getItem('deskwire.key')")
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+
+  const link = await makeLink(other)
+  await open(link)
+  await page.getByRole('heading', { name: 'Switch to this link?' }).waitFor()
+  await page.getByText('You are signed in to Analytical Engines').waitFor()
+  expect(new URL(page.url()).hash).toBe('')
+  await audit()
+  await page.getByRole('button', { name: 'Stay signed in' }).click()
+  await page.getByRole('button', { name: /Analytical Engines/ }).waitFor()
+  expect(await token()).toBe(api.token)
+
+  // It was not used: it still opens, once it is agreed to.
+  await open(link)
+  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.getByRole('button', { name: /Difference Engines/ }).waitFor()
+  const session = String(await token())
+  expect(session).toMatch(/^dws_/)
+
+  // A link of the same organization asks as well; what is used up leaves the session as it is.
+  await open(link)
+  await page.getByText('You are signed in to Difference Engines').waitFor()
+  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.getByText('it was used already').waitFor()
+  expect(await token()).toBe(session)
+  await page.getByRole('button', { name: 'Stay signed in' }).click()
+  await open(await makeLink(other))
+  const ended = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  expect((await ended).status()).toBe(204)
+  expect(await token()).not.toBe(session)
+  expect((await bench().service.withToken(session).get('/v1/webhooks')).status).toBe(401)
+})
+
+test('a session that has ended is replaced without asking, and a page of others cannot reach the console', async () => {
+  const { api } = await bench().seeded()
+  const key = await api.post('/v1/api-keys', { name: 'Shift', scopes: ['*'] })
+  const mine = bench().service.withToken(key.json.token)
+  const { page, context } = await bench().open(mine, '/deliveries', { expected: [401] })
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  await page.goto('about:blank')
+  await api.delete(`/v1/api-keys/${key.json.id}`)
+  const url = `${bench().service.url}/console/deliveries`
+  await page.goto(`${url}${await makeLink(api)}`)
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+
+  const outside = await context.newPage()
+  await outside.goto(`${stranger}/about%3Ablank`)
+  const popup = context.waitForEvent('page')
+  await outside.evaluate(`window.opened = window.open(${JSON.stringify(`${url}${await makeLink(api)}`)})`)
+  await (await popup).getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  expect(await (await popup).evaluate('window.opener')).toBeNull()
+  expect(await outside.evaluate('window.opened.closed')).toBe(true)
+})
+
 test('a page that is named shows the console in a frame, and no other does', async () => {
   const { api } = await bench().seeded()
   const { context } = await bench().open(null, '/')
@@ -106,6 +172,10 @@ test('a page that is named shows the console in a frame, and no other does', asy
     const frame = outside.frameLocator('iframe')
     await frame.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(await frame.locator('html').getAttribute('data-theme')).toBe('dark')
+    // The next visit has a link of its own, and is not asked.
+    const next = `${bench().service.url}/console/deliveries${await makeLink(api)}`
+    await outside.goto(`${origin}/${encodeURIComponent(next)}`)
+    await frame.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
   }
 })
 

@@ -22,7 +22,8 @@ export const api = createClient<paths>({ baseUrl: window.location.origin })
 api.use({
   onRequest({ request }) {
     const token = sessionToken()
-    if (token !== null) request.headers.set('authorization', `Bearer ${token}`)
+    if (token !== null && !request.headers.has('authorization'))
+      request.headers.set('authorization', `Bearer ${token}`)
     return request
   },
   // The library reads with the browser's JSON.parse where an answer has no length, and with `json` where it has.

@@ -14,6 +14,7 @@ export interface Caller {
 
 /** For those who have a key already it is never loaded. */
 const SignIn = lazy(() => import('./sign-in.tsx'))
+const SwitchSession = lazy(() => import('./switch-session.tsx'))
 
 const CallerContext = createContext<Caller | null>(null)
 
@@ -26,7 +27,7 @@ export function useCaller(): Caller {
 
 /** Shows what is inside to whoever is signed in, and to others where they can be. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
-  const { token, ended } = useSession()
+  const { token, ended, asked } = useSession()
   const known = useQuery({
     queryKey: ['caller', token],
     queryFn: ({ signal }) => recognize(signal),
@@ -41,7 +42,19 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
       </Suspense>
     )
   }
-  if (known.data !== undefined) return <CallerContext value={known.data}>{children}</CallerContext>
+  if (known.data !== undefined) {
+    return (
+      <CallerContext value={known.data}>
+        {asked === null ? (
+          children
+        ) : (
+          <Suspense>
+            <SwitchSession link={asked} />
+          </Suspense>
+        )}
+      </CallerContext>
+    )
+  }
   if (known.error !== null) {
     return (
       <main className="alone">

@@ -1,33 +1,72 @@
 /** Coming in by a link, and going for good: what lets people without a key in, and products show the console to theirs. */
 import { answerOf, api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import { beginSession, endSession, refuseSession, sessionLink, sessionToken } from './store.ts'
+import { askForLink, beginSession, endSession, refuseSession, sessionLink, sessionToken } from './store.ts'
 
 const mark = '#link='
 
 /**
- * Exchanges the link in the address, if there is one, for a session, and takes it out of the address and the tab's history. A link
- * that is refused leaves nobody signed in: who was before it is perhaps not who has opened it. Where the service cannot be reached
- * the link stays in the address, for another try.
+ * Exchanges the link in the address, if there is one, for a session, and takes it out of the address and the tab's history. Where
+ * somebody is signed in, the link is used only if they agree: anybody can send a link to a desk of their own. A page that shows the
+ * console in a frame is trusted, and opens each visit by a link. Where the service cannot be reached the link stays in the address,
+ * for another try.
  */
 export async function openLink(): Promise<void> {
   const { hash, pathname, search } = window.location
   if (!hash.startsWith(mark)) return
-  try {
-    const link = decodeURIComponent(hash.slice(mark.length))
-    const { id, token } = await answerOf(api.POST('/v1/console-links/exchange', { body: { link } }))
-    beginSession(token, id)
-  } catch (error) {
-    const isNoLink =
-      error instanceof URIError || (error instanceof ApiProblem && [404, 422].includes(error.status))
-    refuseSession(
-      isNoLink
-        ? 'This link does not open the console: it was used already, has ended, or was deleted. Ask for a new one.'
-        : 'The service could not be reached to open this link. Load the page again.',
-    )
-    if (!isNoLink) return
+  const link = hash.slice(mark.length)
+  const isFramed = window.parent !== window
+  if (!isFramed && sessionToken() !== null && (await isSignedIn())) {
+    askForLink(link)
+  } else {
+    try {
+      await exchange(link)
+    } catch (error) {
+      refuseSession(whyNot(error))
+      if (!isNoLink(error)) return
+    }
   }
   window.history.replaceState(window.history.state, '', pathname + search)
+}
+
+/** Whether the session still works, as far as can be found out. */
+async function isSignedIn(): Promise<boolean> {
+  try {
+    await answerOf(api.GET('/v1/organization'))
+  } catch {
+    // A 401 has ended it.
+  }
+  return sessionToken() !== null
+}
+
+/** `forget`: what the page knows of the session before. */
+async function exchange(link: string, forget = () => {}): Promise<void> {
+  const body = { link: decodeURIComponent(link) }
+  const { id, token } = await answerOf(api.POST('/v1/console-links/exchange', { body }))
+  forget()
+  beginSession(token, id)
+}
+
+function isNoLink(error: unknown): boolean {
+  return error instanceof URIError || (error instanceof ApiProblem && [404, 422].includes(error.status))
+}
+
+function whyNot(error: unknown): string {
+  return isNoLink(error)
+    ? 'This link does not open the console: it was used already, has ended, or was deleted. Ask for a new one.'
+    : 'The service could not be reached to open this link. Load the page again.'
+}
+
+/** Uses the link that was asked about, and ends the session that it replaces. The answer is why it was not used; null when it was. */
+export async function switchTo(link: string, forget: () => void): Promise<string | null> {
+  const [token, id] = [sessionToken(), sessionLink()]
+  try {
+    await exchange(link, forget)
+  } catch (error) {
+    return isNoLink(error) ? whyNot(error) : 'The service could not be reached to open this link. Try again.'
+  }
+  endAtService(token, id)
+  return null
 }
 
 /** A link that is pasted where the console is open changes the fragment alone: then it is as if the page were opened with it. */
@@ -41,6 +80,10 @@ export function watchForLinks(): void {
 export function signOut(): void {
   const [token, id] = [sessionToken(), sessionLink()]
   endSession(null)
+  endAtService(token, id)
+}
+
+function endAtService(token: string | null, id: string | null): void {
   if (token === null || id === null) return
   const headers = { authorization: `Bearer ${token}` }
   void api

@@ -12,9 +12,16 @@ interface Session {
   readonly linkId: string | null
   /** Why there is none any more; null where there was none. */
   readonly ended: string | null
+  /** A link that was opened meanwhile, to be used if the reader agrees; null when there is none. */
+  readonly asked: string | null
 }
 
-let session: Session = { token: stored(places.token), linkId: stored(places.linkId), ended: null }
+let session: Session = {
+  token: stored(places.token),
+  linkId: stored(places.linkId),
+  ended: null,
+  asked: null,
+}
 const listeners = new Set<() => void>()
 
 /** A browser may forbid storage: then the key lasts as long as the page. */
@@ -50,7 +57,7 @@ export function sessionLink(): string | null {
 }
 
 export function beginSession(token: string, linkId: string | null = null): void {
-  become({ token, linkId, ended: null })
+  become({ token, linkId, ended: null, asked: null })
 }
 
 /** `reason` is shown where one signs in again, at the same place; null for whoever leaves. */
@@ -60,7 +67,12 @@ export function endSession(reason: string | null): void {
 
 /** The same where nobody need be signed in: what should have begun a session has not. */
 export function refuseSession(reason: string | null): void {
-  become({ token: null, linkId: null, ended: reason })
+  become({ token: null, linkId: null, ended: reason, asked: null })
+}
+
+/** Asks whether this link is to replace the session; null when that is answered. */
+export function askForLink(link: string | null): void {
+  become({ ...session, asked: link })
 }
 
 export function useSession(): Session {

@@ -134,7 +134,11 @@ async function sendPage(
   { request, reply }: Pick<Call, 'request' | 'reply'>,
 ): Promise<Answered> {
   const built = await files()
-  reply.header('content-security-policy', policy).header('referrer-policy', 'no-referrer')
+  reply
+    .header('content-security-policy', policy)
+    .header('referrer-policy', 'no-referrer')
+    // A page that opened it, or that it opens, cannot navigate it: to a link, for example.
+    .header('cross-origin-opener-policy', 'same-origin')
   if (built === null) reply.code(503)
   return sendVersioned(request, reply, built?.page ?? (await unbuilt()))
 }

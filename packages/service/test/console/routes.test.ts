@@ -58,6 +58,7 @@ test.each(addresses)(
     expect(page.statusCode).toBe(200)
     expect(page.body).toContain('<title>Deskwire</title>')
     expect(page.headers['cache-control']).toBe('no-cache')
+    expect(page.headers['cross-origin-opener-policy']).toBe('same-origin')
     const policy = String(page.headers['content-security-policy'])
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")

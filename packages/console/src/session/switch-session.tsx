@@ -1,0 +1,48 @@
+/** A link was opened by somebody who is signed in: whether it is to replace their session. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Button } from '../design/button.tsx'
+import { DialogActions } from '../design/dialog.tsx'
+import { FormError } from '../design/field.tsx'
+import { Mark } from '../shell/mark.tsx'
+import { useCaller } from './caller.tsx'
+import { switchTo } from './link.ts'
+import css from './sign-in.module.css'
+import { askForLink } from './store.ts'
+
+export default function SwitchSession({ link }: { readonly link: string }) {
+  const client = useQueryClient()
+  const { organization, key } = useCaller()
+  const [error, setError] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+
+  async function use(): Promise<void> {
+    setBusy(true)
+    setError(await switchTo(link, () => client.clear()))
+    setBusy(false)
+  }
+
+  return (
+    <main className={css.page}>
+      <title>Switch session · Deskwire</title>
+      <div className={css.card}>
+        <Mark />
+        <h1>Switch to this link?</h1>
+        <p>
+          You are signed in to <strong>{organization.name}</strong> with the key <strong>{key.name}</strong>.
+        </p>
+        <p>
+          The link opens a session of its own, perhaps of another organization, and ends yours in this tab.
+          Switch only if you know who made it.
+        </p>
+        <FormError message={error ?? undefined} />
+        <DialogActions>
+          <Button onClick={() => askForLink(null)}>Stay signed in</Button>
+          <Button kind="primary" isBusy={isBusy} onClick={() => void use()}>
+            Switch
+          </Button>
+        </DialogActions>
+      </div>
+    </main>
+  )
+}
