@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console|move|databases …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|grown|console|move|databases …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -9,6 +9,7 @@ import { consoleScreens } from './cases/console.ts'
 import { databases } from './cases/databases.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { drift } from './cases/drift.ts'
+import { grown } from './cases/grown.ts'
 import { imports } from './cases/import.ts'
 import { isolate, newcoming } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
@@ -67,6 +68,7 @@ const groups = {
   stall,
   upgrade,
   import: imports,
+  grown,
   console: consoleScreens,
   move,
   databases,

@@ -70,6 +70,7 @@ const reaches: readonly Reach[] = [
     text: '≥ 50 % of the slower bare limit',
     met: ({ ratio = 0 }) => ratio >= 0.5,
   },
+  { of: /^grown:/, text: 'p50 ≤ 30 ms', met: ({ p50 = 99 }) => p50 <= 30 },
   { of: /^import: customers/, text: '≥ 10,000/s', met: ({ value }) => value >= 10_000 },
   { of: /^import: peak memory of the service/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
   { of: /^import: peak memory of the importer/, text: '≤ 300 MB', met: ({ value }) => value <= 300 },
