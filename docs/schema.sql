@@ -462,6 +462,7 @@ create table webhooks (
   signatures text[] not null default '{service}'::text[],
   gap_since timestamptz(3),
   gap_until timestamptz(3),
+  console_link_id uuid,
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((gap_since is null) = (gap_until is null)),
@@ -2710,7 +2711,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_2b64106b5d44(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_33c4485af4f1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2762,9 +2763,11 @@ begin
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
+      updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
+        console_link_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -2773,7 +2776,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_0a60983a56cb(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_98fa173e5d0d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -2791,13 +2794,14 @@ begin
     return 'registrant_gone';
   end if;
   select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
-      x.api_key_id, x.updated_at into r
+      x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
       status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
-      api_key_id uuid, updated_at timestamptz);
+      api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
-      gap_until = r.gap_until, api_key_id = r.api_key_id, updated_at = r.updated_at
+      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
+      updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

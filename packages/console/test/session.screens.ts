@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { makeWebhook } from '../../service/test/harness/hooks.ts'
 import type { Api } from '../../service/test/harness/service.ts'
 import { consoleBench } from './harness.ts'
 
@@ -154,6 +155,24 @@ test('a session that has ended is replaced without asking, and a page of others 
   await (await popup).getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
   expect(await (await popup).evaluate('window.opener')).toBeNull()
   expect(await outside.evaluate('window.opened.closed')).toBe(true)
+})
+
+test('an endpoint that a session registered is marked in the list and at the endpoint', async () => {
+  const { api, well } = await bench().seeded()
+  const scopes = ['webhooks:write', 'webhooks:read', 'customers:read']
+  const link = (await api.post('/v1/console-links', { scopes })).json
+  const secret = new URL(link.url).hash.slice('#link='.length)
+  const session = (await api.post('/v1/console-links/exchange', { link: secret })).json
+  const { url } = await bench().receiver()
+  const made = await makeWebhook(bench().service.withToken(session.token), { url, description: 'By Ada' })
+  const { page, audit } = await bench().open(api, '/endpoints')
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text })
+  await row('By Ada').getByText('by a session').waitFor()
+  expect(await row(well.description).getByText('by a session').count()).toBe(0)
+  await audit()
+  await page.goto(`${bench().service.url}/console/endpoints/${made.id}`)
+  await page.getByText('In a session of the link').waitFor()
+  await audit()
 })
 
 test('a page that is named shows the console in a frame, and no other does', async () => {

@@ -607,6 +607,8 @@ export interface Webhook extends Row {
   previousSecretExpiresAt: string | null
   /** The key that registered it. Deliveries go out while that key may read their subjects. */
   apiKeyId: string
+  /** The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended. */
+  consoleLinkId: string | null
 }
 
 export interface WebhookInput {

@@ -24,6 +24,7 @@ const webhook: Webhook = {
   missedSince: null,
   previousSecretExpiresAt: null,
   apiKeyId: idOf(3),
+  consoleLinkId: null,
   createdAt: timeOf(0),
   updatedAt: timeOf(0),
 }

@@ -1034,6 +1034,8 @@ export interface components {
             previousSecretExpiresAt: string | null;
             /** Format: uuid */
             apiKeyId: string;
+            /** Format: uuid */
+            consoleLinkId: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -1071,6 +1073,8 @@ export interface components {
             previousSecretExpiresAt: string | null;
             /** Format: uuid */
             apiKeyId: string;
+            /** Format: uuid */
+            consoleLinkId: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */

@@ -78,14 +78,14 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const { url, events } = given
       const refusal = eventTypes.unreadable(caller.scopes, events) ?? (await checkTarget(url))
       if (refusal !== null) return refused(refusal)
-      const { organizationId, apiKeyId } = caller
+      const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const now = clock.now()
-      const row = newRow({ id: newId(clock), ...given, apiKeyId }, now)
+      const row = newRow({ id: newId(clock), ...given, apiKeyId, consoleLinkId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
       const created = await store.create(
         organizationId,
-        { ...row, apiKeyId },
+        { ...row, apiKeyId, consoleLinkId },
         await sealed(organizationId, row.id, secret),
         {
           now,
@@ -121,7 +121,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         // What was pending when it was disabled has failed, even if no worker came to it yet.
         if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
         const reset = after.failing_since === null && row.failing_since !== null
-        const registers = activated || after.api_key_id !== row.api_key_id
+        const registers =
+          activated || after.api_key_id !== row.api_key_id || after.console_link_id !== row.console_link_id
         const options = { now: clock.now(), reset, registers }
         const changed = await store.change(caller.organizationId, row, after, options)
         if (changed === 'conflict') return null
@@ -230,6 +231,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       ...row,
       ...after,
       api_key_id: registers ? caller.apiKeyId : row.api_key_id,
+      console_link_id: registers ? (caller.sessionId ?? null) : row.console_link_id,
       ...(activates
         ? { disabled_reason: null, disabled_at: null, failing_since: null, failure_count: 0 }
         : {}),
@@ -298,10 +300,13 @@ function later(row: WebhookRow, now: number): number {
 }
 
 function newRow(
-  given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures'> & { apiKeyId: string },
+  given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures'> & {
+    apiKeyId: string
+    consoleLinkId: string | null
+  },
   now: number,
 ): WebhookRow {
-  const { apiKeyId, ...fields } = given
+  const { apiKeyId, consoleLinkId, ...fields } = given
   return {
     ...fields,
     status: 'active',
@@ -315,6 +320,7 @@ function newRow(
     last_success_at: null,
     previous_secret_expires_at: null,
     api_key_id: apiKeyId,
+    console_link_id: consoleLinkId,
     created_at: new Date(now),
     updated_at: new Date(now),
   }

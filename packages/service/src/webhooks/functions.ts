@@ -41,9 +41,11 @@ begin
   end if;
   ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
-  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
+      updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
+        console_link_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -71,13 +73,14 @@ begin
     return 'registrant_gone';
   end if;
   select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
-      x.api_key_id, x.updated_at into r
+      x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
       status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
-      api_key_id uuid, updated_at timestamptz);
+      api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
-      gap_until = r.gap_until, api_key_id = r.api_key_id, updated_at = r.updated_at
+      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
+      updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

@@ -69,6 +69,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       uuid,
       'The key that registered it. Deliveries go out while that key may read their subjects.',
     ),
+    consoleLinkId: field(
+      nullable(uuid),
+      'The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended.',
+    ),
     createdAt: field(time, 'When it was registered.'),
     updatedAt: field(time, 'When it was last changed. What counts, like failureCount, does not move it.'),
   }

@@ -236,6 +236,7 @@ function exampleWebhook(events: readonly string[]) {
     missedSince: null,
     previousSecretExpiresAt: null,
     apiKeyId: exampleId(1),
+    consoleLinkId: null,
     updatedAt: exampleTime,
   }
 }

@@ -46,6 +46,7 @@ export interface WebhookStore {
       events: readonly string[]
       signatures: readonly SignatureScheme[]
       apiKeyId: string
+      consoleLinkId: string | null
     },
     secret: SecretRow,
     options: { now: number; limit: number; response: EncodedResponse },
@@ -81,7 +82,7 @@ export interface WebhookStore {
 }
 
 const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
-  h.failure_count, h.last_success_at, w.api_key_id, w.created_at, w.updated_at,
+  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
 
@@ -123,9 +124,16 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, { id, apiKeyId, ...given }, secret, { now, limit, response }) {
+    create(organizationId, { id, apiKeyId, consoleLinkId, ...given }, secret, { now, limit, response }) {
       const { url, description, events, signatures } = given
-      const row = JSON.stringify({ url, description, events, signatures, api_key_id: apiKeyId })
+      const row = JSON.stringify({
+        url,
+        description,
+        events,
+        signatures,
+        api_key_id: apiKeyId,
+        console_link_id: consoleLinkId,
+      })
       const at = formatTimestamp(now)
       return callUnderClock(createFunction, [
         organizationId,
@@ -141,7 +149,7 @@ export function createWebhookStore(
     },
 
     change(organizationId, before, after, { now, reset, registers }) {
-      const { url, description, events, signatures, status, api_key_id, updated_at } = after
+      const { url, description, events, signatures, status, api_key_id, console_link_id, updated_at } = after
       const { disabled_reason, disabled_at, gap_since, gap_until } = after
       return callUnderClock(updateFunction, [
         organizationId,
@@ -159,6 +167,7 @@ export function createWebhookStore(
           gap_since,
           gap_until,
           api_key_id,
+          console_link_id,
           updated_at,
         }),
         reset,

@@ -24,6 +24,7 @@ export interface WebhookRow {
   readonly last_success_at: Date | null
   readonly previous_secret_expires_at: Date | null
   readonly api_key_id: string
+  readonly console_link_id: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -52,6 +53,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     missedSince: shown(row.missed_since),
     previousSecretExpiresAt: shown(row.previous_secret_expires_at),
     apiKeyId: row.api_key_id,
+    consoleLinkId: row.console_link_id,
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),
   }

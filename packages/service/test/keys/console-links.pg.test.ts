@@ -77,6 +77,35 @@ test('a link is exchanged once, for a session that may do what it says and nothi
   expect(JSON.stringify(rows)).not.toContain(json.token)
 })
 
+test('an endpoint names the link whose session registered it, also when that is over', async () => {
+  const api = await shared().newOrganization()
+  const all = { scopes: ['webhooks:write', 'webhooks:read', 'customers:read'] }
+  const session = await sessionOf(api, await makeLink(api, all))
+  const other = await sessionOf(api, await makeLink(api, all))
+  const made = await makeWebhook(session)
+  expect(made).toMatchObject({ consoleLinkId: session.id })
+  const { id } = await makeWebhook(api)
+  const path = `/v1/webhooks/${id}`
+  const link = async () => (await api.get(path)).json.consoleLinkId
+  expect(await link()).toBeNull()
+  // Who becomes the registrant is named, as the key is; other changes leave it.
+  await session.patch(path, { events: ['customer.created', 'customer.updated'] })
+  expect(await link()).toBe(session.id)
+  await other.patch(path, { description: 'Ours' })
+  expect(await link()).toBe(session.id)
+  await session.patch(path, { status: 'disabled' })
+  expect((await other.patch(path, { status: 'active' })).json.consoleLinkId).toBe(other.id)
+  await other.delete(`/v1/console-links/${other.id}`)
+  expect(await link()).toBe(other.id)
+  await api.patch(path, { events: ['customer.created'] })
+  expect(await link()).toBeNull()
+  const { data } = (await api.get('/v1/webhooks')).json
+  expect(data.map(({ consoleLinkId }: { consoleLinkId: string | null }) => consoleLinkId)).toEqual([
+    null,
+    session.id,
+  ])
+})
+
 test('what a session registers, its key answers for', async () => {
   const api = await shared().newOrganization()
   const session = await sessionOf(

@@ -48,6 +48,7 @@ test('an endpoint is created active, with its secret, and is read as it was crea
     missedSince: null,
     previousSecretExpiresAt: null,
     apiKeyId: expect.any(String),
+    consoleLinkId: null,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updatedAt: record.createdAt,
   })

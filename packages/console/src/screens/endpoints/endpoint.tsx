@@ -154,6 +154,15 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
               endpoint.missedSince === null ? 'nothing' : <Time key="missed" at={endpoint.missedSince} />,
             ],
             ['Registered', <Time key="registered" at={endpoint.createdAt} />],
+            ['By the key', <CopyText key="key" text={endpoint.apiKeyId} short />],
+            ...(endpoint.consoleLinkId === null
+              ? []
+              : [
+                  [
+                    'In a session of the link',
+                    <CopyText key="link" text={endpoint.consoleLinkId} short />,
+                  ] as const,
+                ]),
             [
               'Signed by',
               endpoint.signatures.includes('standard')

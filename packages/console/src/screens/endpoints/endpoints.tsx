@@ -12,6 +12,7 @@ import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
+import { Tag } from '../../design/status.tsx'
 import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
@@ -66,9 +67,10 @@ export function Endpoints() {
     {
       title: 'Endpoint',
       isWide: true,
-      cell: ({ url, description }) => (
+      cell: ({ url, description, consoleLinkId }) => (
         <>
           {hostOf(url)} {description !== null && <small>{description}</small>}
+          {consoleLinkId !== null && <Tag>by a session</Tag>}
         </>
       ),
     },

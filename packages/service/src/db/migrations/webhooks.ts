@@ -439,3 +439,12 @@ export const gapMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+// An endpoint lasts longer than a session of the console that registered it, and than its link: the id is all that stays of them.
+
+export const sessionRegistrantMigrations: readonly Migration[] = [
+  {
+    id: '20261125-12-session-registrants',
+    statements: ['alter table webhooks add column console_link_id uuid'],
+  },
+]
