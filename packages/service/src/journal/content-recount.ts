@@ -10,17 +10,15 @@
  * What is stored is counted with it, bytes and removal records: the commit function keeps these sums without a gap from the same
  * moment on.
  *
- * Nothing is kept of it but in the counters, so it can be killed at any moment. One process of an installation does it at
- * a time, and rests after each kind of an organization for as long as that took.
+ * Nothing is kept of it but in the counters, so it can be killed at any moment. One process of an installation does it at a time, one statement
+ * after the other.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessElsewhere } from '../db/elsewhere.ts'
 import { queryWithin } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
 import { awayOrganizations } from './away.ts'
 import { digestModulus } from './body.ts'
 import type { StreamTable } from './stream-table.ts'
@@ -83,9 +81,7 @@ export function createContentRecount(services: {
       const left = await readUncounted()
       for (const one of left) {
         signal?.throwIfAborted()
-        const elapsed = stopwatch()
         if (await count(one)) counted++
-        await delay(elapsed(), undefined, { signal })
       }
       log.info({ counted, broken: left.length - counted }, 'content digests were counted')
     })

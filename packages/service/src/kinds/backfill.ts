@@ -3,10 +3,9 @@
  * other change, by the journal, with a stamp of its own, so that copies get it; but no event tells of it, as nobody did
  * anything. Which rows are left stands in the rows, so it can be killed at any moment, and goes on wherever it begins.
  *
- * One process of an installation does it at a time, a piece of an organization after the other, in turns, and rests after each
- * piece for as long as that took: there is no hurry, and writers and readers of the same machine have better to do than to wait.
+ * One process of an installation does it at a time, a piece of an organization after a piece of another, with one statement under way at a
+ * time.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessElsewhere } from '../db/elsewhere.ts'
@@ -24,7 +23,7 @@ import {
 } from '../journal/outdated.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { type Clock, stopwatch } from '../kernel/timestamps.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import { mapYielding } from '../kernel/yielding.ts'
 import { upgrading } from './decide.ts'
 import type { Kind } from './kind.ts'
@@ -100,14 +99,12 @@ export function createBackfill(services: {
       busy = 0
       for (const [organizationId, after] of places) {
         signal?.throwIfAborted()
-        const elapsed = stopwatch()
         const piece = await upgradePiece(kind, organizationId, after, onFailure)
         if (piece === 'busy') busy++
         else {
           upgraded += piece.upgraded
           if (piece.last === null) places.delete(organizationId)
           else places.set(organizationId, piece.last)
-          await delay(elapsed(), undefined, { signal })
         }
       }
     }

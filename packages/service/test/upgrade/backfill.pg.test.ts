@@ -194,7 +194,7 @@ test('of rows that cannot be upgraded the log tells of ten', async () => {
 test('it ends between two pieces when it is told to', async () => {
   await using releases = await startRelease()
   const { pool } = releases.database
-  await makeParcels(releases.api, 320)
+  await makeParcels(releases.api, 1_600)
   const { backfill } = await releases.upgradeTo(parcelWithUrgency)
   const told = new AbortController()
   const running = backfill.run(told.signal)
@@ -210,7 +210,7 @@ test('it ends between two pieces when it is told to', async () => {
     return rest > 0
   })
   expect(rest).toBe(left)
-  expect(await versionsOf(pool)).toEqual({ 2: 320 })
+  expect(await versionsOf(pool)).toEqual({ 2: 1_600 })
   expect(upgraded! % 32).toBe(0)
 })
 
