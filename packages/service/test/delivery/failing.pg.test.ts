@@ -294,7 +294,8 @@ describe('72 hours', () => {
       clock.advance(minute)
       await ping()
       await engine.runDue()
-      expect(await read()).toEqual(failing)
+      // Its event failed as well, when the customer was gone.
+      expect(await read()).toEqual({ ...failing, missedSince: expect.any(String) })
     }
     expect((await log()).map(({ status, eventType }) => `${eventType} ${status}`)).toEqual([
       'ping succeeded',

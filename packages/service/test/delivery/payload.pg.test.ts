@@ -129,7 +129,10 @@ describe('a subject that is gone', () => {
       { status: 'failed', attemptCount: 0, responseStatus: null, lastError: { code: 'subject_unavailable' } },
       { status: 'failed', attemptCount: 1, responseStatus: 500, lastError: { code: 'subject_unavailable' } },
     ])
-    expect((await api.get(`/v1/webhooks/${webhook.id}`)).json).toEqual(before)
+    expect((await api.get(`/v1/webhooks/${webhook.id}`)).json).toEqual({
+      ...before,
+      missedSince: expect.any(String),
+    })
   })
 
   test('is not sent by a manual retry either, before its payload is erased and after', async () => {
