@@ -30,6 +30,7 @@ ${table(['code', 'meaning'], meanings)}
 
 Results go to standard output; failures are one line on standard error. With \`--json\` standard output is one JSON object, or one
 a line where results come as they arise. Progress is shown only where standard error is a terminal, and nothing is coloured.
+Control characters of a server or a file are shown as JSON writes them (\`\\u001b\`); files, and what \`export\` writes into a pipe, have every byte.
 
 ${helps.join('\n')}`
 }

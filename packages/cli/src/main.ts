@@ -4,6 +4,7 @@ import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
 import { CommandFailure, exitCodes, outputFailure, outputLost, watchOutput } from './failure.ts'
+import { plain, printError, printOut } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The oldest Node that runs this, as in `engines` of the manifest. */
@@ -37,12 +38,12 @@ try {
 
 async function run(given: readonly string[]): Promise<void> {
   if (given.length === 0 || given[0] === 'help') {
-    process.stdout.write(usage())
+    printOut(usage())
     return
   }
   if (given[0] === '--version' || given[0] === '-v') {
     const { version } = await import('@deskwire/service/version')
-    process.stdout.write(`${version}\n`)
+    printOut(`${version}\n`)
     return
   }
   // The longest name first: `org create` before `org`.
@@ -50,7 +51,7 @@ async function run(given: readonly string[]): Promise<void> {
   if (command === undefined) {
     // `deskwire org --help`: half a name, but the question is clear.
     if (isHelp(given.at(-1))) {
-      process.stdout.write(usage())
+      printOut(usage())
       return
     }
     const names = commands.map(({ name }) => name).join(', ')
@@ -59,7 +60,7 @@ async function run(given: readonly string[]): Promise<void> {
   const rest = given.slice(command.name.split(' ').length)
   const { help, run } = await command.load()
   if (rest.some(isHelp)) {
-    process.stdout.write(help())
+    printOut(help())
     return
   }
   // Files of commands may hold a desk: they are for their user alone, those that libraries make as well.
@@ -124,7 +125,8 @@ function isHelp(word: string | undefined): boolean {
 }
 
 function fail(message: string, code: number): void {
-  process.stderr.write(`deskwire: ${message}\n`)
+  // A stack has lines of its own.
+  printError(`deskwire: ${process.env.NODE_DEBUG === 'deskwire' ? message : plain(message)}\n`)
   process.exitCode = code
 }
 

@@ -1,5 +1,7 @@
 /** For commands that have no end by themselves. */
+
 import { CommandFailure, outputLost } from './failure.ts'
+import { visible } from './terminal.ts'
 
 /**
  * Aborts on Ctrl-C and SIGTERM, and when standard output cannot be written any more. Its handlers stay: Ctrl-C under npx arrives twice, and the second would end the process before
@@ -43,7 +45,7 @@ export class Output {
 
   /** Resolves when more can be written, or nothing can any more. @throws CommandFailure when it cannot be written, but for a reader that has left. */
   async write(text: string): Promise<void> {
-    if (!this.closed.aborted && !this.#stream.write(text)) {
+    if (!this.closed.aborted && !this.#stream.write(visible(text))) {
       await new Promise<void>((settle) => {
         this.#stream.once('drain', settle)
         this.closed.addEventListener('abort', () => settle(), { once: true })

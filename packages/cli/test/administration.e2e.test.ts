@@ -84,13 +84,13 @@ test('keys are listed without their tokens and revoked; their organization is su
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout.split('\n')).toMatchObject([
     expect.stringMatching(/^ID {36}TOKEN {2}LAST USED +EXPIRES {2}SCOPES +NAME$/),
-    expect.stringMatching(new RegExp(`^${reader.apiKeyId}  ….{4}  .* +never +tickets:read +a\ufffdb$`)),
+    expect.stringMatching(new RegExp(`^${reader.apiKeyId}  ….{4}  .* +never +tickets:read +a\\\\u0009b$`)),
     expect.stringMatching(/ \* +First key$/),
     '',
   ])
   expect(shown.stdout).not.toMatch(tokenPattern)
   const revoked = await run('keys', 'revoke', reader.apiKeyId, '--org', organizationId)
-  expect(revoked).toEqual({ code: 0, stdout: `key ${reader.apiKeyId} (a\ufffdb) is revoked\n`, stderr: '' })
+  expect(revoked).toEqual({ code: 0, stdout: `key ${reader.apiKeyId} (a\\u0009b) is revoked\n`, stderr: '' })
   expect((await call(reader.token, '/v1/tickets')).status).toBe(401)
 
   const suspended = await run('org', 'suspend', organizationId)

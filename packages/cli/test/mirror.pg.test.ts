@@ -310,15 +310,19 @@ test('what is shown while it loads, and of what happens', () => {
   expect(loadText({ rows: 0, total: 10 }, 0)).toBe('[························]   0 %  0 of 10 rows, 0/s')
   const [written, plain]: [string[], string[]] = [[], []]
   let now = 0
-  const bar = createLoadBar({ isTTY: true, write: (text) => written.push(String(text)) > 0 }, () => now)
+  const screenOf = (isTTY: boolean, into: string[]) => {
+    const add = (text: string) => void into.push(text)
+    return { isTTY, write: add, line: isTTY ? add : () => {} }
+  }
+  const bar = createLoadBar(screenOf(true, written), () => now)
   bar.update({ rows: 5_000, total: 10_000 })
   now = 1_000
   bar.update({ rows: 6_000, total: 10_000 })
   bar.end()
   // What was there before this run says nothing of its speed.
   expect(written.at(-2)).toMatch(/6,000 of 10,000 rows, 1,000\/s, 4 s left$/)
-  expect(written.at(-1)).toBe('\r\u001b[K')
-  const none = createLoadBar({ isTTY: false, write: (text) => plain.push(String(text)) > 0 }, () => now)
+  expect(written.at(-1)).toBe('')
+  const none = createLoadBar(screenOf(false, plain), () => now)
   none.update({ rows: 1, total: 2 })
   none.end()
   expect(plain).toEqual([])

@@ -2,6 +2,7 @@ import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service/admi
 import type { Command } from '../commands.ts'
 import { isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const backupCommand: Command = {
@@ -32,7 +33,7 @@ Example:
       const key = isEmbedded(config)
         ? `${config.dataDir}/encryption.key (or DESKWIRE_ENCRYPTION_KEY, if you set it)`
         : 'DESKWIRE_ENCRYPTION_KEY'
-      process.stdout.write(
+      printOut(
         json
           ? `${JSON.stringify({ ...made, unproved })}\n`
           : `${made.rows} rows of ${made.organizations} organizations as of ${made.createdAt} in ${file}, ${made.bytes} bytes

@@ -6,7 +6,8 @@ import { parseFlags } from '../flags.ts'
 import { attend, placeFlags, placeHelp, readPlace } from '../listen/attend.ts'
 import { forward, statusFor } from '../listen/forward.ts'
 import type { Answer, Received } from '../listen/receiver.ts'
-import { plain, table } from '../table.ts'
+import { table } from '../table.ts'
+import { plain, printOut } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -62,22 +63,20 @@ Examples:
       texts.requests === undefined ? null : readNumber('requests', texts.requests, { least: 1, most: 1e9 })
     const place = await readPlace(texts)
     const json = switches.json === true
-    if (!json && texts.schedule === undefined) process.stdout.write(`seed ${plain(seed)}\n`)
+    if (!json && texts.schedule === undefined) printOut(`seed ${plain(seed)}\n`)
     const enough = new AbortController()
     const until = AbortSignal.any([stopSignal(), enough.signal])
     const chaos = new Chaos({ schedule, slowMs, forwardTo: place.forwardTo })
     const receive = (received: Received) => {
       const { answer, done } = chaos.receive(received)
       void done?.then((did) => {
-        process.stdout.write(json ? `${JSON.stringify(did)}\n` : line(did))
+        printOut(json ? `${JSON.stringify(did)}\n` : line(did))
         if (chaos.finished === most) enough.abort()
       })
       return answer
     }
     await attend(place, { description: 'deskwire chaos-receiver', json, receive, until })
-    process.stdout.write(
-      json ? `${JSON.stringify({ summary: chaos.summary() })}\n` : summaryText(chaos.summary()),
-    )
+    printOut(json ? `${JSON.stringify({ summary: chaos.summary() })}\n` : summaryText(chaos.summary()))
   },
 }
 

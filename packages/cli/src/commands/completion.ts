@@ -1,6 +1,7 @@
 import type { Command, NamedCommand } from '../commands.ts'
 import { type Completion, completionScript, flagsIn, shells } from '../completion.ts'
 import { parseFlags } from '../flags.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const completionCommand: Command = {
@@ -19,7 +20,7 @@ Examples:
     const shell = shells.find((name) => name === words[0])
     if (shell === undefined) throw new UsageError(`completion needs a shell, one of ${shells.join(', ')}`)
     const { commands } = await import('../commands.ts')
-    process.stdout.write(completionScript(shell, await Promise.all(commands.map(completionOf))))
+    printOut(completionScript(shell, await Promise.all(commands.map(completionOf))))
   },
 }
 

@@ -4,6 +4,7 @@ import { createDesk } from '../conform/desk.ts'
 import { type Finding, rules, tryRules } from '../conform/run.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
+import { plain, printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const conformCommand: Command = {
@@ -36,13 +37,13 @@ Example:
       throw new UsageError('conform needs --key: an API key that reads and writes customers and tickets')
     const desk = createDesk(baseUrlOf(url, 'BASE_URL'), key)
     await requireAccess(desk)
-    const print = (text: string) => void (switches.json || process.stdout.write(`${text}\n`))
+    const print = (text: string) => void (switches.json || printOut(`${text}\n`))
     let left: readonly string[] = []
     const findings = await tryRules(desk, (finding) => print(line(finding))).finally(async () => {
       if (!switches.keep) left = await desk.cleanUp()
     })
     const broken = findings.filter(({ holds }) => !holds)
-    if (switches.json) process.stdout.write(`${JSON.stringify({ url, tag: desk.tag, findings, left })}\n`)
+    if (switches.json) printOut(`${JSON.stringify({ url, tag: desk.tag, findings, left })}\n`)
     print(`\n${findings.length - broken.length} of ${findings.length} rules hold.`)
     if (switches.keep) print(`What was made is tagged ${desk.tag}.`)
     if (left.length > 0) print(`Could not be deleted again: ${left.join(', ')}`)
@@ -53,7 +54,7 @@ Example:
 
 function line({ rule, says, section, holds, seen }: Finding): string {
   const text = `${holds ? 'holds ' : 'BROKEN'}  ${rule.padEnd(22)}  ${says} (${section})`
-  return holds ? text : `${text}\n        seen: ${seen}`
+  return holds ? text : `${text}\n        seen: ${plain(seen ?? '')}`
 }
 
 /** A key that cannot do what the rules need would make all of them look broken. */

@@ -1,6 +1,7 @@
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
+import { printOut } from '../terminal.ts'
 import { toldOf } from './restored.ts'
 
 export const databasesSettle: Command = {
@@ -25,7 +26,7 @@ Example:
         throw new CommandFailure(
           'there is one database, which needs no directory: DESKWIRE_DATABASES names several',
         )
-      process.stdout.write(json ? `${JSON.stringify(settled)}\n` : toldOf(settled))
+      printOut(json ? `${JSON.stringify(settled)}\n` : toldOf(settled))
     })
   },
 }

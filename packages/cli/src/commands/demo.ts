@@ -5,6 +5,7 @@ import { startServer, temporaryDirectory } from '../demo/server.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
+import { printOut } from '../terminal.ts'
 
 export const demoCommand: Command = {
   help: () => `deskwire demo: start a service of its own for a moment, change things, and show each change arriving both ways,
@@ -27,7 +28,7 @@ Example:
     // Without the flag the demo is one of its own, whatever the environment names.
     const target = texts.url === undefined && texts.key === undefined ? null : readTarget(texts)
     const tell = (told: Told | { step: 'server'; url: string }) => {
-      process.stdout.write(switches.json ? `${JSON.stringify(told)}\n` : sentence(told))
+      printOut(switches.json ? `${JSON.stringify(told)}\n` : sentence(told))
     }
     const startedAt = Date.now()
     const signal = interrupted()
@@ -39,14 +40,13 @@ Example:
     } else {
       await using directory = await temporaryDirectory()
       const authority = await keepAuthority(directory.path)
-      if (!switches.json)
-        process.stdout.write('Starting a service in a directory that is removed at the end.\n')
+      if (!switches.json) printOut('Starting a service in a directory that is removed at the end.\n')
       await using server = await startServer(directory.path, authority.caPath)
       tell({ step: 'server', url: server.target.baseUrl })
       await runDemo({ ...common, target: server.target, authority, workerPid: server.workerPid })
     }
     const ms = Date.now() - startedAt
-    process.stdout.write(
+    printOut(
       switches.json
         ? `${JSON.stringify({ step: 'done', ok: true, ms })}\n`
         : `\nEverything arrived both ways, and nothing was lost. ${(ms / 1_000).toFixed(1)} s.\n`,

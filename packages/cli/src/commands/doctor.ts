@@ -11,7 +11,7 @@ import type { Command } from '../commands.ts'
 import { commandLog } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
-import { plain } from '../table.ts'
+import { plain, printOut } from '../terminal.ts'
 
 export const doctorCommand: Command = {
   help: () => `deskwire doctor: look whether everything is there that the service needs, and say what to do where it is not.
@@ -44,7 +44,7 @@ Example:
       ? await examine({ config: config.value, environment: process.env, endpoint, log: commandLog() })
       : [{ check: 'settings', verdict: 'failed', found: config.error, advice: null }]
     const verdict = verdictOf(findings)
-    process.stdout.write(switches.json ? `${JSON.stringify({ verdict, findings })}\n` : lines(findings))
+    printOut(switches.json ? `${JSON.stringify({ verdict, findings })}\n` : lines(findings))
     if (verdict === 'failed')
       throw new CommandFailure('something failed: what is above says what to do', exitCodes.found)
   },

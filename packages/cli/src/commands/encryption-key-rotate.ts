@@ -2,6 +2,7 @@ import { KeyRotationError, loadEncryptionKey, rotateEncryptionKey } from '@deskw
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withEach } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
+import { printOut, screen } from '../terminal.ts'
 
 export const encryptionKeyRotate: Command = {
   help: () => `deskwire encryption-key rotate: encrypt what is stored with a new key, in the place of the one before.
@@ -37,16 +38,16 @@ Example:
         { current, previous },
         {
           onPiece(sealed) {
-            if (process.stderr.isTTY) process.stderr.write(`\r${sealed} are encrypted anew`)
+            screen.line(`${sealed} are encrypted anew`)
           },
         },
       ).catch((error: unknown) => {
         throw error instanceof KeyRotationError ? new CommandFailure(error.message) : error
       })
-      if (process.stderr.isTTY) process.stderr.write('\n')
+      screen.line('')
       const of = database.name === null ? {} : { database: database.name }
       const prefix = database.name === null ? '' : `${database.name}: `
-      process.stdout.write(json ? `${JSON.stringify({ ...of, ...done })}\n` : `${prefix}${told(done)}`)
+      printOut(json ? `${JSON.stringify({ ...of, ...done })}\n` : `${prefix}${told(done)}`)
     })
   },
 }

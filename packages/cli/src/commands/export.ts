@@ -8,6 +8,7 @@ import { CommandFailure } from '../failure.ts'
 import { fileMode, partOf } from '../files.ts'
 import { parseFlags } from '../flags.ts'
 import { bulkOf, kindNamed, plurals, recordOf } from '../kinds.ts'
+import { printOut, visible } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const exportCommand: Command = {
@@ -47,7 +48,7 @@ Example:
     await writeWhole(texts.out, lines)
     const end = { cursor: rows.cursor, checkpoint: rows.checkpoint as Checkpoint }
     const { count, digest } = end.checkpoint
-    process.stdout.write(
+    printOut(
       switches.json
         ? `${JSON.stringify({ file: texts.out, kind: plural, ...end })}\n`
         : `${count} ${plural} in ${texts.out}, proved by digest ${digest}\n`,
@@ -64,9 +65,17 @@ async function* linesOf(
   yield `${JSON.stringify(end)}\n`
 }
 
+async function* lineByLine(
+  lines: AsyncIterable<string>,
+  change: (line: string) => string,
+): AsyncGenerator<string> {
+  for await (const line of lines) yield change(line)
+}
+
 /** To standard output; whoever reads it may stop early. */
 async function print(lines: AsyncIterable<string>): Promise<void> {
-  await pipeline(lines, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+  const shown = process.stdout.isTTY ? lineByLine(lines, visible) : lines
+  await pipeline(shown, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
 }

@@ -8,6 +8,7 @@ import type { Counts } from '../import/progress.ts'
 import { count, createShow, rowsText } from '../import/show.ts'
 import { type Source, type Survey, survey } from '../import/survey.ts'
 import { kindNamed, plurals } from '../kinds.ts'
+import { printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const importCommand: Command = {
@@ -54,10 +55,7 @@ Example:
       const found = await survey(kind, source)
       const counts = await rehearse(source, found)
       if (switches.json) printJson({ ...known, dryRun: true, rows: counts.rows, rejected: counts.rejected })
-      else
-        process.stdout.write(
-          `${rowsText(counts.rows)} checked, ${count(counts.rejected)} would be rejected\n`,
-        )
+      else printOut(`${rowsText(counts.rows)} checked, ${count(counts.rejected)} would be rejected\n`)
       if (counts.rejected > 0) process.exitCode = exitCodes.found
       return
     }
@@ -66,13 +64,13 @@ Example:
     const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
     const { operation, resumedAt, rejects } = done
     if (switches.json) printJson({ ...known, operation, ...done.counts, rejects, resumedAt, seconds })
-    else process.stdout.write(summary(done.counts, rejects, seconds))
+    else printOut(summary(done.counts, rejects, seconds))
     if (done.counts.rejected > 0) process.exitCode = exitCodes.found
   },
 }
 
 async function rehearse(source: Source, found: Survey): Promise<Counts> {
-  const show = createShow(process.stderr, { total: found.rows, done: 0, now: () => performance.now() })
+  const show = createShow(screen, { total: found.rows, done: 0, now: () => performance.now() })
   const counts = await checkRows(source, found, show.update)
   show.end()
   return counts
@@ -100,5 +98,5 @@ function summary(counts: Counts, rejects: string | null, seconds: number): strin
 }
 
 function printJson(value: object): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
+  printOut(`${JSON.stringify(value)}\n`)
 }

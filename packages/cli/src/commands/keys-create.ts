@@ -2,6 +2,7 @@ import { createApiKey, kinds, scopeNames, systemClock } from '@deskwire/service/
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { readId } from '../ids.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 const scopes = scopeNames(kinds.map(({ plural }) => plural))
@@ -34,7 +35,7 @@ Example:
       const made = { organizationId, name, scopes: wanted }
       const key = await createApiKey(pool, systemClock, made, installation.tellOf(database, 'key'))
       if (key === null) throw new UsageError(`there is no organization ${organizationId}`)
-      process.stdout.write(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)
+      printOut(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)
     })
   },
 }

@@ -2,7 +2,8 @@ import { askDatabaseClock, listKeys } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { readId } from '../ids.ts'
-import { plain, table } from '../table.ts'
+import { table } from '../table.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const keysList: Command = {
@@ -21,7 +22,7 @@ Example:
       const apiKeys = await listKeys(pool, await askDatabaseClock(pool), organizationId)
       if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)
       if (json) {
-        process.stdout.write(`${JSON.stringify({ apiKeys })}\n`)
+        printOut(`${JSON.stringify({ apiKeys })}\n`)
         return
       }
       const rows = apiKeys.map(({ id, last4, lastUsedAt, expiresAt, scopes, name }) => [
@@ -30,9 +31,9 @@ Example:
         lastUsedAt ?? 'never',
         expiresAt ?? 'never',
         scopes.join(','),
-        plain(name),
+        name,
       ])
-      process.stdout.write(table([['ID', 'TOKEN', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'], ...rows]))
+      printOut(table([['ID', 'TOKEN', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'], ...rows]))
     })
   },
 }

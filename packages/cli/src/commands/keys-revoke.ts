@@ -2,7 +2,7 @@ import { askDatabaseClock, revokeKey } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { readId } from '../ids.ts'
-import { plain } from '../table.ts'
+import { plain, printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const keysRevoke: Command = {
@@ -29,9 +29,7 @@ Example:
         throw new UsageError(
           `there is no key ${id} of an organization ${organizationId}: see deskwire keys list`,
         )
-      process.stdout.write(
-        json ? `${JSON.stringify(revoked)}\n` : `key ${id} (${plain(revoked.name)}) is revoked\n`,
-      )
+      printOut(json ? `${JSON.stringify(revoked)}\n` : `key ${id} (${plain(revoked.name)}) is revoked\n`)
     })
   },
 }

@@ -5,6 +5,7 @@ import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
 import { forward, statusFor } from '../listen/forward.ts'
 import { humanLine, jsonLine } from '../listen/lines.ts'
 import type { Received } from '../listen/receiver.ts'
+import { printOut } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
 
 export const listenCommand: Command = {
@@ -34,7 +35,7 @@ Example:
   async run(args) {
     const { texts, switches } = parseFlags(args, { texts: placeFlags, switches: ['json', 'ca'] })
     if (switches.ca) {
-      process.stdout.write(`${(await keepAuthority(texts.dir ?? defaultDirectory())).caPath}\n`)
+      printOut(`${(await keepAuthority(texts.dir ?? defaultDirectory())).caPath}\n`)
       return
     }
     const place = await readPlace(texts)
@@ -55,7 +56,7 @@ function receiveInto(forwardTo: string | null, line: typeof humanLine) {
     // The application need not know what it is that this command tries itself with.
     const isPing = verdict.ok && verdict.event.type === 'ping'
     const forwarded = forwardTo === null || isPing ? null : await forward(forwardTo, headers, body)
-    process.stdout.write(line(received, repeat, forwarded))
+    printOut(line(received, repeat, forwarded))
     return forwarded === null ? 204 : statusFor(forwarded)
   }
 }

@@ -1,6 +1,7 @@
 import { migrateDatabase } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
+import { printOut } from '../terminal.ts'
 
 export const migrateCommand: Command = {
   help: () => `deskwire migrate: bring the schema up to date.
@@ -19,7 +20,7 @@ Example:
         const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
         const shown = name === null ? lines : lines.map((line) => `${name}: ${line}`)
         const result = name === null ? { applied } : { database: name, applied }
-        process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${shown.join('\n')}\n`)
+        printOut(json ? `${JSON.stringify(result)}\n` : `${shown.join('\n')}\n`)
       }
     })
   },

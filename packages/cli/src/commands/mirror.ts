@@ -6,6 +6,7 @@ import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'
 import { copyHelp, explained, readPlace } from '../mirror/place.ts'
 import { batchText, createLoadBar, quarantineText, troubleText } from '../mirror/show.ts'
+import { plain, printError, printOut, screen } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -49,11 +50,11 @@ Examples:
       throw new UsageError('--removals goes with a copy: an export has what exists alone')
     const client = clientOf(requireTarget('mirror', texts))
     const signal = stopSignal()
-    const bar = createLoadBar(process.stderr, () => performance.now())
+    const bar = createLoadBar(screen, () => performance.now())
     let loaded = 0
     const tell = (record: object, text: string) => {
       bar.end()
-      process.stdout.write(switches.json ? `${JSON.stringify(record)}\n` : `${text}\n`)
+      printOut(switches.json ? `${JSON.stringify(record)}\n` : `${text}\n`)
     }
     const told = {
       onLoaded: (progress) => {
@@ -62,7 +63,7 @@ Examples:
       },
       onTrouble: (trouble) => {
         bar.end()
-        process.stderr.write(`${troubleText(trouble)}\n`)
+        printError(`${plain(troubleText(trouble))}\n`)
       },
     } satisfies Partial<MirrorOptions>
     try {
@@ -75,7 +76,7 @@ Examples:
         )
         const lacking = manifest.quarantined ?? []
         if (lacking.length > 0) {
-          process.stderr.write(quarantineText(lacking))
+          printError(quarantineText(lacking))
           process.exitCode = exitCodes.found
         }
         return

@@ -6,6 +6,7 @@ import {
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgCreate: Command = {
@@ -33,7 +34,7 @@ Example:
       const clock = await askDatabaseClock(home.pool)
       const { organizationId, apiKeyId, token } = await createOrganization(home.pool, clock, name, tell)
       const where = directory === null ? '' : ` in the database ${home.name}`
-      process.stdout.write(
+      printOut(
         json
           ? `${JSON.stringify({ organizationId, apiKeyId, token, ...(home.name !== null && { database: home.name }) })}\n`
           : `organization ${organizationId}${where}\nAPI key, shown this once: ${token}\n`,

@@ -8,7 +8,7 @@ import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
-import { plain } from '../table.ts'
+import { plain, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgDelete: Command = {
@@ -42,15 +42,15 @@ Example:
     await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
       const rows = await deleteEverywhere(everywhere, await askDatabaseClock(pool), organizationId, {
         onPiece(gone) {
-          if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
+          screen.line(`${gone} rows are gone`)
         },
         ...(given.yes === undefined && {
           confirm: (standing) => confirm(standing ?? { organizationId }),
         }),
       })
       if (rows === null) throw new UsageError(`there is no organization ${organizationId}`)
-      if (process.stderr.isTTY) process.stderr.write('\n')
-      process.stdout.write(
+      screen.line('')
+      printOut(
         json
           ? `${JSON.stringify({ organizationId, rows })}\n`
           : `organization ${organizationId} is deleted, with ${rows} rows\n`,

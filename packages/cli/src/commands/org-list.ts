@@ -1,7 +1,8 @@
 import { type ListedOrganization, listEverywhere } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
-import { plain, table } from '../table.ts'
+import { table } from '../table.ts'
+import { printOut } from '../terminal.ts'
 
 export const orgList: Command = {
   help: () => `deskwire org list: print the organizations, the oldest first, with what they store.
@@ -27,7 +28,7 @@ Example:
 function print(organizations: readonly ListedOrganization[], json: boolean, several: boolean): void {
   if (json) {
     const shown = organizations.map(({ database, ...one }) => (several ? { ...one, database } : one))
-    process.stdout.write(`${JSON.stringify({ organizations: shown })}\n`)
+    printOut(`${JSON.stringify({ organizations: shown })}\n`)
     return
   }
   const rows = organizations.map(
@@ -39,7 +40,7 @@ function print(organizations: readonly ListedOrganization[], json: boolean, seve
       String(rows),
       String(bytes),
       ...(several ? [database ?? ''] : []),
-      plain(name),
+      name,
     ],
   )
   const heading = [
@@ -52,5 +53,5 @@ function print(organizations: readonly ListedOrganization[], json: boolean, seve
     ...(several ? ['DATABASE'] : []),
     'NAME',
   ]
-  process.stdout.write(table([heading, ...rows]))
+  printOut(table([heading, ...rows]))
 }

@@ -1,4 +1,5 @@
 /** `org move`, and what belongs to it: `org drop-source` and `org balance`. */
+
 import {
   abortMove,
   askDatabaseClock,
@@ -11,7 +12,8 @@ import {
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { readId } from '../ids.ts'
-import { plain, table } from '../table.ts'
+import { table } from '../table.ts'
+import { plain, printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Asked = Parameters<typeof withInstallation>[0]
@@ -45,7 +47,7 @@ Example:
           outcome === 'none'
             ? `no move of organization ${organizationId} was begun`
             : `the move of organization ${organizationId} was taken back`
-        process.stdout.write(json ? `${JSON.stringify({ organizationId, outcome })}\n` : `${line}\n`)
+        printOut(json ? `${JSON.stringify({ organizationId, outcome })}\n` : `${line}\n`)
       })
       return
     }
@@ -54,16 +56,16 @@ Example:
       const { outcome, from, rows, paused } = await moveOrganization(databases, organizationId, to, {
         ...(switches.fast === true ? { rest: 0 } : {}),
         onProgress({ phase, rows }) {
-          if (process.stderr.isTTY) process.stderr.write(`\r${phase}: ${rows} rows are copied `)
+          screen.line(`${phase}: ${rows} rows are copied `)
         },
       })
-      if (process.stderr.isTTY) process.stderr.write('\n')
+      screen.line('')
       const waited = paused === null ? '' : `, and writes waited ${Math.ceil(paused)} ms`
       const line =
         outcome === 'unchanged'
           ? `organization ${organizationId} is in ${to} already`
           : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire org drop-source ${organizationId} --from ${from}`
-      process.stdout.write(
+      printOut(
         json ? `${JSON.stringify({ organizationId, outcome, from, to, rows, paused })}\n` : `${line}\n`,
       )
     })
@@ -89,7 +91,7 @@ Example:
     if (from === undefined) throw new UsageError('org drop-source needs --from with the name of a database')
     await withDatabases({ config }, async (databases) => {
       const rows = await dropSource(databases, organizationId, from)
-      process.stdout.write(
+      printOut(
         json
           ? `${JSON.stringify({ organizationId, from, rows })}\n`
           : `nothing is left of organization ${organizationId} in ${from}: ${rows} rows were removed\n`,
@@ -122,7 +124,7 @@ Example:
         bytes: organizations.reduce((sum, { bytes }) => sum + bytes, 0),
         changes: organizations.reduce((sum, { changes }) => sum + changes, 0),
       }))
-      process.stdout.write(json ? `${JSON.stringify({ databases, moves })}\n` : shown(databases, moves))
+      printOut(json ? `${JSON.stringify({ databases, moves })}\n` : shown(databases, moves))
     })
   },
 }

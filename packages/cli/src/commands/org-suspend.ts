@@ -1,4 +1,5 @@
 /** `org suspend` and its way back, `org resume`. */
+
 import {
   askDatabaseClock,
   changeEverywhere,
@@ -10,6 +11,7 @@ import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgSuspend: Command = {
@@ -64,7 +66,7 @@ async function change(
       case 'done':
       case 'unchanged': {
         const changed = outcome === 'done'
-        process.stdout.write(
+        printOut(
           json
             ? `${JSON.stringify({ organizationId, status, changed })}\n`
             : `organization ${organizationId} is ${changed ? '' : 'already '}${status}\n`,

@@ -4,6 +4,7 @@ import { exitCodes } from '../failure.ts'
 import { rowsText } from '../import/show.ts'
 import { copyHelp, withCopy } from '../mirror/place.ts'
 import { differencesText, quarantineText } from '../mirror/show.ts'
+import { printOut } from '../terminal.ts'
 
 export const repairCommand: Command = {
   help: () => `deskwire repair --to PLACE: find the rows of a copy that are not what the service has, and fetch exactly those.
@@ -28,7 +29,7 @@ Example:
     const lost = differences.filter(({ type }) => type === 'lost')
     const mended = differences.filter(({ type }) => type !== 'lost')
     const also = lost.length === 0 ? '' : `; ${rowsText(lost.length)} lost, which the service has no more`
-    process.stdout.write(
+    printOut(
       json
         ? `${JSON.stringify({ to: place, mended, lost, quarantined })}\n`
         : `${differencesText(differences)}${quarantineText(quarantined)}${rowsText(mended.length)} mended in ${place}${also}\n`,

@@ -7,6 +7,7 @@ import {
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { commandLog, isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { toldOf } from './restored.ts'
 
@@ -44,7 +45,7 @@ Example:
     }
     const backup = await examineBackup(file)
     const print = (result: object, text: string) =>
-      process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text}\n`)
+      printOut(json ? `${JSON.stringify(result)}\n` : `${text}\n`)
     if (switches.check) {
       print({ file, ...backup.header }, `${file} is whole: a backup of ${backup.header.createdAt}`)
       return

@@ -6,6 +6,7 @@ import {
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
+import { printOut } from '../terminal.ts'
 
 export const restoredCommand: Command = {
   help: () => `deskwire restored: tell the service that its database went back to an older state.
@@ -28,7 +29,7 @@ Example:
       await migrateDatabase(database)
       const began = await tellRestored(pool, await askDatabaseClock(pool))
       const settled = await installation.settle(database)
-      process.stdout.write(
+      printOut(
         asked.json
           ? `${JSON.stringify({ ...began, ...(settled !== null && { directory: settled }) })}\n`
           : `epoch ${began.epoch} begins; ${began.organizations} ${began.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,

@@ -2,6 +2,7 @@ import { signStandardWebhook, signWebhook } from '@deskwire/sdk'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
 import { eventOf, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
+import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const signCommand: Command = {
@@ -52,7 +53,7 @@ Example:
       Object.assign(headers, await standardHeaders(id, body, secrets, timestamp))
     }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)
-    process.stdout.write(switches.json ? `${JSON.stringify(headers)}\n` : lines.join(''))
+    printOut(switches.json ? `${JSON.stringify(headers)}\n` : lines.join(''))
   },
 }
 

@@ -6,6 +6,7 @@ import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { kindNamed, plurals, recordOf } from '../kinds.ts'
 import { inWords } from '../listen/lines.ts'
+import { plain, printError } from '../terminal.ts'
 import { Output, stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -65,7 +66,7 @@ Examples:
     if (switches.json)
       await output.write(`${JSON.stringify({ object: 'tail_end', nextCursor: cursor ?? null })}\n`)
     else if (cursor !== undefined && !output.closed.aborted)
-      process.stderr.write(`to go on from here: --cursor ${cursor}\n`)
+      printError(`to go on from here: --cursor ${plain(cursor)}\n`)
   },
 }
 
@@ -107,7 +108,7 @@ function reported(): Pick<FollowOptions, 'onFailure'> {
   return {
     onFailure: (error: DeskwireError, pauseMs) => {
       const why = error.status === 0 ? error.detail : error.message
-      process.stderr.write(`${why} Trying again in ${(pauseMs / 1_000).toFixed(1)} s.\n`)
+      printError(`${plain(why)} Trying again in ${(pauseMs / 1_000).toFixed(1)} s.\n`)
     },
   }
 }
@@ -118,6 +119,9 @@ function jsonLine(change: Change<AnyRow>): string {
 
 /** `… written  ticket … "The engine halts" new`: of a row it cannot be told whether it is new or was changed. */
 function humanLine(change: Change<AnyRow>): string {
-  if (change.type === 'removed') return `${change.removedAt}  removed  ${change.resource} ${change.id}\n`
-  return `${change.row.updatedAt}  written  ${inWords(change.row)}\n`
+  const line =
+    change.type === 'removed'
+      ? `${change.removedAt}  removed  ${change.resource} ${change.id}`
+      : `${change.row.updatedAt}  written  ${inWords(change.row)}`
+  return `${plain(line)}\n`
 }

@@ -1,6 +1,7 @@
 import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
+import { plain, printOut } from '../terminal.ts'
 import { eventTypes, type Step, triggerOf } from '../triggers.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -31,12 +32,12 @@ Example:
     }
     const client = clientOf(requireTarget('trigger', texts))
     await trigger(client, (step) => {
-      process.stdout.write(switches.json ? `${JSON.stringify(step)}\n` : line(step))
+      printOut(switches.json ? `${JSON.stringify(step)}\n` : line(step))
     })
   },
 }
 
 function line({ did, object, id, events }: Step): string {
   const caused = events.length === 0 ? 'no event' : events.join(', ')
-  return `${did} ${object} ${id}: ${caused}\n`
+  return `${plain(`${did} ${object} ${id}: ${caused}`)}\n`
 }

@@ -10,7 +10,7 @@ import type { Command } from '../commands.ts'
 import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { eventOf, parseHeaders, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
-import { plain } from '../table.ts'
+import { plain, printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The flags that give a header each, in place of a file of them. */
@@ -77,8 +77,8 @@ Examples:
     const signatures = await Promise.all(looked.map((scheme) => examined(scheme, delivery)))
     const verified = signatures.every((one) => one.verified)
     const event = eventOf(body)
-    if (switches.json) process.stdout.write(`${JSON.stringify({ verified, event, signatures })}\n`)
-    else process.stdout.write(`${signatures.map(text).join('\n')}${event === null ? '' : about(event)}`)
+    if (switches.json) printOut(`${JSON.stringify({ verified, event, signatures })}\n`)
+    else printOut(`${signatures.map(text).join('\n')}${event === null ? '' : about(event)}`)
     if (!verified) process.exitCode = exitCodes.found
   },
 }

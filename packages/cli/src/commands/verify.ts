@@ -4,6 +4,7 @@ import { exitCodes } from '../failure.ts'
 import { count } from '../import/show.ts'
 import { copyHelp, withCopy } from '../mirror/place.ts'
 import { differencesText, quarantineText } from '../mirror/show.ts'
+import { printOut } from '../terminal.ts'
 
 export const verifyCommand: Command = {
   help: () => `deskwire verify --to PLACE: compare every row of a copy, its text and each of its columns, with the service.
@@ -23,11 +24,11 @@ Example:
     const { json, place, result } = await withCopy('verify', args, (mirror) => mirror.verify())
     const { exact, rows, differences, quarantined } = result
     const compared = Object.values(rows).reduce((sum, n) => sum + n, 0)
-    if (json) process.stdout.write(`${JSON.stringify({ to: place, ...result })}\n`)
-    else if (exact) process.stdout.write(`${count(compared)} rows compared: the copy in ${place} is exact\n`)
+    if (json) printOut(`${JSON.stringify({ to: place, ...result })}\n`)
+    else if (exact) printOut(`${count(compared)} rows compared: the copy in ${place} is exact\n`)
     else {
       const what = differences.length === 1 ? '1 row differs' : `${count(differences.length)} rows differ`
-      process.stdout.write(
+      printOut(
         `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire repair mends'}\n`,
       )
     }

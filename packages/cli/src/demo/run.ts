@@ -2,12 +2,14 @@
  * The demo: changes at a service, each seen twice, as a verified delivery and in the sync, with the same bytes; a worker
  * killed half-way; and a copy that proves itself exact at the end.
  */
+
 import type { Client, Customer, Ticket } from '@deskwire/sdk'
 import { clientOf, type Target } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import type { KnownAuthority } from '../listen/authority.ts'
 import { startReceiver } from '../listen/receiver.ts'
 import { register, tryWithPing, unregister } from '../listen/register.ts'
+import { plain, printError } from '../terminal.ts'
 import { eventTypes } from '../triggers.ts'
 import { type Arrival, Arrivals } from './arrivals.ts'
 import { Follower } from './follower.ts'
@@ -170,5 +172,5 @@ async function removeAll(client: Client, made: readonly Customer[]): Promise<voi
 
 /** Cleaning up must not hide why it is needed; what could not be done is said. */
 async function attempt(work: Promise<void>): Promise<void> {
-  await work.catch((error: Error) => process.stderr.write(`deskwire: ${error.message}\n`))
+  await work.catch((error: Error) => printError(`deskwire: ${plain(error.message)}\n`))
 }

@@ -1,4 +1,5 @@
 /** One file into one service: goes on where an earlier run stopped, and says so where this one stops. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { DeskwireError } from '@deskwire/sdk'
@@ -6,6 +7,7 @@ import type { Kind } from '@deskwire/service/administration'
 import { clientOf, type Target } from '../client.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { bulkOf } from '../kinds.ts'
+import { printError, screen } from '../terminal.ts'
 import { toBatches } from './batches.ts'
 import {
   type Counts,
@@ -60,7 +62,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
   const stop = interruption()
   const bulk = bulkOf(clientOf(target, { retries: patience }), kind)
   const resumedAt = progress.counts.rows
-  const show = createShow(process.stderr, { total, done: resumedAt, now: () => performance.now() })
+  const show = createShow(screen, { total, done: resumedAt, now: () => performance.now() })
   await using rejects = await openRejects(path, { layout, delimiter, kept: progress.rejects ?? null })
   let soFar = resumedAt
   try {
@@ -84,7 +86,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
     }
     const state = `${count(soFar)} of ${rowsText(total)} done; run the same command again to go on`
     if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, exitCodes.interrupted)
-    process.stderr.write(`deskwire: ${state}\n`)
+    printError(`deskwire: ${state}\n`)
     throw error
   } finally {
     show.end()

@@ -1,5 +1,5 @@
 /** What a person sees of an import while it runs: a bar on a terminal, and the first of the bad lines. */
-import type { WriteStream } from 'node:tty'
+import { plain, type Screen } from '../terminal.ts'
 import type { Counts } from './progress.ts'
 import type { Reject } from './rejects.ts'
 
@@ -15,25 +15,24 @@ export interface Show {
 
 /** `now` in milliseconds. */
 export function createShow(
-  output: Pick<WriteStream, 'write' | 'isTTY'>,
+  output: Screen,
   { total, done, now }: { readonly total: number; readonly done: number; now(): number },
 ): Show {
   const begun = now()
   let told = 0
-  const wipe = () => void (output.isTTY && output.write('\r\u001b[K'))
   return {
     update(counts, rejects) {
-      wipe()
+      output.line('')
       for (const { line, error } of rejects) {
-        if (told < toldLines) output.write(`line ${line}: ${error}\n`)
+        if (told < toldLines) output.write(`line ${line}: ${plain(error)}\n`)
         if (told === toldLines) output.write('further lines are not told of here\n')
         told++
       }
       if (!output.isTTY) return
       const perSecond = (counts.rows - done) / Math.max(0.001, (now() - begun) / 1_000)
-      output.write(barText(counts, total, perSecond))
+      output.line(barText(counts, total, perSecond))
     },
-    end: wipe,
+    end: () => output.line(''),
   }
 }
 

@@ -1,6 +1,8 @@
 /** What commands that receive deliveries on this machine have alike: `listen`, and `chaos-receiver`. */
+
 import type { WebhookWithSecret } from '@deskwire/sdk'
 import { clientHelp, readTarget, type Target } from '../client.ts'
+import { plain, printOut } from '../terminal.ts'
 import { eventTypes } from '../triggers.ts'
 import { stopped } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
@@ -93,7 +95,7 @@ export async function attend(
   await holdRegistered(target, { url, events, caPath, description }, { stopped: end, tell })
 
   function say(record: object, text: string): void {
-    process.stdout.write(json ? `${JSON.stringify(record)}\n` : text)
+    printOut(json ? `${JSON.stringify(record)}\n` : text)
   }
 
   function tell(held: Held): void {
@@ -115,7 +117,7 @@ export async function attend(
         say(held, 'the service does not answer: waiting for it\n')
         break
       case 'ended':
-        if (!json) process.stdout.write(`webhook ${held.webhookId} deleted\n`)
+        if (!json) printOut(`webhook ${plain(held.webhookId)} deleted\n`)
     }
   }
 
@@ -133,7 +135,7 @@ export async function attend(
     const forwarding =
       forwardTo === null
         ? ''
-        : `forwarding to ${forwardTo}, which verifies with the secret ${endpoint.secret}\n`
-    return `listening on ${url} as webhook ${endpoint.id}, Ctrl-C deletes it\n${forwarding}`
+        : `forwarding to ${forwardTo}, which verifies with the secret ${plain(endpoint.secret)}\n`
+    return `listening on ${url} as webhook ${plain(endpoint.id)}, Ctrl-C deletes it\n${forwarding}`
   }
 }

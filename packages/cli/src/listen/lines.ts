@@ -1,4 +1,5 @@
 /** How a delivery is shown: a line for people, or a line of JSON. */
+import { plain } from '../terminal.ts'
 import type { Forwarded } from './forward.ts'
 import type { Received } from './receiver.ts'
 
@@ -13,7 +14,7 @@ export function humanLine(received: Received, repeat: boolean, forwarded: Forwar
     cut(eventId || '(no id)'),
   ]
   const passed = forwarded === null ? [] : [answered(forwarded)]
-  return `${[...parts, repeat ? `${judged}, again` : judged, ...passed, shown].join('  ')}\n`
+  return `${plain([...parts, repeat ? `${judged}, again` : judged, ...passed, shown].join('  '))}\n`
 }
 
 export function jsonLine(received: Received, repeat: boolean, forwarded: Forwarded | null): string {
@@ -49,8 +50,7 @@ export function inWords(row: object): string {
   return cut(words.filter((word) => word !== '').join(' '))
 }
 
-/** A stranger's text on a terminal: no control characters, and not too long. */
+/** A text of a server, on one line and not too long. */
 function cut(text: string): string {
-  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
-  return safe.length > 160 ? `${safe.slice(0, 160)}…` : safe
+  return plain(text.length > 160 ? `${text.slice(0, 160)}…` : text)
 }

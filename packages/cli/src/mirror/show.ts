@@ -1,7 +1,7 @@
 /** What a person sees of a copy: a bar while it is loaded, on a terminal, and a line for whatever happens. */
-import type { WriteStream } from 'node:tty'
 import type { AppliedPage, CopyDifference, LoadProgress, QuarantinedRow, Trouble } from '@deskwire/mirror'
 import { barOf, count, rowsText } from '../import/show.ts'
+import { plain, type Screen } from '../terminal.ts'
 
 /** Differences that are told of one by one; `--json` has them all. */
 const toldDifferences = 20
@@ -13,19 +13,17 @@ export interface LoadBar {
 }
 
 /** `now` in milliseconds. Off a terminal there is no bar. */
-export function createLoadBar(output: Pick<WriteStream, 'write' | 'isTTY'>, now: () => number): LoadBar {
+export function createLoadBar(output: Screen, now: () => number): LoadBar {
   let first: { readonly at: number; readonly rows: number } | undefined
-  const wipe = () => void (output.isTTY && output.write('\r\u001b[K'))
   return {
     update(progress) {
       // What was loaded before this run says nothing of its speed.
       first ??= { at: now(), rows: progress.rows }
       if (!output.isTTY) return
-      wipe()
       const perSecond = (progress.rows - first.rows) / Math.max(0.001, (now() - first.at) / 1_000)
-      output.write(loadText(progress, perSecond))
+      output.line(loadText(progress, perSecond))
     },
-    end: wipe,
+    end: () => output.line(''),
   }
 }
 
@@ -46,7 +44,7 @@ function duration(seconds: number): string {
 /** `2026-01-31T09:30:00.123Z  2 tickets, 1 customer`: a batch that was taken in. */
 export function batchText({ changes, asOf }: AppliedPage): string {
   const kinds = Object.entries(changes).map(([kind, n]) => `${count(n)} ${kind}${n === 1 ? '' : 's'}`)
-  return `${asOf}  ${kinds.join(', ')}`
+  return plain(`${asOf}  ${kinds.join(', ')}`)
 }
 
 /** A line of what is waited out, begun anew or mended. */
@@ -69,7 +67,7 @@ export function differencesText(differences: readonly CopyDifference[]): string 
     .slice(0, toldDifferences)
     .map(
       ({ kind, id, type, columns }) =>
-        `${kind} ${id === '' ? 'that was removed' : id}  ${type}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}\n`,
+        `${plain(`${kind} ${id === '' ? 'that was removed' : id}  ${type}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}`)}\n`,
     )
   const more = differences.length - toldDifferences
   return `${lines.join('')}${more > 0 ? `and ${count(more)} more: --json has all\n` : ''}`
@@ -80,6 +78,6 @@ export function quarantineText(rows: readonly QuarantinedRow[]): string {
   if (rows.length === 0) return ''
   const lines = rows
     .slice(0, toldDifferences)
-    .map(({ kind, id, reason }) => `${kind} ${id}  quarantined: ${reason}\n`)
+    .map(({ kind, id, reason }) => `${plain(`${kind} ${id}  quarantined: ${reason}`)}\n`)
   return `${lines.join('')}${rowsText(rows.length)} quarantined: the tables lack what the store cannot hold, until it changes or is removed\n`
 }

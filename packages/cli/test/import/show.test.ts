@@ -12,7 +12,9 @@ function startShow(isTTY: boolean) {
     text: '',
     write(text: string) {
       output.text += text
-      return true
+    },
+    line(text: string) {
+      if (isTTY) output.text += `<${text}>`
     },
   }
   const show = createShow(output, { total: 4_000, done: 500, now: () => time })
@@ -35,7 +37,7 @@ test('a terminal sees it, always on the same line, and a file does not', () => {
   terminal.show.update(counts, [reject(7)])
   terminal.show.end()
   const bar = barText(counts, 4_000, 500)
-  expect(terminal.output.text).toBe(`\r\u001b[Kline 7: email: must be one\n${bar}\r\u001b[K`)
+  expect(terminal.output.text).toBe(`<>line 7: email: must be one\n<${bar}><>`)
 
   const file = startShow(false)
   file.show.update(counts, [reject(7)])
