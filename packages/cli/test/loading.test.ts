@@ -14,11 +14,22 @@ function loadedBy(path: string): string[] {
 }
 
 test('the start loads no command, and neither library', () => {
-  const loaded = ['main.ts', 'commands.ts', 'failure.ts', 'start-lean.ts', 'usage-error.ts'].flatMap(loadedBy)
+  const loaded = [
+    'main.ts',
+    'run.ts',
+    'commands.ts',
+    'failure.ts',
+    'start-lean.ts',
+    'terminal.ts',
+    'usage-error.ts',
+  ].flatMap(loadedBy)
   expect(loaded.filter((from) => !from.startsWith('node:')).sort()).toEqual([
     './commands.ts',
     './failure.ts',
+    './failure.ts',
+    './run.ts',
     './start-lean.ts',
+    './terminal.ts',
     './usage-error.ts',
   ])
 })

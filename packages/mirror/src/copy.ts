@@ -843,8 +843,13 @@ function* counted(table: Table, rows: readonly ServedRow[], sums: Sums): Generat
 }
 
 /** The end of the stream of all kinds that the key may read, and how many rows they have. */
-export async function endOf(client: Client): Promise<Start & { readonly total: number }> {
-  const { value: page } = await client.changes.sync({ updatedAfter: end, limit: 1 }).next()
+export async function endOf(
+  client: Client,
+  signal?: AbortSignal,
+): Promise<Start & { readonly total: number }> {
+  const { value: page } = await client.changes
+    .sync({ updatedAfter: end, limit: 1, ...(signal && { signal }) })
+    .next()
   if (page?.checkpoint === undefined) throw new MirrorError('The service did not say which kinds there are.')
   return { cursor: page.cursor, kinds: Object.keys(page.checkpoint), total: page.total }
 }

@@ -69,7 +69,10 @@ const manifestName = 'manifest.json'
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
   const { client, directory, signal, ...told } = options
   await mkdir(directory, { recursive: true, mode: directoryMode })
-  const [{ kinds }, declared] = [await endOf(client), kindsOf(await client.document())]
+  const [{ kinds }, declared] = [
+    await endOf(client, signal),
+    kindsOf(await client.document(signal && { signal })),
+  ]
   // Before anything is loaded, and once more when it is.
   await requireOwn(
     directory,

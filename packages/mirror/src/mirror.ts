@@ -339,7 +339,10 @@ export class Mirror {
     const { client, store } = this.#options
     if (!(await hasCopy(store))) {
       // Nothing is made where something else has one of the names.
-      const [{ kinds }, declared] = [await endOf(client), kindsOf(await client.document())]
+      const [{ kinds }, declared] = [
+        await endOf(client, signal),
+        kindsOf(await client.document(signal && { signal })),
+      ]
       await store.open({ free: kinds.flatMap((kind) => declared.get(kind)?.plural ?? []) })
     }
     let copy = await this.#held()
@@ -371,7 +374,7 @@ export class Mirror {
   async #load(copy: Copy, signal: AbortSignal | undefined): Promise<void> {
     if (!copy.isLoading) return
     const { client, onLoaded } = this.#options
-    const { total } = await endOf(client)
+    const { total } = await endOf(client, signal)
     await copy.load(signal, (rows) => onLoaded?.({ rows, total }))
   }
 

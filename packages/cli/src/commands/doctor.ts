@@ -23,7 +23,8 @@ Run it where the service runs, as the same user and with the same settings, besi
 settings, the database with role, migrations and clock, the encryption key, name servers, endpoints as a worker reaches them
 (addresses and TLS; no request is sent), and the disk. It changes nothing.
 
-It exits with 3 when something failed, and with 0 when nothing did, though there may be warnings.
+Exit codes: 0 when nothing failed, though there may be warnings; 3 when something did, settings that are not accepted included; 2 for
+a wrong command line.
 
 Settings are given as to deskwire serve:
 

@@ -231,13 +231,34 @@ const clockLimits = { warning: 2_000, failed: 120_000 }
 export function checkClock(clock: Clock, machine: Clock): Finding {
   const finding = findingsOf('clock')
   const skew = clock.now() - machine.now()
-  const seconds = (Math.abs(skew) / 1000).toFixed(1)
-  const seen = `the database's is ${seconds} s ${skew < 0 ? 'behind' : 'ahead of'} this machine's`
+  const seen = `the database's is ${seconds(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} this machine's`
   const advice =
     'have a time service set both: the database server stamps changes and signatures, and receivers refuse what is five minutes off'
   if (Math.abs(skew) >= clockLimits.failed) return finding.failed(seen, advice)
   if (Math.abs(skew) >= clockLimits.warning) return finding.warning(seen, advice)
   return finding.ok(seen)
+}
+
+/** From how far ahead the alert DeskwireClockAhead tells of it. Milliseconds. */
+const streamLead = 5_000
+
+/** Whether stamps are ahead of the database's clock, as they stay where that was set back; null where they are not. */
+export async function checkStreamClock(pool: Pool, clock: Clock): Promise<Finding | null> {
+  const { rows } = await pool.query<{ organizations: number; ahead: number }>(
+    `select count(*)::int as organizations, max(extract(epoch from c.last_stamp) * 1000)::float8 as ahead
+      from organization_clocks c where c.last_stamp > to_timestamp($1::float8 / 1000)`,
+    [clock.now() + streamLead],
+  )
+  const { organizations = 0, ahead = 0 } = rows[0] ?? {}
+  if (organizations === 0) return null
+  return findingsOf('clock').warning(
+    `changes of ${organizations === 1 ? '1 organization' : `${organizations} organizations`} have times up to ${seconds(ahead - clock.now())} s ahead of the database's clock, which was set back or restored`,
+    'see that a time service sets it; nothing is lost: until it has caught up, changes get times a millisecond apart',
+  )
+}
+
+function seconds(milliseconds: number): string {
+  return (Math.abs(milliseconds) / 1000).toFixed(1)
 }
 
 /** A finding of what a statement failed with, if it is something that whoever runs the service can mend. */

@@ -28,6 +28,7 @@ import {
   checkPooler,
   checkRole,
   checkServer,
+  checkStreamClock,
   findingOfFailure,
   hasSchema,
   poolerFailure,
@@ -198,6 +199,8 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
     if (keyFile !== null) findings.push(keyFile)
     if (await isReadable(pool)) {
       findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
+      const ahead = await checkStreamClock(pool, clock)
+      if (ahead !== null) findings.push(ahead)
       findings.push(await checkLog(pool, clock))
     }
   } catch (error) {

@@ -13,10 +13,12 @@ import { type Finding, verdictOf } from '../../src/doctor/finding.ts'
 import { checkKeyFile } from '../../src/doctor/keys.ts'
 import { rotateEncryptionKey } from '../../src/webhooks/key-rotation.ts'
 import { createAuthority } from '../harness/certificates.ts'
+import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { type Receiver, startReceiver } from '../harness/receiver.ts'
+import { testService } from '../harness/service.ts'
 import { socketUrl } from '../harness/services.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -240,6 +242,20 @@ test.each([
   } finally {
     wrong.mockRestore()
   }
+})
+
+test('a database whose clock was set back behind the times of its changes', async () => {
+  const clock = testClock(Date.now() + 3_600_000)
+  await using service = await testService({ clock })
+  const api = await service.newOrganization()
+  expect((await api.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
+  const DESKWIRE_DATABASE_URL = socketUrl(service.database.connection)
+  expect(await of('clock', { DESKWIRE_DATABASE_URL })).toEqual([
+    expect.stringMatching(/^ok: the database's is 0\.\d s (behind|ahead of) this machine's$/),
+    expect.stringMatching(
+      /^warning: changes of 2 organizations have times up to 3[56]\d\d\.\d s ahead of the database's clock, which was set back or restored; see that a time service sets it; nothing is lost: /,
+    ),
+  ])
 })
 
 test('the encryption key: another, none, one that is being replaced, and a secret that it does not open', async () => {
