@@ -1,4 +1,5 @@
 /** Working the desk in the console: what is done there is there by the API, and what others do meanwhile is not lost. */
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   makeBooking,
@@ -8,6 +9,7 @@ import {
   makeTeammate,
   makeTicket,
 } from '../../service/test/harness/desk.ts'
+import { makeWebhook } from '../../service/test/harness/hooks.ts'
 import type { Api } from '../../service/test/harness/service.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench, payloads } from './harness.ts'
@@ -195,6 +197,149 @@ test('a form sends what was edited, and keeps the rest exactly', async () => {
   expect(patches[1]).toEqual({ customAttributes: { constructor: null } })
   expect(await read(api, path)).toMatchObject({ tags: ['a, b', 'd, e'] })
   expect((await read(api, path)).customAttributes).toEqual({ 'a:b': 'two\nlines', seats: 7 })
+})
+
+/** The second half past one of the night in which London's clocks go back, of next year: as the day before, at 1:30 UTC. */
+function repeatedHour(seconds: string): string {
+  const year = new Date().getUTCFullYear() + 1
+  const last = new Date(Date.UTC(year, 9, 31))
+  const sunday = 31 - last.getUTCDay()
+  return `${year}-10-${sunday}T01:30:${seconds}.000Z`
+}
+
+const customAttributes = { 'a:b': 'two\nlines', constructor: 'x', seats: 7 }
+const tags = ['a, b', 'c']
+
+/** An object of each form but the customer's, with values that a form may lose, and edits with what each is to send. */
+const forms: readonly {
+  readonly what: string
+  readonly made: (api: Api) => Promise<{ readonly id: string; readonly name?: string }>
+  /** Where the form is, and how it is opened there. */
+  readonly screen: (id: string) => string
+  readonly open: (page: Page) => Promise<void>
+  readonly edits: readonly (readonly [edit: (dialog: Locator) => Promise<void>, body: object])[]
+}[] = [
+  {
+    what: 'ticket',
+    made: (api) => makeTicket(api, { tags, customAttributes, dueAt: repeatedHour('45') }),
+    screen: (id) => `/tickets/${id}`,
+    open: pressChange,
+    edits: [
+      [(dialog) => dialog.getByLabel('Subject').fill('Other'), { subject: 'Other' }],
+      [(dialog) => dialog.getByLabel('Due').fill(local(31, 45)), { dueAt: at(31, 45) }],
+      [(dialog) => dialog.getByRole('button', { name: 'Remove c' }).click(), { tags: ['a, b'] }],
+      [(dialog) => attribute(dialog, 'a:b', 'one\ntwo'), { customAttributes: { 'a:b': 'one\ntwo' } }],
+    ],
+  },
+  {
+    what: 'booking',
+    made: (api) => makeBooking(api, { tags, customAttributes, startAt: at(30, 45), endAt: at(50, 45) }),
+    screen: (id) => `/bookings/${id}`,
+    open: pressChange,
+    edits: [
+      [(dialog) => dialog.getByLabel('Notes for the desk').fill('a\nb'), { notes: 'a\nb' }],
+      [(dialog) => attribute(dialog, 'constructor', null), { customAttributes: { constructor: null } }],
+    ],
+  },
+  {
+    what: 'reschedule',
+    made: (api) => makeBooking(api, { startAt: at(30, 45), endAt: at(50, 45), status: 'confirmed' }),
+    screen: (id) => `/bookings/${id}`,
+    open: (page) => page.getByRole('button', { name: 'Reschedule', exact: true }).click(),
+    edits: [
+      [(dialog) => dialog.getByLabel('To').fill(local(55, 45)), { startAt: at(30, 45), endAt: at(55, 45) }],
+    ],
+  },
+  {
+    what: 'teammate',
+    made: (api) => makeTeammate(api, { name: 'Grace, "Amazing"', email: 'grace@example.com' }),
+    screen: () => '/teammates',
+    open: (page) => page.getByRole('button', { name: /^Change Grace/ }).click(),
+    edits: [
+      [(dialog) => dialog.getByLabel('Email').fill('hopper@example.com'), { email: 'hopper@example.com' }],
+      [
+        (dialog) =>
+          dialog
+            .getByLabel('Active')
+            .selectOption('No')
+            .then(() => {}),
+        { active: false },
+      ],
+    ],
+  },
+  {
+    what: 'endpoint',
+    made: async (api) =>
+      makeWebhook(api, { url: (await bench().receiver()).url, description: ' two\nlines ' }),
+    screen: (id) => `/endpoints/${id}`,
+    open: pressChange,
+    edits: [
+      [(dialog) => dialog.getByLabel(/Standard Webhooks/).check(), { signatures: ['service', 'standard'] }],
+      [(dialog) => dialog.getByLabel('What it is for').fill('a: b'), { description: 'a: b' }],
+    ],
+  },
+  {
+    what: 'API key',
+    made: async (api) => {
+      const key = { name: 'Index, all', scopes: ['tickets:read'], expiresAt: at(30, 45) }
+      return (await api.post('/v1/api-keys', key)).json
+    },
+    screen: (id) => `/api-keys/${id}`,
+    open: async (page) => {
+      await page.getByRole('button', { name: /^More/ }).click()
+      await page.getByRole('menuitem', { name: 'Change' }).click()
+    },
+    edits: [
+      [(dialog) => dialog.getByLabel('What it is for').fill('Index: all'), { name: 'Index: all' }],
+      [(dialog) => dialog.getByLabel('Until').fill(local(31, 45)), { expiresAt: at(31, 45) }],
+    ],
+  },
+]
+
+/** In the second of the two hours. */
+function at(minutes: number, seconds: number): string {
+  return repeatedHour(String(seconds)).replace(':30:', `:${minutes}:`)
+}
+
+/** The same by London's clock, which is as UTC is by then. */
+function local(minutes: number, seconds: number): string {
+  return at(minutes, seconds).slice(0, 19)
+}
+
+function pressChange(page: Page): Promise<void> {
+  return page.getByRole('button', { name: 'Change', exact: true }).click()
+}
+
+/** Gives the attribute of this name another value; none where that is null. */
+async function attribute(dialog: Locator, name: string, value: string | null): Promise<void> {
+  const names = await dialog
+    .getByLabel(/^Name of attribute/)
+    .evaluateAll((inputs) => inputs.map((input) => String(Reflect.get(input, 'value'))))
+  const n = names.indexOf(name) + 1
+  if (value === null) await dialog.getByRole('button', { name: `Remove attribute ${n}` }).click()
+  else await dialog.getByLabel(`Value of attribute ${n}`).fill(value)
+}
+
+test.each(forms)('the $what form sends what was edited alone', async ({ made, screen, open, edits }) => {
+  const api = await newOrganization()
+  const { id } = await made(api)
+  const { page, audit } = await bench().open(api, screen(id))
+  const bodies: unknown[] = []
+  page.on('request', (request) => {
+    if (['PATCH', 'POST'].includes(request.method())) bodies.push(request.postDataJSON())
+  })
+  const dialog = page.getByRole('dialog')
+  const save = async (edit: (dialog: Locator) => Promise<void>) => {
+    await open(page)
+    await dialog.waitFor()
+    await edit(dialog)
+    await dialog.getByRole('button', { name: /^(Save|Reschedule)$/ }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
+  await save(audit)
+  expect(bodies).toEqual([])
+  for (const [edit] of edits) await save(edit)
+  expect(bodies).toEqual(edits.map(([, body]) => body))
 })
 
 test('customers are searched by words that stand in the address', async () => {

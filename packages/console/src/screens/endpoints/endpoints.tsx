@@ -69,7 +69,7 @@ export function Endpoints() {
       isWide: true,
       cell: ({ url, description, consoleLinkId }) => (
         <>
-          {hostOf(url)} {description !== null && <small>{description}</small>}
+          {hostOf(url)} {description !== null && <small>{description}</small>}{' '}
           {consoleLinkId !== null && <Tag>by a session</Tag>}
         </>
       ),
