@@ -128,7 +128,7 @@ function explainRefusal(error: unknown): string | null {
   return `the database refused a statement: ${error.message} (SQLSTATE ${error.code}); run the command again, and report it if that does not help`
 }
 
-/** A fault of the program: where it is stands in the stack, for whoever reports it. */
+/** A fault of the program: the stack says where, for a report. */
 function unforeseen(error: unknown): string {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   if (process.env.NODE_DEBUG === 'deskwire') return stack ?? message

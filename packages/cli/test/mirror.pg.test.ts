@@ -50,7 +50,7 @@ function sql(file: string, text: string): Record<string, unknown>[] {
   }
 }
 
-test('it loads, follows a line a batch, and is stopped; what somebody touches is found and mended', async () => {
+test('it loads, follows a line a batch, and is stopped; what somebody touches is found and repaired', async () => {
   const { at, client, customer } = await desk()
   const file = join(directory, 'copy.db')
   await using mirror = startDeskwire(['mirror', '--to', file, ...at])
@@ -75,7 +75,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   expect(bad).toMatchObject({ code: 3, stderr: '' })
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
-  expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair mends\n$/m)
+  expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair fetches those\n$/m)
   const mended = await deskwire(['repair', '--to', file, '--json', ...at])
   expect([mended.code, JSON.parse(mended.stdout)]).toEqual([
     0,

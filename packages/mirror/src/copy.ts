@@ -1,6 +1,6 @@
 /**
- * One copy in a store: its tables and its position, which is written in the transaction of the rows that lead to it. Whoever dies
- * between two transactions has lost nothing, and whoever comes late, because another process has moved the copy on, notices it.
+ * One copy in a store: its tables and its position, which is written in the transaction of the rows that lead to it. A process that dies
+ * between two transactions has lost nothing, and one that comes late, as another process has moved the copy on, notices it.
  */
 import { hash } from 'node:crypto'
 import { type AnyRow, type Checkpoint, type Client, DeskwireError, type SyncPage } from '@deskwire/sdk'
@@ -720,7 +720,7 @@ export class Copy {
       const tables = new Map([...this.#tables, ...widened])
       return { position: { ...position, tables: position.tables + 1 }, tables: [...tables] }
     })
-    // Whoever was first has done the same.
+    // The process that was first has done the same.
     if (!isCurrent) await this.reload()
   }
 

@@ -23,7 +23,7 @@ export interface ExportOptions {
    * this one are whole; other files are left alone, and one with the name of an export's is refused.
    */
   readonly directory: string
-  /** Called while rows are loaded, and when something is waited out or mended: as of a `Mirror`. */
+  /** Called while rows are loaded, and when a failure is waited out or rows are repaired, as by a `Mirror`. */
   readonly onLoaded?: (progress: LoadProgress) => void
   readonly onTrouble?: (trouble: Trouble) => void
   readonly signal?: AbortSignal | undefined

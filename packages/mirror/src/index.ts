@@ -1,5 +1,5 @@
 /**
- * @deskwire/mirror: an exact copy of a desk in a store of yours, proved and mended. The stores have entry points of their own, so that
+ * @deskwire/mirror: an exact copy of a desk in a store of yours, proved and repaired. The stores have entry points of their own, so that
  * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb` and `/memory`; and so have exports, `/ndjson` and
  * `/parquet`.
  */

@@ -3,7 +3,7 @@
  *
  * It begins with exports, which are fast, and goes on with the stream of all kinds under one cursor, a page and its cursor in one
  * transaction. Whenever it has caught up it holds what it has taken in against the checkpoint of the service; `verify` holds what
- * is there by now against the service itself, and `repair` mends what somebody has touched.
+ * is there by now against the service itself, and `repair` fetches rows that somebody has changed.
  */
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
@@ -94,7 +94,7 @@ const [firstPause, longestPause] = [1_000, 30_000]
 const heldBack = 1_000
 /** How often rows are repaired before somebody has to look. */
 const mendings = 2
-/** Rows that are mended in one transaction. */
+/** Rows that are repaired in one transaction. */
 const rowsOfMending = 100
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

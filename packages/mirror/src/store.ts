@@ -3,7 +3,7 @@
  * is written, and when, is the mirror's. Memory, SQLite, PostgreSQL and DuckDB are stores, and so may be what you have.
  *
  * What a store promises: a write happens whole or not at all, also where its process dies; a read sees one moment; and what it gives
- * back is what is there, whoever has changed it.
+ * back is what is there, even where somebody has changed it.
  */
 import type { IdRange } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'

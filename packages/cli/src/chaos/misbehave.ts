@@ -20,7 +20,7 @@ export function misbehave(
   const { promise: outcome, resolve: settle } = Promise.withResolvers<Outcome>()
   const give = (response: ServerResponse, reset: () => void) => {
     const { socket } = response
-    // Whoever gives up closes the connection.
+    // A sender that gives up closes the connection.
     response.once('close', () => settle(response.writableFinished ? 'complete' : 'gave_up'))
     if (typeof answer === 'object') return void response.writeHead(answer.status).end()
     switch (answer) {

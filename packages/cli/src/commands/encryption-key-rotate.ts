@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 import { printOut, screen } from '../terminal.ts'
 
 export const encryptionKeyRotate: Command = {
-  help: () => `deskwire encryption-key rotate: encrypt what is stored with a new key, in the place of the one before.
+  help: () => `deskwire encryption-key rotate: encrypt stored secrets with a new key instead of the previous one.
 
 DESKWIRE_ENCRYPTION_KEY           the new key (or encryption.key in the data directory)
 DESKWIRE_ENCRYPTION_KEY_PREVIOUS  the one that it replaces

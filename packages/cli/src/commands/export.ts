@@ -72,7 +72,7 @@ async function* lineByLine(
   for await (const line of lines) yield change(line)
 }
 
-/** To standard output; whoever reads it may stop early. */
+/** To standard output, whose reader may stop early. */
 async function print(lines: AsyncIterable<string>): Promise<void> {
   const shown = process.stdout.isTTY ? lineByLine(lines, visible) : lines
   await pipeline(shown, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {

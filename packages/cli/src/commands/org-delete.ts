@@ -15,7 +15,7 @@ export const orgDelete: Command = {
   help: () => `deskwire org delete ID: delete an organization and everything of it, for good.
 
   ID                     the organization
-  --yes ID               its id once more, in the place of typing it when asked
+  --yes ID               its id once more, instead of typing it when asked
   --json                 print JSON
 ${databaseHelp}
 Its keys and endpoints go first, in one commit: then nobody comes in and nothing is sent. Its objects, removal records, events,

@@ -9,12 +9,12 @@ import { printOut } from '../terminal.ts'
 export const repairCommand: Command = {
   help: () => `deskwire repair --to PLACE: find the rows of a copy that are not what the service has, and fetch exactly those.
 
-${copyHelp}  --json                 print JSON, with all that was mended
+${copyHelp}  --json                 print JSON, with all that was repaired
 ${clientHelp}
 It finds them as deskwire verify does, and makes tables and columns again that were dropped or renamed. A mirror that follows may run
 meanwhile. What the copy kept of removed rows the service has no more: where it was changed or deleted, it is lost.
 
-Exit codes: 0 when the copy is exact now, whether anything was mended or not; 3 when rows are lost or quarantined; 1 when it could not be compared or mended, or there is
+Exit codes: 0 when the copy is exact now, whether anything was repaired or not; 3 when rows are lost or quarantined; 1 when it could not be compared or repaired, or there is
 no copy; 2 for a wrong command line.
 
 Example:
@@ -27,12 +27,12 @@ Example:
     })
     const { differences, quarantined } = result
     const lost = differences.filter(({ type }) => type === 'lost')
-    const mended = differences.filter(({ type }) => type !== 'lost')
+    const repaired = differences.filter(({ type }) => type !== 'lost')
     const also = lost.length === 0 ? '' : `; ${rowsText(lost.length)} lost, which the service has no more`
     printOut(
       json
-        ? `${JSON.stringify({ to: place, mended, lost, quarantined })}\n`
-        : `${differencesText(differences)}${quarantineText(quarantined)}${rowsText(mended.length)} mended in ${place}${also}\n`,
+        ? `${JSON.stringify({ to: place, mended: repaired, lost, quarantined })}\n`
+        : `${differencesText(differences)}${quarantineText(quarantined)}${rowsText(repaired.length)} repaired in ${place}${also}\n`,
     )
     if (lost.length + quarantined.length > 0) process.exitCode = exitCodes.found
   },

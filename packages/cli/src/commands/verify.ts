@@ -12,7 +12,7 @@ export const verifyCommand: Command = {
 ${copyHelp}  --json                 print JSON, with all differences
 ${clientHelp}
 The copy is brought up to date first. The service tells digests of ranges of ids, so that calls and bytes grow with what differs,
-and not with the rows. Others may write meanwhile, on both sides. Nothing is mended: deskwire repair does that.
+and not with the rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire repair does.
 
 Exit codes: 0 when the copy is exact; 3 when rows differ or are quarantined; 1 when it could not be compared, or there is no copy; 2 for a wrong command
 line.
@@ -29,7 +29,7 @@ Example:
     else {
       const what = differences.length === 1 ? '1 row differs' : `${count(differences.length)} rows differ`
       printOut(
-        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire repair mends'}\n`,
+        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire repair fetches those'}\n`,
       )
     }
     if (!exact) process.exitCode = exitCodes.found

@@ -25,7 +25,7 @@ export interface Layout {
   readonly hasExternalId: boolean
 }
 
-/** Written behind the columns of rejected lines, and left out where it is read: what was mended is imported as it is. */
+/** Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they are. */
 export const errorColumn = 'error'
 
 /** @throws UsageError that names every column which the kind does not have, and those that it has. */

@@ -3,7 +3,7 @@ import { plain, type Screen } from '../terminal.ts'
 import type { Counts } from './progress.ts'
 import type { Reject } from './rejects.ts'
 
-/** Lines that are told of one by one; the rejects file has them all. */
+/** Lines that are shown one by one; the rejects file has them all. */
 const toldLines = 20
 const barWidth = 24
 
@@ -25,7 +25,7 @@ export function createShow(
       output.line('')
       for (const { line, error } of rejects) {
         if (told < toldLines) output.write(`line ${line}: ${plain(error)}\n`)
-        if (told === toldLines) output.write('further lines are not told of here\n')
+        if (told === toldLines) output.write('further lines are not shown\n')
         told++
       }
       if (!output.isTTY) return

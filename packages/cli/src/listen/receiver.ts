@@ -61,7 +61,7 @@ export async function startReceiver(options: {
         chunks.push(chunk)
       }
     } catch {
-      // Broken off half-way: whoever sent it knows.
+      // The sender broke it off, and knows.
       return
     }
     const body = Buffer.concat(chunks)

@@ -86,7 +86,7 @@ export async function openCopy(command: string, place: Place): Promise<Store> {
   throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
 }
 
-/** What a mirror expects to go wrong, as a line for whoever runs it; anything else as it is. */
+/** What a mirror expects to go wrong, as one line for the user; any other error is returned as it is. */
 export async function explained(error: unknown): Promise<unknown> {
   const { MirrorError, StoreUnavailable } = await import('@deskwire/mirror')
   return error instanceof MirrorError || error instanceof StoreUnavailable

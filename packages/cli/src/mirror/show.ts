@@ -3,7 +3,7 @@ import type { AppliedPage, CopyDifference, LoadProgress, QuarantinedRow, Trouble
 import { barOf, count, rowsText } from '../import/show.ts'
 import { plain, type Screen } from '../terminal.ts'
 
-/** Differences that are told of one by one; `--json` has them all. */
+/** Differences that are shown one by one; `--json` has them all. */
 const toldDifferences = 20
 
 export interface LoadBar {
@@ -47,7 +47,7 @@ export function batchText({ changes, asOf }: AppliedPage): string {
   return plain(`${asOf}  ${kinds.join(', ')}`)
 }
 
-/** A line of what is waited out, begun anew or mended. */
+/** A line for a failure that is waited out, a copy that is begun anew, or a repair. */
 export function troubleText(trouble: Trouble): string {
   switch (trouble.type) {
     case 'unavailable':

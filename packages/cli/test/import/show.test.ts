@@ -50,5 +50,5 @@ test('of many bad lines the first twenty are told', () => {
   for (let line = 2; line < 102; line++) show.update(counts, [reject(line)])
   const lines = output.text.trimEnd().split('\n')
   expect(lines).toHaveLength(21)
-  expect(lines.slice(-2)).toEqual(['line 21: email: must be one', 'further lines are not told of here'])
+  expect(lines.slice(-2)).toEqual(['line 21: email: must be one', 'further lines are not shown'])
 })

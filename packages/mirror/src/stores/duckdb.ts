@@ -1,6 +1,6 @@
 /**
- * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which whoever uses it installs. DuckDB lets one process at a time open a
- * file that is written to: whoever wants to query the copy meanwhile does so in the process of the mirror, or queries an export.
+ * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which its user installs. DuckDB lets one process at a time open a
+ * file that is written to: to query the copy meanwhile, use the process of the mirror, or an export.
  */
 
 import { existsSync } from 'node:fs'

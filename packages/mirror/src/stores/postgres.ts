@@ -1,5 +1,5 @@
 /**
- * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which whoever uses it installs. Readers see whole
+ * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which its user installs. Readers see whole
  * pages; views, grants and indexes that others have put on the tables stay, also when a new copy takes the place of an old one.
  */
 
