@@ -122,12 +122,18 @@ test('a declared kind is created, changed, listed, synced, removed with what it 
   })
   expect(kept.json).toMatchObject({ number: 2, amount: 0 })
 
-  for (const amount of [-1, 1_000_001, 1.5, '12']) {
+  const wrong = [
+    [-1, ''],
+    [1_000_001, ''],
+    [1.5, '; got a fraction'],
+    ['12', '; got a string'],
+  ] as const
+  for (const [amount, got] of wrong) {
     const refused = await api.post('/v1/invoices', { customerId: customer, title: 'x', amount })
     expect(refused.status).toBe(422)
     const code = typeof amount === 'number' && Number.isInteger(amount) ? 'invalid_value' : 'invalid_type'
     expect(refused.json.errors).toEqual([
-      { pointer: '/amount', code, detail: 'must be a whole number from 0 to 1000000' },
+      { pointer: '/amount', code, detail: `must be a whole number from 0 to 1000000${got}` },
     ])
   }
   const nobody = { customerId: created.json.id, title: 'x', amount: 1 }

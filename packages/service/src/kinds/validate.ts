@@ -200,6 +200,7 @@ function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
