@@ -310,7 +310,7 @@ export const settings = {
   maxBytes: setting<number | null>({
     variable: 'DESKWIRE_MAX_BYTES',
     default: '0',
-    help: 'bytes that the representations of these may have together; likewise',
+    help: 'bytes that the representations of these, and stored responses, may have together; likewise',
     accepts: 'a whole number of bytes, or of KiB, MiB, GiB or TiB, for example 10GiB, below 8 PiB',
     parse: parseSize,
   }),

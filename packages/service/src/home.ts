@@ -178,7 +178,7 @@ export function createHome(
       partOf(() => organizationPart.routes, createOrganizations(database, clock)),
     ],
     idempotency: createIdempotencyStore(
-      { database, callUnderClock },
+      { database, callUnderClock, maxBytes: storage?.bytes ?? null },
       clock,
       (sealed, organizationId, webhookId) => vault.open(sealed, { organizationId, webhookId }),
     ),

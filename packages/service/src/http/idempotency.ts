@@ -44,6 +44,8 @@ export interface StoredResponse {
 export interface IdempotencyStore {
   /** The first committed answer to this request; null when there is none yet; a problem when it cannot be given. */
   find(organizationId: string, record: ResponseToStore): Promise<Result<StoredResponse | null, Problem>>
+  /** Why no more responses of the organization can be stored; null while they can. */
+  full(organizationId: string): Promise<Problem | null>
   /**
    * Keeps the answer to a request that changed nothing, about the object `subjectId`; `replayed` when another answer is
    * kept under its key by now, which is then the one to give.
@@ -87,7 +89,13 @@ export function createIdempotencyStore(
   {
     database,
     callUnderClock,
-  }: { readonly database: Pick<Database, 'of'>; readonly callUnderClock: CallUnderClock },
+    maxBytes,
+  }: {
+    readonly database: Pick<Database, 'of'>
+    readonly callUnderClock: CallUnderClock
+    /** Bytes that an organization may store; null for as many as it likes. */
+    readonly maxBytes: number | null
+  },
   clock: Clock,
   open: OpenResponse,
 ): IdempotencyStore {
@@ -130,6 +138,16 @@ export function createIdempotencyStore(
       return ok({ status: row.status, body: row.body })
     },
 
+    async full(organizationId) {
+      if (maxBytes === null) return null
+      const { rows } = await database.of(organizationId).query<{ bytes: number }>({
+        name: 'stored_bytes',
+        text: 'select sum(k.stored_bytes)::float8 as bytes from kind_counters k where k.organization_id = $1',
+        values: [organizationId],
+      })
+      return (rows[0]?.bytes ?? 0) < maxBytes ? null : problem('limit_reached', fullOf(maxBytes))
+    },
+
     store: (organizationId, record, { subjectId, body }) =>
       storeResponse(callUnderClock, organizationId, {
         subjectId,
@@ -138,6 +156,9 @@ export function createIdempotencyStore(
       }),
   }
 }
+
+const fullOf = (maxBytes: number) =>
+  `An organization may have ${maxBytes} bytes of objects and of responses that are stored for 24 hours together. Send the request without an Idempotency-Key, so that no response is stored, or delete customers or tickets that are not needed.`
 
 /** What is answered now, or the answer that was kept of the first such request. */
 export type Once =
@@ -159,6 +180,8 @@ export async function answerOnce(
 ): Promise<Once> {
   const before = await kept()
   if (before !== null) return before
+  const full = record === null ? null : await store.full(organizationId)
+  if (full !== null) return refused(full)
   const outcome = await run()
   if (outcome.outcome === 'done') return outcome
   if (outcome.outcome === 'unchanged') {

@@ -32,7 +32,7 @@ import {
 } from './body.ts'
 import { clockAheadCode } from './clock-skew.ts'
 import { sectionOf } from './commit-protocol.ts'
-import { insteadOfExpired, rowByKey, unexpired } from './sql-fragments.ts'
+import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
@@ -612,14 +612,11 @@ const end = `
   -- 8. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
-    insert into idempotency_keys
-        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
-      select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
-          i.subject_id, coalesce(i.response, d.body), p_now
-        from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-          key text, request_hash text, status int, response text)
-        join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id
-      ${insteadOfExpired};
+    ${storeResponses(`select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
+            coalesce(i.response, d.body) as body, null::bytea as sealed
+          from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
+            key text, request_hash text, status int, response text)
+          join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id`)}
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;

@@ -41,10 +41,40 @@ export function rowByKey(
 /** What a stored response is while its key stands for that request (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 
-/** Ends the insert of stored responses, before which unexpired ones were looked for: what is there now has expired. */
-export const insteadOfExpired = `on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at`
+/**
+ * Whose bytes stored responses are counted as, in `kind_counters`: no kind has a space in its name. The sum of `counted` of an
+ * organization's stored responses, whichever release stored them.
+ */
+const responseCounter = 'stored response'
+
+/**
+ * Stores the responses of `select`, before which unexpired ones were looked for: what is there now has expired, and is counted until
+ * the one that replaces it goes. They count as what the organization stores (specification 14.3).
+ */
+export function storeResponses(select: string): string {
+  return `with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (${select}) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, '${responseCounter}', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;`
+}
+
+/** A statement about stored responses of the organization `$1` that go, or lose their body; `gone` returns what they were `counted` as. */
+export function uncountResponses(gone: string): string {
+  return `with gone as (${gone})
+    update kind_counters c set stored_bytes = c.stored_bytes - g.counted
+      from (select sum(o.counted) as counted from gone o) g
+      where c.organization_id = $1 and c.kind = '${responseCounter}' and g.counted > 0`
+}
 
 /**
  * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
@@ -83,13 +113,12 @@ export function requireSealedWith(check: string): string {
  */
 export function storeResponseAbout(subject: string): string {
   return `${requireSealedWith("decode(p_response->>'sealed_with', 'hex')")}
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, ${subject},
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      ${insteadOfExpired};`
+  if p_response is not null then
+    ${storeResponses(`select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, ${subject} as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed`)}
+  end if;`
 }
 
 /**

@@ -29,8 +29,8 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
     // A body that comes is read, also where none is asked for.
     ...(method === 'get' ? [] : (['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(body === undefined ? [] : (['validation_failed'] as const)),
-    // The object that a stored response tells of can have been removed since, and the answer erased with it.
-    ...(once ? (['invalid_parameter', 'idempotency_key_reused', 'not_found'] as const) : []),
+    // The object that a stored response tells of can have been removed since, and the answer erased with it. Another may not fit.
+    ...(once ? (['invalid_parameter', 'idempotency_key_reused', 'not_found', 'limit_reached'] as const) : []),
     ...(access === 'public' ? [] : (['internal_error', 'unavailable'] as const)),
   ]
   return codes.filter((code) => possible.includes(code))

@@ -5,8 +5,15 @@
 import type { Pool } from 'pg'
 import { storedForMilliseconds } from '../http/idempotency.ts'
 import { reference } from '../journal/body.ts'
+import { uncountResponses } from '../journal/sql-fragments.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { step } from './step.ts'
+
+const eraseResponses = uncountResponses(`update idempotency_keys k set body = null, counted = 0
+      from (select o.api_key_id, o.method, o.path, o.key, o.counted from idempotency_keys o
+        where o.organization_id = $1 and o.subject_id = any($2) and o.body is not null for update) o
+      where k.organization_id = $1 and k.api_key_id = o.api_key_id and k.method = o.method and k.path = o.path and k.key = o.key
+      returning o.counted`)
 
 /** Removal events keep their record, which says no more than that the object is gone. */
 export async function erasePayloads(pool: Pool): Promise<number> {
@@ -21,10 +28,7 @@ export async function erasePayloads(pool: Pool): Promise<number> {
          and body is not null and type not like '%.deleted'`,
       [organizationId, subjects],
     )
-    await pool.query(
-      'update idempotency_keys set body = null where organization_id = $1 and subject_id = any($2) and body is not null',
-      [organizationId, subjects],
-    )
+    await pool.query(eraseResponses, [organizationId, subjects])
     await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
       organizationId,
       subjects,
@@ -61,17 +65,20 @@ export async function detachPayloads(pool: Pool): Promise<number> {
 
 const stored = reference('t.body', 'd.removed_id')
 
+const forgetResponses = uncountResponses(
+  'delete from idempotency_keys where organization_id = $1 and created_at <= $2 returning counted',
+)
+
+/** Those of an organization that is just arriving go once it is here: what they count as comes with it. */
 export async function deleteStoredResponses(pool: Pool, clock: Clock): Promise<number> {
   const before = formatTimestamp(clock.now() - storedForMilliseconds)
   const { rows } = await pool.query<{ organization_id: string }>(
-    `select k.organization_id from idempotency_keys k where k.created_at <= $1 limit ${step}`,
+    `select k.organization_id from idempotency_keys k where k.created_at <= $1
+       and k.organization_id <> all(array(select a.organization_id from organization_arrivals a)) limit ${step}`,
     [before],
   )
   for (const organizationId of new Set(rows.map((row) => row.organization_id))) {
-    await pool.query('delete from idempotency_keys where organization_id = $1 and created_at <= $2', [
-      organizationId,
-      before,
-    ])
+    await pool.query(forgetResponses, [organizationId, before])
   }
   return rows.length
 }

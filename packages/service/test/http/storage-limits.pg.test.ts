@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
 import { noLimits, type StorageLimits } from '../../src/journal/change.ts'
 import { audit } from '../harness/audit.ts'
+import { testClock } from '../harness/clock.ts'
 import { makeConversation, makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
+import { receiverUrl } from '../harness/hooks.ts'
 import { type Answer, type Api, testService } from '../harness/service.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 
@@ -184,6 +186,100 @@ describe('bytes', () => {
     expect(json.created).toBe(rows - 1)
     expect(json.created).toBeGreaterThan(3)
     expect(bytes).toBeLessThanOrEqual(6_000)
+  })
+})
+
+describe('stored responses', () => {
+  const day = 24 * 60 * 60 * 1000
+  const counted = async (pool: Pool, { organizationId }: Api) => {
+    const { rows } = await pool.query<{ held: number; told: number; bytes: number }>(
+      `select coalesce(sum(k.counted), 0)::int as held,
+           coalesce(sum(coalesce(octet_length(k.body), octet_length(k.sealed), 0)), 0)::int as bytes,
+           coalesce((select c.stored_bytes from kind_counters c
+             where c.organization_id = $1 and c.kind = 'stored response'), 0)::int as told
+         from idempotency_keys k where k.organization_id = $1`,
+      [organizationId],
+    )
+    return rows[0]!
+  }
+
+  test('count as bytes: at the limit a request that would store another is refused, and goes on without its key', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock, storage: { ...noLimits, bytes: 400_000 } })
+    const { api } = service
+    const { pool } = service.database
+    const items = Array.from({ length: 300 }, (_, n) => ({ externalId: `${n}`, name: 'x' }))
+    const upsert = (key?: string) =>
+      api.post(
+        '/v1/customers/batch',
+        { operation: 'upsert', items },
+        key === undefined ? {} : { 'idempotency-key': key },
+      )
+    expect((await upsert()).json.created).toBe(300)
+    const answers: Answer[] = []
+    do answers.push(await upsert(`${answers.length}`))
+    while (answers.at(-1)?.status === 200 && answers.length < 50)
+    const one = Buffer.byteLength(answers[0]?.text ?? '')
+    expect(answers.at(-1)?.json).toMatchObject({ status: 409, code: 'limit_reached' })
+    expect(answers.at(-1)?.json.detail).toContain('without an Idempotency-Key')
+    const { bytes } = await stored(pool, api)
+    expect(bytes).toBeGreaterThanOrEqual(400_000)
+    expect(bytes).toBeLessThan(400_000 + one)
+    // Nothing else is made either, what was answered is answered again, and without a key nothing is stored.
+    expect(told(await api.post('/v1/customers', { name: 'Ada' }))).toEqual(full)
+    expect((await upsert('0')).text).toBe(answers[0]?.text)
+    expect((await upsert()).json.unchanged).toBe(300)
+    expect(await stored(pool, api)).toMatchObject({ bytes })
+    // Another organization has as much of its own.
+    const other = await service.newOrganization()
+    expect((await other.post('/v1/customers', { name: 'Ada' }, { 'idempotency-key': '0' })).status).toBe(201)
+    clock.advance(day + 1)
+    await service.app.maintenance.run()
+    expect(await counted(pool, api)).toEqual({ held: 0, told: 0, bytes: 0 })
+    expect((await upsert('again')).json.unchanged).toBe(300)
+  })
+
+  test('are counted as what they hold, whatever stores, erases, replaces, revokes and forgets them', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { api } = service
+    const { pool } = service.database
+    const keyed = (path: string, body: unknown, key: string) =>
+      api.post(path, body, { 'idempotency-key': key })
+    const expectCounted = async (bytes?: number) => {
+      const found = await counted(pool, api)
+      expect(found.told).toBe(found.held)
+      expect(found).toEqual({ held: found.bytes, told: found.bytes, bytes: bytes ?? found.bytes })
+      return found.bytes
+    }
+    const customer = await keyed('/v1/customers', { name: 'Ada' }, 'a')
+    await expectCounted(Buffer.byteLength(customer.text))
+    const conversation = await makeConversation(api, { customerId: customer.json.id })
+    await keyed(`/v1/conversations/${conversation.id}/resolve`, {}, 'a')
+    // Nothing to change, and nothing of the stream.
+    await keyed(`/v1/conversations/${conversation.id}/resolve`, {}, 'b')
+    await keyed('/v1/customers/batch', { items: [{ name: 'a' }, { name: 'b' }] }, 'c')
+    const key = await keyed('/v1/api-keys', { name: 'k', scopes: ['customers:read'] }, 'd')
+    const hook = { url: receiverUrl, events: ['customer.created'] }
+    const webhook = await keyed('/v1/webhooks', hook, 'e')
+    expect([key.status, webhook.status]).toEqual([201, 201])
+    const all = await expectCounted()
+    expect(all).toBeGreaterThan(1_500)
+    await api.delete(`/v1/customers/${customer.json.id}`)
+    await api.delete(`/v1/api-keys/${key.json.id}`)
+    await service.app.maintenance.run()
+    const { held, told } = await counted(pool, api)
+    expect(told).toBe(held)
+    expect(held).toBe(all - Buffer.byteLength(customer.text))
+    clock.advance(day + 1)
+    // Before maintenance comes by.
+    await keyed('/v1/customers', { name: 'Ada' }, 'a')
+    await service.app.maintenance.run()
+    const left = await counted(pool, api)
+    expect(left).toEqual({ held: left.bytes, told: left.bytes, bytes: left.bytes })
+    clock.advance(day + 1)
+    await service.app.maintenance.run()
+    await expectCounted(0)
   })
 })
 

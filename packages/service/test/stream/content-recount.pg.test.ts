@@ -29,6 +29,7 @@ const earlier: SchemaFunction = {
   name: 'commit_of_an_earlier_release',
   definition: current.definition
     .replaceAll(current.name, 'commit_of_an_earlier_release')
+    .replace(/with stored as \(\s+(insert into idempotency_keys[^;]*?)\s+returning coalesce[^;]*;/, '$1;')
     .replaceAll(/,\s+content_digest, content_of_digest\)/g, ')')
     .replaceAll(', v_content, v_digest)', ')')
     .replaceAll(/\s+content_digest = case[^;]*?(?=\s+stored_bytes = )/g, '')

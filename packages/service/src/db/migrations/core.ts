@@ -191,6 +191,13 @@ export const coreMigrations: readonly Migration[] = [
         p_at + interval '1 millisecond'`,
     ],
   },
+  {
+    id: '20261125-10-stored-responses',
+    statements: [
+      // What a stored response has added to what its organization stores. Those of earlier releases, a day of them, have added nothing.
+      `alter table idempotency_keys add column counted integer not null default 0`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.
