@@ -68,12 +68,16 @@ export function storeResponses(select: string): string {
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;`
 }
 
-/** A statement about stored responses of the organization `$1` that go, or lose their body; `gone` returns what they were `counted` as. */
+/**
+ * A statement about stored responses of the organization `$1` that go, or lose their body; `gone` returns what they were `counted` as.
+ * What a move has left behind counts for nothing, and only goes.
+ */
 export function uncountResponses(gone: string): string {
   return `with gone as (${gone})
     update kind_counters c set stored_bytes = c.stored_bytes - g.counted
       from (select sum(o.counted) as counted from gone o) g
-      where c.organization_id = $1 and c.kind = '${responseCounter}' and g.counted > 0`
+      where c.organization_id = $1 and c.kind = '${responseCounter}' and g.counted > 0
+        and not exists (select 1 from organizations o where o.organization_id = $1 and o.away is not null)`
 }
 
 /**

@@ -69,12 +69,13 @@ const forgetResponses = uncountResponses(
   'delete from idempotency_keys where organization_id = $1 and created_at <= $2 returning counted',
 )
 
-/** Those of an organization that is just arriving go once it is here: what they count as comes with it. */
+/** Those of an organization that is just leaving or arriving go later: what they count as goes with it. */
 export async function deleteStoredResponses(pool: Pool, clock: Clock): Promise<number> {
   const before = formatTimestamp(clock.now() - storedForMilliseconds)
   const { rows } = await pool.query<{ organization_id: string }>(
     `select k.organization_id from idempotency_keys k where k.created_at <= $1
-       and k.organization_id <> all(array(select a.organization_id from organization_arrivals a)) limit ${step}`,
+       and k.organization_id <> all(array(select a.organization_id from organization_arrivals a
+         union all select o.organization_id from organizations o where o.away = 'fenced')) limit ${step}`,
     [before],
   )
   for (const organizationId of new Set(rows.map((row) => row.organization_id))) {
