@@ -338,6 +338,7 @@ create table idempotency_keys (
   body text,
   created_at timestamptz(3) not null,
   sealed bytea,
+  counted integer not null default 0,
   primary key (organization_id, api_key_id, method, path, key),
   check (body is null or sealed is null)
 );
@@ -852,7 +853,7 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_65d7996729ce(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_305cf93b9565(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2211,16 +2212,24 @@ begin
   -- 8. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
-    insert into idempotency_keys
-        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
-      select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
-          i.subject_id, coalesce(i.response, d.body), p_now
-        from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-          key text, request_hash text, status int, response text)
-        join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
+            coalesce(i.response, d.body) as body, null::bytea as sealed
+          from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
+            key text, request_hash text, status int, response text)
+          join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
@@ -2230,7 +2239,7 @@ begin
 end;
 $function$;
 
-create or replace function store_response_6701ac3d4aab(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_2e61d5c48a39(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2256,15 +2265,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_subject_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   return 'done';
 end;
 $function$;
@@ -2711,7 +2730,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_33c4485af4f1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_aee76028edff(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2754,15 +2773,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
       updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
@@ -2841,7 +2870,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_d8de21beffe1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_f934297be746(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2886,15 +2915,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
@@ -2930,7 +2969,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_8674a6f274a2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_5cf766305776(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2960,15 +2999,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
   insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
@@ -2982,7 +3031,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_56ef6bd0400d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_838bec7cbeb9(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3018,15 +3067,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
@@ -3248,7 +3307,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_350817d41b14(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_e8284ab0ea29(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3279,15 +3338,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
   -- What was left out while it was disabled is the recovery's from now on.
@@ -3297,7 +3366,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_370c60841e18(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_c779df6a0396(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -3334,15 +3403,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_api_key_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_api_key_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -3395,7 +3474,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_462caf1b0fad(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_8580053fd200(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3431,15 +3510,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_api_key_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_api_key_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
     and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at
@@ -3530,7 +3619,7 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_eead45b3b795(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+create or replace function create_console_link_bbea89652fc0(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
       p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
@@ -3568,15 +3657,25 @@ begin
         using errcode = 'DW002';
     end if;
   end if;
-  insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
-        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_link_id,
-        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
-      where p_response is not null
-      on conflict (organization_id, api_key_id, method, path, key) do update
-      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
-        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_link_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
     values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';
