@@ -19,7 +19,8 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
     if (query.getAll(name).length > 1) {
       return problem('invalid_parameter', `${name} is given more than once; give it once.`)
     }
-    if (!isStorable(query.get(name) ?? ''))
+    // A cursor has an error of its own.
+    if (name !== 'cursor' && !isStorable(query.get(name) ?? ''))
       return problem('invalid_parameter', `${name} must be text without U+0000.`)
   }
   return null

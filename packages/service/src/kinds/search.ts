@@ -25,7 +25,7 @@ const tooManyMarks = /(\p{M}{30})\p{M}+/gu
  * lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
  */
 const unwritten =
-  /[\p{M}&&[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]]|(?<=i)\u0307|\u00ad|(?<=[\p{M}--[\u0590-\u06ff\u0890-\u08ff]])[\u200c\u200d]/gv
+  /(?=\p{M})[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]|(?<=i)\u0307|\u00ad|(?<=(?![\u0590-\u06ff\u0890-\u08ff])\p{M})[\u200c\u200d]/gu
 
 /** A letter or digit, and marks that belong to letters: the vowel signs of most scripts of South and South-East Asia. */
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu

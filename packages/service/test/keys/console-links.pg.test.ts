@@ -100,10 +100,8 @@ test('an endpoint names the link whose session registered it, also when that is 
   await api.patch(path, { events: ['customer.created'] })
   expect(await link()).toBeNull()
   const { data } = (await api.get('/v1/webhooks')).json
-  expect(data.map(({ consoleLinkId }: { consoleLinkId: string | null }) => consoleLinkId)).toEqual([
-    null,
-    session.id,
-  ])
+  const links = new Map(data.map(({ id, consoleLinkId }: Record<string, string>) => [id, consoleLinkId]))
+  expect(Object.fromEntries(links)).toEqual({ [id]: null, [made.id]: session.id })
 })
 
 test('what a session registers, its key answers for', async () => {

@@ -25,9 +25,10 @@ test.each([
   expect(found.json.data).toHaveLength(1)
 })
 
-test('marks are put in order up to thirty on a character, and are no letters beyond', () => {
+test('marks are put in order up to thirty on a character, and left out beyond', () => {
   const plain = (marks: number) => searchWords(`a${'\u0301'.repeat(marks)}b`)
   expect(plain(1)).toEqual(['áb'])
   expect(plain(1_000)).toEqual(plain(30))
-  expect(searchWords(`fi\u0328${'\u0315\u0300'.repeat(20_000)}n`)).toEqual(['fį', 'n'])
+  const pairs = (many: number) => searchWords(`fi\u0328${'\u0315\u0300'.repeat(many)}n`)
+  expect(pairs(20_000)).toEqual(pairs(15))
 })
