@@ -27,6 +27,6 @@ process.once('exit', () => {
   const failure = outputFailure()
   if (failure !== null) fail(failure, exitCodes.failed)
 })
-const { lingers } = await runDeskwire(words)
+const { keepsProcess } = await runDeskwire(words)
 // A connection that was refused half way may stay open until the server ends it, a minute later.
-if (lingers) setTimeout(() => process.exit(), 1_000).unref()
+if (keepsProcess) setTimeout(() => process.exit(), 1_000).unref()

@@ -6,10 +6,10 @@ import { UsageError } from './usage-error.ts'
 
 interface Ended {
   /** Whether something of it may keep the process alive. */
-  readonly lingers: boolean
+  readonly keepsProcess: boolean
 }
 
-const ended: Ended = { lingers: false }
+const ended: Ended = { keepsProcess: false }
 
 /** Never rejects: the exit code says how it ended. */
 export async function runDeskwire(words: readonly string[]): Promise<Ended> {
@@ -97,7 +97,7 @@ async function explain(error: unknown): Promise<Ended> {
   }
   const line = explainDatabaseFailure(error) ?? explainFileFailure(error) ?? explainRefusal(error)
   fail(line ?? unforeseen(error), exitCodes.failed)
-  return { lingers: true }
+  return { keepsProcess: true }
 }
 
 /** Node passes over the variables that other programs take their proxy from. */

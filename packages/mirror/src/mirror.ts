@@ -95,7 +95,7 @@ const heldBack = 1_000
 /** How often rows are repaired before somebody has to look. */
 const mendings = 2
 /** Rows that are repaired in one transaction. */
-const rowsOfMending = 100
+const rowsPerRepair = 100
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
@@ -199,12 +199,12 @@ export class Mirror {
       const extra = new Set(differences.flatMap(({ id, type }) => (type === 'extra' ? [id] : [])))
       if (ids.length > 0 || !found.equals(noted.text)) {
         // What was noted is off by as much, whatever was written since.
-        await copy.mend(kind, ids.splice(0, rowsOfMending), extra, { from: noted, to: found })
-        while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), extra, null)
+        await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, { from: noted, to: found })
+        while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, null)
       }
       if (removed.length === 0 && !isMiscounted) continue
       const marked = removed.flatMap(({ id, type }) => (type === 'changed' ? [id] : []))
-      do await copy.mendRemoved(kind, marked.splice(0, rowsOfMending))
+      do await copy.mendRemoved(kind, marked.splice(0, rowsPerRepair))
       while (marked.length > 0)
     }
     return compared.flatMap(differencesOf)

@@ -80,9 +80,9 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
-  /** What clients reach the service by, as `https://desk.example`; what their requests say unless told. */
+  /** Where clients reach the service, as `https://desk.example`. Default: what their requests say. */
   readonly publicUrl?: string | null
-  /** Proxies that are believed about where a request came from and went to; none unless told. */
+  /** Proxies that are believed about where a request came from and went to. Default: none. */
   readonly trustedProxies?: Networks
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]

@@ -30,14 +30,16 @@ export function readOrigins(
   server: FastifyInstance,
   { publicUrl = null, believes }: OriginOptions,
 ): (request: FastifyRequest) => 'http' | 'https' {
-  const told = (request: FastifyRequest, header: string, accepts: (value: string) => boolean) => {
+  const forwarded = (request: FastifyRequest, header: string, accepts: (value: string) => boolean) => {
     const value = request.headers[header]
     const peer = request.raw.socket?.remoteAddress
     return typeof value === 'string' && accepts(value) && believes(peer) ? value : undefined
   }
   const schemeOf = (request: FastifyRequest) => {
     if (publicUrl !== null) return publicUrl.startsWith('https:') ? 'https' : 'http'
-    return told(request, 'x-forwarded-proto', (value) => value === 'https') === undefined ? 'http' : 'https'
+    return forwarded(request, 'x-forwarded-proto', (value) => value === 'https') === undefined
+      ? 'http'
+      : 'https'
   }
   server.decorateRequest('scheme', {
     getter() {
@@ -49,7 +51,7 @@ export function readOrigins(
       if (publicUrl !== null) return publicUrl
       // Of HTTP/1.0, Host may be missing.
       const { host } = this.headers
-      const named = told(this, 'x-forwarded-host', isHost) ?? (host || localHost(this))
+      const named = forwarded(this, 'x-forwarded-host', isHost) ?? (host || localHost(this))
       return new URL(`${schemeOf(this)}://${named}`).origin
     },
   })
