@@ -19,8 +19,8 @@ export default defineConfig({
     include: [
       'packages/*/{src,test}/**/*.test.ts',
       'bench/**/*.test.ts',
-      'torture/**/*.test.ts',
-      'scripts/**/*.test.ts',
+      'checks/**/*.test.ts',
+      'tools/**/*.test.ts',
     ],
     provide: { isSuite: true },
     globalSetup: ['packages/service/test/harness/global-setup.ts'],

@@ -29,8 +29,8 @@ const needs = (word: string, because: string): Account => ({ needs: word, becaus
 
 const walk = ranBy('packages/cli/test/readme-walk.e2e.test.ts')
 const databases = ranBy('packages/cli/test/databases.e2e.test.ts')
-const operator = ranBy('scripts/operator.ts')
-const poolers = ranBy('scripts/poolers.ts')
+const operator = ranBy('checks/operator.ts')
+const poolers = ranBy('checks/poolers.ts')
 const webhookGuides = ranBy('packages/service/test/docs/webhook-guides.pg.test.ts')
 const mirror = ranBy('packages/mirror/test/guide.e2e.test.ts')
 const receiving = ranBy('packages/sdk/test/guide.test.ts')

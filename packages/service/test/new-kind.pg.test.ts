@@ -1,6 +1,6 @@
 /** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
 import { expect, test } from 'vitest'
-import { sdkTypes } from '../../../scripts/generate/sdk-types.ts'
+import { sdkTypes } from '../../../tools/generate/sdk-types.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { kinds } from '../src/desk/index.ts'

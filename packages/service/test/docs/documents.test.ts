@@ -41,7 +41,7 @@ describe.each(files)('%s', (file) => {
   })
 
   test('names files that are there', () => {
-    const named = [...text.matchAll(/`((?:packages|scripts|docs|bench)\/[\w./-]+)`/g)].map(
+    const named = [...text.matchAll(/`((?:packages|tools|checks|docs|bench)\/[\w./-]+)`/g)].map(
       ([, path = '']) => path,
     )
     expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])

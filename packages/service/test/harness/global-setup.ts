@@ -41,7 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
     // What the service serves at /console: built where its sources are others than those of the last build.
     promisify(execFile)(process.execPath, [
-      resolve(import.meta.dirname, '../../../../scripts/build-console.ts'),
+      resolve(import.meta.dirname, '../../../../tools/build-console.ts'),
     ]),
   ])
   await surviveNothing(database.connection)

@@ -1,7 +1,7 @@
 /** docs/schema.sql shows the schema that a new database gets. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { renderSchema } from '../../../../scripts/generate/schema.ts'
+import { renderSchema } from '../../../../tools/generate/schema.ts'
 import { testDatabase } from '../harness/database.ts'
 
 test('docs/schema.sql is the schema as it is: else run npm run generate and commit what it writes', async () => {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { renderSchema } from '../../../../scripts/generate/schema.ts'
+import { renderSchema } from '../../../../tools/generate/schema.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
 import { kinds } from '../../src/desk/index.ts'

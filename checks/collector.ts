@@ -1,0 +1,135 @@
+/**
+ * `npm run test:collector [-- --write-results]`: what is exported over OTLP, taken by a collector that others made: Rotel, whose program
+ * is a package of PyPI. A service of its own makes a customer and delivers the event; what the collector says that it got is looked at.
+ * With --write-results it writes `checks/collector/RESULTS.md`. Needs Python 3.11.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createClient } from '../packages/sdk/src/index.ts'
+import { newToken } from '../packages/service/src/access/token.ts'
+import { installPython } from '../tools/python.ts'
+import { freePort, untilListening } from './deploy/postgres-server.ts'
+import { startReceiver } from './deploy/trial.ts'
+import { serve } from './service-process.ts'
+
+const release = '0.0.1a15'
+const protocols = ['http/protobuf', 'http/json'] as const
+/** Of one trace. */
+const spans = ['POST /v1/customers', 'commit', 'deliver customer.created'] as const
+const figures = ['http.server.request.duration', 'messaging.client.sent.messages', 'deskwire_deliveries_due']
+/** How long the collector may take to say what it got. Milliseconds. */
+const patience = 60_000
+
+const library = join(dirname(installPython('deskwire-collector', [`rotel==${release}`])), 'lib')
+const [python = ''] = readdirSync(library)
+const program = join(library, python, 'site-packages/rotel/rotel-agent')
+const lines: string[] = []
+for (const protocol of protocols) await tryProtocol(protocol)
+if (process.argv.includes('--write-results')) writeResults()
+
+async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), 'deskwire-collector-'))
+  const receiver = await startReceiver(scratch)
+  const collector = await startCollector(scratch)
+  const apiKey = newToken()
+  const service = await serve(['--port', '0', '--data-dir', join(scratch, 'data')], {
+    DESKWIRE_BOOTSTRAP_KEY: apiKey,
+    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+    DESKWIRE_TARGET_CA: receiver.ca,
+    DESKWIRE_LOG_LEVEL: 'warn',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+  })
+  try {
+    const { customers, webhooks } = createClient({ baseUrl: `${service.url}/v1`, apiKey })
+    await webhooks.create({ url: receiver.url, events: ['customer.created'] })
+    await customers.create({ name: 'Ada' })
+    const isThere = () => [...spans, ...figures].every((name) => collector.said().includes(name))
+    const until = performance.now() + patience
+    while (!isThere() && performance.now() < until) await delay(200)
+  } finally {
+    await service.stop()
+    await collector.stop()
+    receiver.close()
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  }
+  const said = collector.said()
+  const trace = spansIn(said).find(({ name }) => name === spans[0])?.trace
+  const inTrace = new Set(spansIn(said).flatMap(({ name, trace: of }) => (of === trace ? [name] : [])))
+  const missing = [
+    ...spans.filter((name) => !inTrace.has(name)),
+    ...figures.filter((name) => !said.includes(name)),
+  ]
+  report(
+    `${protocol}: ${missing.length === 0 ? `got one trace of ${spans.join(', ')}, and ${figures.join(', ')}` : `did not get ${missing.join(', ')}`}`,
+    missing.length === 0,
+  )
+  const warned = service.errors.filter((line) => line.includes('telemetry'))
+  report(
+    `${protocol}: the service says of its exports: ${warned.join(' ') || 'nothing'}`,
+    warned.length === 0,
+  )
+}
+
+/** What the collector writes of each span. */
+function spansIn(said: string): readonly { readonly name: string; readonly trace: string }[] {
+  const fieldOf = (text: string, field: string) =>
+    new RegExp(`^ *${field} *: (.*)$`, 'm').exec(text)?.[1] ?? ''
+  return said
+    .split(/^Span #/m)
+    .slice(1)
+    .map((one) => ({ name: fieldOf(one, 'Name'), trace: fieldOf(one, 'Trace ID') }))
+}
+
+async function startCollector(directory: string) {
+  const [http, grpc] = [await freePort(), await freePort()]
+  const flags = {
+    'otlp-http-endpoint': `127.0.0.1:${http}`,
+    'otlp-grpc-endpoint': `127.0.0.1:${grpc}`,
+    'pid-file': join(directory, 'pid'),
+    'debug-log-verbosity': 'detailed',
+    exporter: 'blackhole',
+  }
+  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn(program, ['start', ...words, '--debug-log', 'traces', '--debug-log', 'metrics'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => printed.push(line))
+  await untilListening(http)
+  return {
+    url: `http://127.0.0.1:${http}`,
+    said: () => printed.join('\n'),
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'close')
+    },
+  }
+}
+
+function report(line: string, good: boolean): void {
+  if (!good) process.exitCode = 1
+  lines.push(`- ${good ? '' : '**wrong** '}${line}`)
+  console.log(lines.at(-1))
+}
+
+function writeResults(): void {
+  const file = new URL('./collector/RESULTS.md', import.meta.url)
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(
+    file,
+    `# Telemetry, before a collector of others
+
+Written by \`npm run test:collector -- --write-results\`: Rotel ${release}, Node ${process.versions.node}.
+
+${lines.join('\n')}
+`,
+  )
+}

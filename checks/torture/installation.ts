@@ -1,0 +1,143 @@
+/** What is tortured: an embedded database and three services on it, that may be killed and come again. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { createOrganization, type NewKey } from '../../packages/service/src/access/organizations.ts'
+import { type EmbeddedDatabase, startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { migrate } from '../../packages/service/src/db/migrate.ts'
+import type { SchemaFunction } from '../../packages/service/src/db/migration.ts'
+import { createPool } from '../../packages/service/src/db/pool.ts'
+import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'
+import { schemaOf } from '../../packages/service/src/schema.ts'
+import type { Call } from './load/writer.ts'
+import type { ServiceOrders, ServiceReport } from './service-process.ts'
+
+export interface Installation extends AsyncDisposable {
+  readonly organization: NewKey
+  /** The cluster's directory, by which its processes are known. */
+  readonly cluster: string
+  /** Connections to the database as it runs now. */
+  readonly pool: Pool
+  /** One of the services that run, in turn; waits while there is none. */
+  readonly call: Call
+  /** Where one of the services listens that run now; undefined while there is none. */
+  readonly url: string | undefined
+  /** kill -9 of one service, and another in its place. */
+  killService(n: number): Promise<void>
+  /** kill -9 of the database, with every service that was on it; all of them come again. */
+  killDatabase(): Promise<void>
+}
+
+/** How long an answer may take, in milliseconds. */
+const patience = 20_000
+
+const services = 3
+
+export async function install(options: {
+  readonly seed: number
+  readonly clocks: Omit<ServiceOrders['clock'], 'seed'>
+  /** Without the lock on the clock: a service that loses records, to see that this is found. */
+  readonly unlocked: boolean
+}): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-torture-'))
+  let database = await startEmbedded({ dataDir, log: () => {} })
+  let pool = openPool(database)
+  let seed = options.seed
+  let running: { child: ChildProcess; url: string }[] = []
+  let turn = 0
+  let changed = Promise.withResolvers<void>()
+
+  const { commitFunction, ...schema } = schemaOf()
+  await migrate(pool, schema)
+  if (options.unlocked) await pool.query(withoutLock(commitFunction))
+  const organization = await createOrganization(pool, systemClock, 'Torture')
+  await Promise.all(Array.from({ length: services }, startService))
+
+  async function startService(): Promise<void> {
+    const child = fork(new URL('./service-process.ts', import.meta.url), { serialization: 'advanced' })
+    const answered = once(child, 'message')
+    child.send({
+      address: database.connection,
+      clock: { ...options.clocks, seed: seed++ },
+    } satisfies ServiceOrders)
+    const [{ url }] = (await answered) as [ServiceReport]
+    running.push({ child, url })
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+
+  async function kill(child: ChildProcess): Promise<void> {
+    running = running.filter((one) => one.child !== child)
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  const call: Call = async (method, path, body) => {
+    while (running.length === 0) await changed.promise
+    const { url } = running[turn++ % running.length] as (typeof running)[number]
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${organization.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patience),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+
+  const cluster = join(database.dataDir, 'postgres')
+  return {
+    organization,
+    cluster,
+    get pool() {
+      return pool
+    },
+    call,
+    get url() {
+      return running[turn++ % running.length]?.url
+    },
+    async killService(n) {
+      const victim = running[n % Math.max(running.length, 1)]
+      if (victim === undefined) return
+      await kill(victim.child)
+      await startService()
+    },
+    async killDatabase() {
+      const victims = running
+      running = []
+      const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0])
+      process.kill(pid, 'SIGKILL')
+      await database.lost
+      await Promise.all(victims.map(({ child }) => kill(child)))
+      await pool.end()
+      await database.stop()
+      database = await startEmbedded({ dataDir, log: () => {} })
+      pool = openPool(database)
+      await Promise.all(victims.map(startService))
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map(({ child }) => kill(child)))
+      await pool.end()
+      await database.stop()
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+    },
+  }
+}
+
+function openPool({ connection }: EmbeddedDatabase): Pool {
+  return createPool(connection, { max: 3, onIdleError: () => {} })
+}
+
+/** The commit function as it would be without its first line of defence, under its own name. */
+export function withoutLock({ definition }: SchemaFunction): string {
+  const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
+  if (!lock.test(definition)) throw new Error('the commit function takes its clock in another way')
+  return definition.replace(lock, '$1;')
+}

@@ -1,0 +1,62 @@
+/** A history recorded from the real service: writers and followers at once, some answers lost on the way. */
+import { dice } from '../../../packages/service/test/harness/load.ts'
+import { testService } from '../../../packages/service/test/harness/service.ts'
+import type { History, Line } from '../history/format.ts'
+import { createRecorder } from '../load/recorder.ts'
+import { createReaders, work } from '../load/run.ts'
+import { storedLines } from '../load/stored.ts'
+import { type Call, createWriters } from '../load/writer.ts'
+
+export async function recordHistory({
+  changes,
+  seed,
+}: {
+  readonly changes: number
+  readonly seed: number
+}): Promise<Line[]> {
+  await using service = await testService()
+  const lines: Line[] = []
+  const recorder = createRecorder((line) => lines.push(line))
+  const { api } = service
+  const certain: Call = (method, path, body) => {
+    if (method === 'POST') return api.post(path, body)
+    if (method === 'PATCH') return api.patch(path, body)
+    return method === 'GET' ? api.get(path) : api.delete(path)
+  }
+  const lose = dice(seed)
+  const call: Call = async (method, path, body) => {
+    const answer = await certain(method, path, body)
+    // It has happened, and its caller does not hear of it.
+    if (lose() < 0.03) throw new Error('lost')
+    return answer
+  }
+  const writers = createWriters(recorder)
+  const readers = createReaders(recorder, [1, 3, 100, 7, 20, 2, 5, 50])
+  await work({ recorder, writers, readers, call, clients: 8, changes, seed })
+  recorder.write({ does: 'mark', what: 'the writers have ended' })
+  // Some begin when much is there.
+  readers.push(...createReaders(recorder, [4, 9]))
+  for (const reader of readers) await reader.drain(certain)
+  // Customers with much that belongs to them go while everybody holds it: by chance that is not so in every run.
+  for (let n = 0; n < 3; n++) await writers.write(certain, rolling(removesACustomer))
+  for (const reader of readers) await reader.drain(certain)
+  for await (const line of storedLines(service.database.pool, service.api.organizationId))
+    recorder.write(line)
+  return lines
+}
+
+/** What a writer rolls to remove the first customer that it knows: what, which kind, among which, which of them. */
+const removesACustomer = [0.31, 0, 0, 0]
+
+/** Dice that fall as told. */
+function rolling(rolls: readonly number[]): () => number {
+  let next = 0
+  return () => rolls[next++] ?? 0
+}
+
+/** Lines as a history. */
+export function historyOf(lines: readonly Line[]): History {
+  return async function* () {
+    yield* lines
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * `npm run test:verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
+ * receivers of the guide that use them. It installs both from their registries, and writes what came of it
+ * into `checks/verifiers/RESULTS.md`. That of npm is a part of `npm test`.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { receiverSecrets, wrongAnswers } from '../packages/sdk/test/standard-receiver.ts'
+import {
+  makeStandardVectors,
+  publishedAt,
+  type StandardVector,
+} from '../packages/sdk/test/standard-vectors.ts'
+import { installPython } from '../tools/python.ts'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const receivers = here('../docs/guides/receivers/')
+const scratch = mkdtempSync(join(tmpdir(), 'deskwire-verifiers-'))
+const python = join(installPython('deskwire-verifiers', ['standardwebhooks==1.1.0']), 'python')
+const goModule = 'github.com/standard-webhooks/standard-webhooks/libraries'
+
+interface Verifier {
+  readonly title: string
+  /** Makes the programs, where there is something to be made. */
+  readonly install?: () => void
+  readonly judge: readonly [string, ...string[]]
+  readonly receiver: readonly [string, ...string[]]
+  /** Vectors that it judges otherwise, and why. */
+  readonly differences: Readonly<Record<string, string>>
+}
+
+const fixed = 'its tolerance is fixed'
+const number = 'it signs over the number, not over the text'
+
+const verifiers: readonly Verifier[] = [
+  {
+    title: 'standardwebhooks 1.1.0 of PyPI',
+    judge: [python, here('verifiers/judge.py')],
+    receiver: [python, join(receivers, 'standard.py')],
+    differences: {
+      'valid, binary body': 'it reads the body as UTF-8',
+      'a wider tolerance': fixed,
+      'tolerance 0 is no switch': fixed,
+      'a leading zero that was not signed': number,
+    },
+  },
+  {
+    title: `${goModule} v0.0.1 of Go`,
+    install() {
+      run('go', ['mod', 'init', 'verifiers'])
+      run('go', ['get', `${goModule}@v0.0.1`])
+      const sources = { judge: here('verifiers/judge.go'), standard: join(receivers, 'standard.go') }
+      for (const [name, source] of Object.entries(sources)) {
+        copyFileSync(source, join(scratch, `${name}.go`))
+        run('go', ['build', '-p=1', '-o', join(scratch, name), `${name}.go`])
+      }
+    },
+    judge: [join(scratch, 'judge')],
+    receiver: [join(scratch, 'standard')],
+    differences: {
+      'a wider tolerance': fixed,
+      'tolerance 0 is no switch': fixed,
+      'a leading zero that was not signed': number,
+    },
+  },
+]
+
+const lines = [
+  '# Standard Webhooks before the verifiers of others',
+  '',
+  `Written by \`npm run test:verifiers\` on ${new Date().toISOString().slice(0, 10)}.`,
+  '',
+]
+try {
+  for (const verifier of verifiers) {
+    verifier.install?.()
+    lines.push(`## ${verifier.title}`, '', ...judged(verifier), await received(verifier), '')
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+writeFileSync(here('verifiers/RESULTS.md'), `${lines.join('\n').trimEnd()}\n`)
+console.log(lines.join('\n'))
+if (lines.some((line) => line.startsWith('- WRONG'))) process.exitCode = 1
+
+/** What it says of the vectors, signed so long before now as the published ones are before theirs. */
+function judged({ judge, differences }: Verifier): string[] {
+  const now = Math.floor(Date.now() / 1000)
+  const given = makeStandardVectors().flatMap(({ name, now: at }) => {
+    const ago = at - publishedAt
+    // It has a clock of its own: of what a second decides, or lies before clocks began, nothing is asked.
+    if (Math.abs(Math.abs(ago) - 300) < 10 || ago > now) return []
+    return makeStandardVectors(now - ago).filter((vector) => vector.name === name)
+  })
+  const [command, ...args] = judge
+  const said = execFileSync(command, args, { input: JSON.stringify(given), encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  const wrong = given.flatMap((vector, n) =>
+    wrongVerdict(vector, said[n] ?? 'nothing', differences[vector.name]),
+  )
+  return [
+    `- ${given.length} of ${makeStandardVectors().length} vectors judged, ${given.length - Object.keys(differences).length} of them as by the SDK`,
+    ...Object.entries(differences).map(([name, why]) => `- otherwise: ${name}, as ${why}`),
+    ...wrong,
+  ]
+}
+
+function wrongVerdict(
+  { name, expected }: StandardVector,
+  said: string,
+  difference: string | undefined,
+): string[] {
+  const other = expected === 'accept' ? 'reject' : 'accept'
+  return said === (difference === undefined ? expected : other) ? [] : [`- WRONG: ${name}: ${said}`]
+}
+
+/** What the guide's receiver answers. */
+async function received({ receiver: [command, ...args] }: Verifier): Promise<string> {
+  const env = { ...process.env, PORT: '0', DESKWIRE_WEBHOOK_SECRET: receiverSecrets }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  try {
+    const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
+    const url = /^listening on (http:\/\/\S+)$/.exec(String(value))?.[1]
+    const wrong = await wrongAnswers(`${url}/hook`)
+    return wrong.length > 0
+      ? `- WRONG: the guide's receiver: ${wrong.join('; ')}`
+      : "- the guide's receiver accepts what is signed and refuses the rest"
+  } finally {
+    child.kill()
+    await ended
+  }
+}
+
+function run(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { cwd: scratch, stdio: 'inherit' })
+}

@@ -1,0 +1,87 @@
+/**
+ * Each package as it is published, in its own `dist/`: JavaScript and declarations in `lib/`, a manifest that points at them,
+ * and what the package has beside its code. In the repository the manifests point at the TypeScript sources.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { publishedManifest, type Release } from './manifest.ts'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The packages that are published, by their folders, each after those that it depends on. */
+export const packages = ['sdk', 'mirror', 'service', 'cli'] as const
+
+/** What a package publishes beside its code, where it has it. */
+const beside = ['README.md', 'vectors', 'assets'] as const
+
+/**
+ * Builds all packages, in some seconds.
+ * @param place where a package's directory is made anew; its `dist/` unless told.
+ * @returns their directories, in the order of `packages`.
+ */
+export function buildPackages(
+  release: Release,
+  place = (name: string) => join(root, 'packages', name, 'dist'),
+): readonly string[] {
+  execFileSync(process.execPath, [join(root, 'tools/build-console.ts')], { stdio: 'inherit' })
+  const compiled = mkdtempSync(join(tmpdir(), 'deskwire-build-'))
+  try {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const project = join(root, 'tsconfig.build.json')
+    execFileSync(process.execPath, [compiler, '-p', project, '--outDir', compiled], { stdio: 'inherit' })
+    return packages.map((name) => {
+      const target = place(name)
+      rmSync(target, { recursive: true, force: true })
+      cpSync(join(compiled, 'packages', name, 'src'), join(target, 'lib'), { recursive: true })
+      complete(name, target, release)
+      return target
+    })
+  } finally {
+    rmSync(compiled, { recursive: true })
+  }
+}
+
+/** Everything but the compiled code. */
+function complete(name: string, target: string, release: Release): void {
+  const source = join(root, 'packages', name)
+  cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  for (const path of beside) {
+    if (existsSync(join(source, path))) cpSync(join(source, path), join(target, path), { recursive: true })
+  }
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
+  const published = publishedManifest(manifest, `packages/${name}`, release)
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  const entries = Object.values(published.exports ?? {}).map(({ types }) => join(target, types))
+  completeDeclarations(join(target, 'lib'), entries)
+}
+
+/**
+ * Leaves the declarations that the entries lead to, which are all that anybody can import, and has them import what is there:
+ * JavaScript in the place of sources, which the compiler sees to in code alone, and `pg.d.ts` in the place of pg.
+ */
+function completeDeclarations(lib: string, entries: readonly string[]): void {
+  const typesOfPg = join(lib, 'pg.d.ts')
+  cpSync(fileURLToPath(new URL('pg.d.ts', import.meta.url)), typesOfPg)
+  const reached = new Set(entries)
+  for (const path of reached) {
+    const declarations = readFileSync(path, 'utf8').replace(imported, (whole, before, from: string) => {
+      if (from === 'pg') {
+        reached.add(typesOfPg)
+        return `${before}'${relative(dirname(path), lib) || '.'}/pg.js'`
+      }
+      if (!from.startsWith('.')) return whole
+      reached.add(join(dirname(path), from.replace(/\.ts$/, '.d.ts')))
+      return `${before}'${from.replace(/\.ts$/, '.js')}'`
+    })
+    writeFileSync(path, declarations)
+  }
+  for (const path of readdirSync(lib, { recursive: true, encoding: 'utf8' })) {
+    if (path.endsWith('.d.ts') && !reached.has(join(lib, path))) rmSync(join(lib, path))
+  }
+}
+
+/** The imports of declarations: what stands before the specifier, and that. */
+const imported = /(\bfrom |\bimport\()["']([^"']+)["']/g
