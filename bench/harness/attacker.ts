@@ -12,7 +12,7 @@ export interface AttackerReport {
   readonly answers: Readonly<Record<string, number>>
 }
 
-export interface Attacker extends AsyncDisposable {
+interface Attacker extends AsyncDisposable {
   /** Ends what is under way, and says what it was answered. */
   stop(): Promise<AttackerReport['answers']>
 }

@@ -33,7 +33,7 @@ interface Attack {
   readonly foreign?: { readonly threads: number; readonly statements: number }
 }
 
-export const attacks = {
+const attacks = {
   'unknown fields': {
     connections: 16,
     request: (arms, n) => post(arms, n, '/v1/customers', bodies.unknownFields()),

@@ -8,7 +8,7 @@ export interface Load {
   readonly p99: number
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly url: string
   /** Connections, each with one request under way. */
   readonly clients: number

@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { makeLogWeeks } from '../../packages/service/src/retention/log-weeks.ts'
 import type { Installation, Organization } from './installation.ts'
 
-export interface SeededLog extends Organization {
+interface SeededLog extends Organization {
   readonly webhookId: string
   readonly rows: number
 }

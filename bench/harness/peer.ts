@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 /** Something that runs beside the benchmark; disposing it ends it and waits for its end. */
-export interface RunningPeer extends AsyncDisposable {
+interface RunningPeer extends AsyncDisposable {
   /** What the first group of `ready` matched. */
   readonly said: string
 }

@@ -6,7 +6,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { childrenOf } from './processor-time.ts'
 
-export interface ProcessorShare {
+interface ProcessorShare {
   /** Puts a process and its children into the group, and with them all that they will start. */
   take(pid: number): Promise<void>
   /** So many percent of one core for all of them together; null for as much as there is. */

@@ -1,7 +1,7 @@
 /** What the cases should reach. */
 import type { Result } from './report.ts'
 
-export interface Reach {
+interface Reach {
   /** The cases it is asked of. */
   readonly of: RegExp
   readonly text: string

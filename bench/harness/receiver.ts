@@ -10,7 +10,7 @@ export type ReceiverOrder =
   | { readonly do: 'reset'; readonly recording: boolean }
   | { readonly do: 'tell' }
 
-export interface Received {
+interface Received {
   readonly received: number
   /** Milliseconds since the Unix epoch, with fractions. */
   readonly firstAt: number

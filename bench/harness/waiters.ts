@@ -24,7 +24,7 @@ export type WaitersReport =
       readonly ids: readonly string[]
     }
 
-export type Answered = Extract<WaitersReport, { are: 'answered' }>
+type Answered = Extract<WaitersReport, { are: 'answered' }>
 
 export interface BenchWaiters extends AsyncDisposable {
   /** Counts afresh from here on: so many answers are expected. */

@@ -21,7 +21,7 @@ export interface Attempt {
   readonly milliseconds: number
 }
 
-export interface Arguments {
+interface Arguments {
   readonly role: 'api' | 'worker'
   /** Where deliveries are kept: a path of a socket, or a connection string. */
   readonly store: string

@@ -1,7 +1,7 @@
 /** Attempts written in groups: those of one moment share a statement, and each waits until its own is stored. */
 import type { Pool } from 'pg'
 
-export interface AttemptRow {
+interface AttemptRow {
   readonly event: string
   readonly endpoint: number
   readonly status: number

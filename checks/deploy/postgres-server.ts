@@ -40,7 +40,7 @@ export function makeDirectory(path: string): string {
 }
 
 /** The newest PostgreSQL that Debian has installed, or the one in PG_BIN. */
-export function postgresPrograms(): string {
+function postgresPrograms(): string {
   if (process.env.PG_BIN !== undefined) return process.env.PG_BIN
   const base = '/usr/lib/postgresql'
   const [newest] = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : []

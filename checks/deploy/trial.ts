@@ -65,7 +65,7 @@ export async function startReceiver(
 const patience = 60_000
 
 /** A line of what was seen, and whether all of it was as it has to be. */
-export interface TrialResult {
+interface TrialResult {
   readonly line: string
   readonly good: boolean
 }

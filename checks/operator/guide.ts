@@ -1,7 +1,7 @@
 /** The guide whose steps are run as they are written. */
 import { readFileSync } from 'node:fs'
 
-export interface Step {
+interface Step {
   /** Of its section. */
   readonly title: string
   readonly commands: string

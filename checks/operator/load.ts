@@ -11,7 +11,7 @@ const pause = 100
 /** How long deliveries may take, in milliseconds. */
 const patience = 60_000
 
-export interface Seen {
+interface Seen {
   readonly acknowledged: number
   /** Calls that failed in the end, with all that a client repeats. */
   readonly failed: readonly string[]

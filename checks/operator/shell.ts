@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 
-export interface Shell {
+interface Shell {
   /** Runs the commands, the first that fails ending the shell. Answers what they print; rejects with the end of it when one failed. */
   run(commands: string): Promise<string>
   end(): void

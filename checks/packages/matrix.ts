@@ -23,7 +23,7 @@ import {
 } from '../../tools/packages/project.ts'
 
 /** One trial: what was tried, and what came of it; throws what is wrong. */
-export interface Trial {
+interface Trial {
   readonly name: string
   readonly run: () => Promise<string>
 }

@@ -136,7 +136,7 @@ function openPool({ connection }: EmbeddedDatabase): Pool {
 }
 
 /** The commit function as it would be without its first line of defence, under its own name. */
-export function withoutLock({ definition }: SchemaFunction): string {
+function withoutLock({ definition }: SchemaFunction): string {
   const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
   if (!lock.test(definition)) throw new Error('the commit function takes its clock in another way')
   return definition.replace(lock, '$1;')

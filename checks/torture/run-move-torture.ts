@@ -31,7 +31,7 @@ import { createReaders, work } from './load/run.ts'
 import { storedLines } from './load/stored.ts'
 import { type Call, createWriters } from './load/writer.ts'
 
-export interface MoveTortureOptions {
+interface MoveTortureOptions {
   readonly changes: number
   /** Moves that are done at least. */
   readonly moves: number

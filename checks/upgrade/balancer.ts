@@ -5,7 +5,7 @@
 import { Agent, request } from 'node:http'
 import type { Answer, Call } from '../torture/load/writer.ts'
 
-export interface Balancer {
+interface Balancer {
   readonly call: Call
   /** Takes one in, once it is ready. */
   add(url: string): Promise<void>

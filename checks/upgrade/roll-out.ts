@@ -22,7 +22,7 @@ import { createWriters } from '../torture/load/writer.ts'
 import { createBalancer, type Phase } from './balancer.ts'
 import { releaseOf, thisRelease } from './release.ts'
 
-export interface Rollout {
+interface Rollout {
   readonly verdict: Verdict
   readonly phases: readonly Phase[]
   readonly seconds: number

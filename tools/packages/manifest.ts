@@ -4,7 +4,7 @@
  */
 
 /** What a manifest in the repository says, as far as it differs from the published one. */
-export interface SourceManifest {
+interface SourceManifest {
   readonly '//': string
   readonly name: string
   readonly private: true
@@ -24,7 +24,7 @@ export interface Release {
   readonly repository: string | null
 }
 
-export interface PublishedManifest extends Readonly<Record<string, unknown>> {
+interface PublishedManifest extends Readonly<Record<string, unknown>> {
   readonly name: string
   readonly version: string
   readonly exports?: Readonly<Record<string, { readonly types: string; readonly default: string }>>

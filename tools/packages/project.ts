@@ -12,7 +12,7 @@ const run = promisify(execFile)
 export const consumed = '2 2 true 2 not_found ticket.created function true'
 
 /** How a project is compiled: the resolution, and whose types of `fetch` it has. */
-export interface Compilation {
+interface Compilation {
   readonly moduleResolution: 'nodenext' | 'bundler'
   readonly platform: 'browser' | 'node'
 }
@@ -26,7 +26,7 @@ export const compilations: readonly Compilation[] = [
 
 /** The programs of `consumer/`: of the SDK, of the service, and of the service with a pool of pg. */
 const programs = ['consumer.ts', 'embedding.ts', 'pool.ts'] as const
-export type Program = (typeof programs)[number]
+type Program = (typeof programs)[number]
 
 /** Makes the directory of an ES module project with the programs, and nothing installed. */
 export function makeProject(directory: string): void {

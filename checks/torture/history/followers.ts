@@ -6,7 +6,7 @@ import type { Checkpoint, Line, Page, Read, Told } from './format.ts'
 import { type Ledger, never } from './ledger.ts'
 
 /** All versions in the order of the stream. */
-export interface Order {
+interface Order {
   /** The version at each place. */
   readonly versions: Uint32Array
   /** The place of each version. */
@@ -118,7 +118,7 @@ interface Follower {
   caughtUp: boolean
 }
 
-export interface Walked {
+interface Walked {
   followers: number
   pages: number
   read: number

@@ -47,7 +47,7 @@ export interface Told {
 }
 
 /** Says of a follower which kinds it reads; before its first read. */
-export interface Follow {
+interface Follow {
   readonly does: 'follow'
   readonly follower: string
   readonly kinds: readonly string[]
@@ -73,7 +73,7 @@ export interface Page {
 }
 
 /** Something that was done to the service: a kill, a restart, a clock that stepped. For people. */
-export interface Mark {
+interface Mark {
   readonly does: 'mark'
   readonly what: string
 }
@@ -90,7 +90,7 @@ export type Line = Ask | Told | Follow | Read | Page | Mark | Stored
 export type History = () => AsyncIterable<Line>
 
 /** Not a history; the message says which line and why. */
-export class FormatError extends Error {}
+class FormatError extends Error {}
 
 /** The fields that each line must have, and what each must be. */
 const required: Readonly<Record<Line['does'], Readonly<Record<string, (value: unknown) => boolean>>>> = {
@@ -111,7 +111,7 @@ const required: Readonly<Record<Line['does'], Readonly<Record<string, (value: un
 }
 
 /** One line of a file. @throws FormatError that says what is wrong. */
-export function parseLine(text: string, number: number): Line {
+function parseLine(text: string, number: number): Line {
   const refuse = (why: string) => new FormatError(`line ${number}: ${why}`)
   let line: unknown
   try {

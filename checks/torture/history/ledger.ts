@@ -10,10 +10,10 @@ import { Faults } from './verdict.ts'
 export const never = Number.POSITIVE_INFINITY
 
 /** What became of an ask. */
-export type Outcome = 'unknown' | 'done' | 'refused'
+type Outcome = 'unknown' | 'done' | 'refused'
 
 /** One version; all its fields by its number. */
-export class Versions {
+class Versions {
   /** Its row's number. */
   readonly row: number[] = []
   readonly at: number[] = []
@@ -29,7 +29,7 @@ export class Versions {
   readonly asked: number[] = []
 }
 
-export class Asks {
+class Asks {
   readonly line: number[] = []
   readonly op: Operation[] = []
   readonly kind: string[] = []

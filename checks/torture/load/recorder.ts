@@ -74,7 +74,7 @@ export function versionsOf(page: string): { versions: Version[]; pagination: Pag
   return { versions: data.map((one, n) => shownVersion(one, bodies[n] as string)), pagination }
 }
 
-export interface Pagination {
+interface Pagination {
   readonly hasMore: boolean
   readonly nextCursor: string
   readonly checkpoint?: unknown

@@ -13,7 +13,7 @@ export function createReaders(recorder: Recorder, limits: readonly number[]): Re
   })
 }
 
-export interface Work {
+interface Work {
   readonly recorder: Recorder
   readonly writers: Writers
   readonly readers: readonly Reader[]

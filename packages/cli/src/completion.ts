@@ -4,7 +4,7 @@
  */
 
 export const shells = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof shells)[number]
+type Shell = (typeof shells)[number]
 
 /** What can be typed after a command's name. */
 export interface Completion {

@@ -24,7 +24,7 @@ export const oneDatabaseHelp = `  --database NAME        which of the databases 
 ${databaseHelp}`
 
 /** What the command line of such a command says. */
-export interface DatabaseCommand<F extends string, S extends string> {
+interface DatabaseCommand<F extends string, S extends string> {
   /** The command's own flags. */
   readonly given: Partial<Record<F, string>>
   /** Those of them that take no value. */
@@ -81,7 +81,7 @@ export function readCommand<const F extends string, const S extends string = nev
 }
 
 /** The database that a command works on, and the installation that it is a part of. */
-export interface Work {
+interface Work {
   readonly pool: Pool
   readonly database: Database
   readonly installation: Installation

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from './usage-error.ts'
 
-export interface Flags<S extends string, B extends string> {
+interface Flags<S extends string, B extends string> {
   readonly texts: Partial<Record<S, string>>
   readonly switches: Partial<Record<B, boolean>>
   /** Words that are no flags. */

@@ -4,7 +4,7 @@ import { type Kind, kinds } from '@deskwire/service/administration'
 import { UsageError } from './usage-error.ts'
 
 /** The calls for many rows, which every kind has alike. */
-export interface Bulk {
+interface Bulk {
   batch(items: readonly object[], options: BatchOptions): Promise<BatchAnswer>
   export(options?: CallOptions): Export<Row>
 }

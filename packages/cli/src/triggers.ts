@@ -11,7 +11,7 @@ export interface Step {
 }
 
 /** What a change can cause. */
-export type CausedType = Exclude<EventType, 'ping'>
+type CausedType = Exclude<EventType, 'ping'>
 
 type Trigger = (client: Client, done: (step: Step) => void) => Promise<void>
 

@@ -87,7 +87,7 @@ export async function makeDesk(api: Api): Promise<Desk> {
 }
 
 /** Times on a day of this week, 0 being its Monday; UTC, as the calendar of London is in winter. */
-export function thisWeek(day: number, hour: number, hours: number): { startAt: string; endAt: string } {
+function thisWeek(day: number, hour: number, hours: number): { startAt: string; endAt: string } {
   const now = new Date()
   const monday = now.getUTCDate() - ((now.getUTCDay() + 6) % 7)
   const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), monday + day) + hour * 3_600_000

@@ -32,7 +32,7 @@ import {
 import { Sums, type SumsText } from './sums.ts'
 
 /** `next` is built beside `live` when that cannot go on, and takes its place when it is whole. */
-export type CopyName = 'live' | 'next'
+type CopyName = 'live' | 'next'
 
 export interface CopyOptions {
   readonly client: Client
@@ -802,7 +802,7 @@ export async function hasCopy(store: Store): Promise<boolean> {
 }
 
 /** A place in the stream of several kinds. */
-export interface Start {
+interface Start {
   readonly cursor: string
   readonly kinds: readonly string[]
 }

@@ -51,7 +51,7 @@ export interface ExportPart {
 }
 
 /** How one sort of file is written. */
-export interface ExportForm {
+interface ExportForm {
   /** The ending of a file's name. */
   readonly ending: string
   /** Whether the files have the texts of rows, and so hold all of them. */

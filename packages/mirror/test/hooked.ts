@@ -2,7 +2,7 @@
 import type { Store, StoreReader, StoreWriter } from '../src/index.ts'
 
 /** `step` names what comes: `put`, `setNote`, `commit`, `committed`. */
-export type Hook = (step: string) => void | Promise<void>
+type Hook = (step: string) => void | Promise<void>
 
 export function hooked(store: Store, hook: Hook): Store {
   const { shown } = store

@@ -10,7 +10,7 @@ import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
 import { type DuckDb, duckDb, duckDbStore } from './duckdb.ts'
 
-export type Row = Record<string, unknown>
+type Row = Record<string, unknown>
 
 /** A place for a copy, which other connections can look into and change. */
 export interface Place extends AsyncDisposable {

@@ -30,7 +30,7 @@ export interface ComparedCopy {
   texts(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-export type Held = Pick<RangeDigest, 'count' | 'digest' | 'contentDigest'>
+type Held = Pick<RangeDigest, 'count' | 'digest' | 'contentDigest'>
 
 /**
  * A row that differs. `missing`: the copy lacks it. `changed`: it holds another text. `extra`: the service has none. What

@@ -2,7 +2,7 @@
 import { readJson } from './json.ts'
 import { hmacSha256, joined, utf8 } from './signing.ts'
 
-export interface Mismatch {
+interface Mismatch {
   readonly scheme: 'service' | 'standard'
   /** What comes before the body in what is signed. */
   readonly prefix: string

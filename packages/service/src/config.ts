@@ -123,7 +123,7 @@ function parseEndpointUrl(text: string): string | undefined {
 }
 
 const roles = ['all', 'api', 'worker'] as const
-export type Role = (typeof roles)[number]
+type Role = (typeof roles)[number]
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 

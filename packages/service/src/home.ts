@@ -112,7 +112,7 @@ export interface Home {
 }
 
 /** The directory, for a database that is not its own. */
-export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> & {
+type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> & {
   readonly pool: Pool
 }
 

@@ -127,7 +127,7 @@ export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise
 }
 
 /** How many rows of all kinds the database has: new organizations go where there are fewest. */
-export async function rowsIn({ pool }: OpenDatabase): Promise<number> {
+async function rowsIn({ pool }: OpenDatabase): Promise<number> {
   const { rows } = await pool.query<{ rows: number }>(
     'select coalesce(sum(c.live_count), 0)::float8 as rows from kind_counters c',
   )

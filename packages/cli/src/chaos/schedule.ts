@@ -11,7 +11,7 @@ export const faults = {
   duplicate: 'a 204 and, unasked, a 500 behind it on the same connection',
 } as const
 
-export type Fault = keyof typeof faults
+type Fault = keyof typeof faults
 
 /** `ok` is 204 or, where deliveries are passed on, what the application answers. */
 export type ScheduledAnswer = 'ok' | Fault | { readonly status: number }

@@ -23,7 +23,7 @@ export interface Row extends StreamRecord {
   readonly createdAt: string
 }
 
-export interface Pagination {
+interface Pagination {
   readonly total: number
   readonly limit: number
   readonly offset: number
@@ -32,13 +32,13 @@ export interface Pagination {
   readonly checkpoint?: { readonly contentDigest?: unknown }
 }
 
-export interface Page {
+interface Page {
   readonly data: readonly StreamRecord[]
   readonly pagination: Pagination
   readonly text: string
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: whatever a deployment answers; the rules look at it
@@ -46,7 +46,7 @@ export interface Answer {
 }
 
 /** A sync read to its end. */
-export interface Drained {
+interface Drained {
   readonly records: readonly StreamRecord[]
   readonly pages: readonly Page[]
   readonly cursor: string

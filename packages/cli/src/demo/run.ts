@@ -30,7 +30,7 @@ export type Told =
   | { readonly step: 'exact'; readonly kind: string; readonly count: number; readonly digest: string }
 
 /** Events of one type that arrived both ways. */
-export interface Seen {
+interface Seen {
   readonly step: 'event'
   readonly type: string
   readonly count: number

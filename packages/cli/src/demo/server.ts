@@ -16,7 +16,7 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
-export interface DemoServer extends AsyncDisposable {
+interface DemoServer extends AsyncDisposable {
   readonly target: Target
   /** The process id of the worker that delivers now. */
   workerPid(): number | null

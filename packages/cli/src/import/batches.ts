@@ -13,12 +13,12 @@ export interface Batch {
 }
 
 /** Bounds of a batch: the service takes 1,000 rows and 16 MiB. */
-export interface Bounds {
+interface Bounds {
   readonly rows: number
   readonly bytes: number
 }
 
-export const serviceBounds: Bounds = { rows: 1_000, bytes: 12 * 1024 * 1024 }
+const serviceBounds: Bounds = { rows: 1_000, bytes: 12 * 1024 * 1024 }
 
 /**
  * Groups records. A row whose externalId stands in the batch already begins another one: the service takes a row at most

@@ -1,5 +1,5 @@
 /** What is wrong with a row, as one line. */
-export interface RowProblem {
+interface RowProblem {
   readonly detail: string
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] | undefined
 }

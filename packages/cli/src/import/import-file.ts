@@ -30,7 +30,7 @@ const patience = { limit: 12 }
 const keysLast = 23 * 60 * 60 * 1_000
 
 /** What an import came to. */
-export interface Done {
+interface Done {
   readonly counts: Counts
   readonly operation: ImportIdentity['operation']
   /** How many rows were done before this run. */

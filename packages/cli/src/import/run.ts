@@ -7,9 +7,9 @@ import { type Counts, type Progress, saveProgress } from './progress.ts'
 import type { Reject, Rejects } from './rejects.ts'
 
 /** Sends one batch; safe to repeat under the same key. */
-export type SendBatch = (items: readonly object[], idempotencyKey: string) => Promise<BatchAnswer>
+type SendBatch = (items: readonly object[], idempotencyKey: string) => Promise<BatchAnswer>
 
-export interface Run {
+interface Run {
   readonly path: string
   /** All of the file, those that are done included. */
   readonly batches: AsyncIterable<Batch>

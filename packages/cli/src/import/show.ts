@@ -7,7 +7,7 @@ import type { Reject } from './rejects.ts'
 const toldLines = 20
 const barWidth = 24
 
-export interface Show {
+interface Show {
   update(counts: Counts, rejects: readonly Reject[]): void
   /** Takes the bar away. */
   end(): void

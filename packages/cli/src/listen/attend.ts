@@ -24,7 +24,7 @@ export const placeHelp = () => `  --secret whsec_…       the secret of the end
 ${clientHelp}`
 
 /** Where deliveries are received, and what is known of them. */
-export interface Place {
+interface Place {
   readonly authority: KnownAuthority
   readonly port: number
   readonly secret: string | null

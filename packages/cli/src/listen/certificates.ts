@@ -35,7 +35,7 @@ export interface Authority {
 }
 
 /** An authority with what it takes to open it again. */
-export interface KeptAuthority extends Authority {
+interface KeptAuthority extends Authority {
   /** Its private key, as PEM: whoever has it can certify anything to those who trust it. */
   readonly key: string
 }

@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.ts'
 import type { Certified } from './certificates.ts'
 
 /** What came of verifying a delivery. */
-export type Verdict =
+type Verdict =
   | { readonly ok: true; readonly event: WebhookEvent }
   | { readonly ok: false; readonly reason: Rejection | 'no_secret'; readonly detail: string }
 
@@ -26,7 +26,7 @@ export interface Received {
 /** What a delivery is answered: a status; or whatever it does to the connection, which it may also `reset`. */
 export type Answer = number | ((response: ServerResponse, reset: () => void) => void)
 
-export interface Receiver extends AsyncDisposable {
+interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly port: number
 }

@@ -11,7 +11,7 @@ export const copyHelp = `  --to PLACE             postgres://USER@HOST/DATABASE,
   --schema NAME          of PostgreSQL: where the tables are (deskwire)
 `
 
-export type Place =
+type Place =
   | {
       readonly type: 'copy'
       /** As it may be printed: without a password. */
@@ -74,7 +74,7 @@ export function readPlace(command: string, given: { to?: string; schema?: string
  * The store of a copy that is there already, open.
  * @throws UsageError for an export; CommandFailure when there is no copy.
  */
-export async function openCopy(command: string, place: Place): Promise<Store> {
+async function openCopy(command: string, place: Place): Promise<Store> {
   if (place.type === 'export') {
     throw new UsageError(
       `${command} needs a copy: an export is of one moment, and its manifest.json has the proof`,

@@ -6,7 +6,7 @@ import { plain, type Screen } from '../terminal.ts'
 /** Differences that are shown one by one; `--json` has them all. */
 const toldDifferences = 20
 
-export interface LoadBar {
+interface LoadBar {
   update(progress: LoadProgress): void
   /** Takes the bar away. */
   end(): void

@@ -22,7 +22,7 @@ export interface Fault {
   readonly answer?: (asked: Asked, answered: Answered) => void
 }
 
-export interface Proxy extends AsyncDisposable {
+interface Proxy extends AsyncDisposable {
   readonly url: string
 }
 

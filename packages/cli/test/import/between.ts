@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** What becomes of a call: it passes; it is answered in the service's place; its answer never arrives. */
-export type Fate = 'pass' | 'swallow' | { readonly status: number; readonly retryAfter?: string }
+type Fate = 'pass' | 'swallow' | { readonly status: number; readonly retryAfter?: string }
 
-export interface Between extends AsyncDisposable {
+interface Between extends AsyncDisposable {
   readonly url: string
   /** Calls that the service has answered, those whose answer was swallowed included. */
   answered(): number

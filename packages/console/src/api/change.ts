@@ -22,7 +22,7 @@ export type Changed<T> =
       readonly fields: readonly string[]
     }
 
-export interface ChangeOf<T extends Versioned> {
+interface ChangeOf<T extends Versioned> {
   /** The version that the change was made of. */
   readonly base: T
   readonly patch: Patch
@@ -82,7 +82,7 @@ function isObject(value: unknown): value is Patch {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function isSame(one: unknown, other: unknown): boolean {
+function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 

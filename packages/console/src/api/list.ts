@@ -15,7 +15,7 @@ export interface ListPage<T extends Row> {
   readonly pagination: { readonly total: number; readonly hasMore: boolean }
 }
 
-export interface ListOptions<T extends Row> {
+interface ListOptions<T extends Row> {
   /** What the list is of, with its filters: one list a key. */
   readonly key: readonly unknown[]
   readonly load: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<ListPage<T>>

@@ -1,7 +1,7 @@
 /** What may become of a call other than its answer: the service refuses it, or cannot be reached. */
 import type { components } from '../generated/api.ts'
 
-export type FieldError = components['schemas']['FieldError']
+type FieldError = components['schemas']['FieldError']
 type Problem = components['schemas']['Problem']
 
 /** The service has refused: RFC 9457, as it came. */

@@ -2,7 +2,7 @@
 import type { ComponentProps } from 'react'
 import css from './button.module.css'
 
-export interface ButtonProps extends ComponentProps<'button'> {
+interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   readonly size?: 'm' | 's'
   /** Pressed, and not yet answered: it keeps its width and its place, and takes no second press. */

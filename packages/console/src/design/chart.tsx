@@ -8,7 +8,7 @@ import { type RefCallback, useCallback, useState } from 'react'
 import css from './chart.module.css'
 import { sayExact } from './time.tsx'
 
-export interface Series {
+interface Series {
   readonly key: string
   readonly title: string
   /** A token: `--chart-good`. */
@@ -21,7 +21,7 @@ export interface Point {
   readonly counts: Readonly<Record<string, number>>
 }
 
-export interface ChartProps {
+interface ChartProps {
   /** What is counted: `Attempts per minute`. */
   readonly title: string
   readonly series: readonly Series[]

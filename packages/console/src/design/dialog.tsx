@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import css from './dialog.module.css'
 import { ErrorState } from './states.tsx'
 
-export interface DialogProps {
+interface DialogProps {
   readonly isOpen: boolean
   readonly close: () => void
   readonly title: string
@@ -43,7 +43,7 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={css.actions}>{children}</div>
 }
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly isOpen: boolean
   readonly close: () => void
   /** A question: `Delete this endpoint?` */

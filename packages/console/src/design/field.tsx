@@ -5,7 +5,7 @@ import type { FieldValues, Path, UseFormSetError } from 'react-hook-form'
 import { ApiProblem } from '../api/problem.ts'
 import css from './field.module.css'
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** What is wrong with it: the end of the sentence that begins with its label, or a sentence. */

@@ -3,7 +3,7 @@ import { Menu } from '@base-ui/react/menu'
 import { Button } from './button.tsx'
 import css from './menu.module.css'
 
-export interface Action {
+interface Action {
   /** A verb: `Rotate the secret`. */
   readonly title: string
   readonly run: () => void

@@ -6,7 +6,7 @@ import { Code } from './code.tsx'
 import css from './dialog.module.css'
 import { DialogActions } from './dialog.tsx'
 
-export interface ShownOnceProps {
+interface ShownOnceProps {
   /** Null where nothing is shown. */
   readonly text: string | null
   readonly close: () => void

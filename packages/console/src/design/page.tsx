@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import css from './page.module.css'
 
-export interface PageProps {
+interface PageProps {
   readonly title: string
   /** Above the title, where this is part of something: a link to that. */
   readonly trail?: ReactNode

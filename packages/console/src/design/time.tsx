@@ -18,7 +18,7 @@ const units = [
 ] as const
 
 /** `3 min. ago`, `in 2 hr.`, `now`. */
-export function sayRelative(at: number, now: number): string {
+function sayRelative(at: number, now: number): string {
   const seconds = (at - now) / 1000
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit)
@@ -79,7 +79,7 @@ export function Countdown({ to }: { readonly to: string }) {
 }
 
 /** Two units at most: `2 d 3 h`, `4 min 10 s`. */
-export function sayDuration(seconds: number): string {
+function sayDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],

@@ -12,7 +12,7 @@ import css from './palette.module.css'
 import { recentOf, remember } from './recent.ts'
 import { ranked, wantedOf } from './wanted.ts'
 
-export interface PaletteProps {
+interface PaletteProps {
   readonly close: () => void
   /** What was typed before it was there, once it is. */
   readonly typed: RefObject<string>

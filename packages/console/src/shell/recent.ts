@@ -1,7 +1,7 @@
 /** Where the palette has led to of late, in this tab and with this key. */
 import { readJson } from '@deskwire/sdk/json'
 
-export interface Recent {
+interface Recent {
   readonly id: string
   readonly title: string
   readonly detail?: string

@@ -1,7 +1,7 @@
 /** What somebody has typed into the palette: words, an id, or either behind a kind: `ticket: printer`. */
 import type { Command, Screen } from '../router/screen.ts'
 
-export interface Wanted {
+interface Wanted {
   /** Screens that are asked. */
   readonly among: readonly Screen[]
   /** Whether a kind was named: then it is the only one. */

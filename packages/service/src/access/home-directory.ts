@@ -29,7 +29,7 @@ const livesHere = `(o.away is distinct from 'moved' or exists (select 1 from org
   where m.organization_id = o.organization_id and m.state = 'left'))`
 
 /** Where an organization lives. */
-export interface Residence {
+interface Residence {
   /** The name of the database. */
   readonly database: string
   /** How often it has moved, which is the greater of two databases' word. */

@@ -11,7 +11,7 @@ import type { HomeDirectory, Owner } from './home-directory.ts'
 import { hashToken } from './token.ts'
 
 /** One of the databases, for whom it is asked about. */
-export interface HomeOfMany {
+interface HomeOfMany {
   /** As the directory calls it. */
   readonly name: string
   readonly lookUp: (token: string) => Promise<HomeLookup>

@@ -13,7 +13,7 @@ export interface NewKey {
 }
 
 /** Is told of what is made before anything of it is committed: when it fails, nothing was made. */
-export type Told = (made: NewKey) => Promise<void>
+type Told = (made: NewKey) => Promise<void>
 const nobody: Told = async () => {}
 
 /** A new organization with its first key, which may do everything. */

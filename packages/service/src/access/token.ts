@@ -13,7 +13,7 @@ const randomLength = 30
 const shape = /^dw[ksl]_[0-9A-Za-z]{36}$/
 
 /** What a token is of: a key, a session of the console, or a link that begins one. */
-export type TokenOf = keyof typeof prefixes
+type TokenOf = keyof typeof prefixes
 
 /** A new token: 178 bits of randomness from the system's generator. */
 export function newToken(of: TokenOf = 'key'): string {

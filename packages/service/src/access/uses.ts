@@ -6,12 +6,12 @@ import type { Pool } from 'pg'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** How exact `lastUsedAt` is, in milliseconds. */
-export const usesAreExactTo = 60_000
+const usesAreExactTo = 60_000
 
 /** Keys that are remembered as written within the minute; beyond, one may be written a second time. */
 const rememberedAtMost = 10_000
 
-export interface KeyUse {
+interface KeyUse {
   readonly organizationId: string
   readonly apiKeyId: string
 }

@@ -33,7 +33,7 @@ export const noQueue = { waiting: 0, waitingOfOne: 0, waitAtMost: 0 } as const
 /** `long`: may take seconds. `shared`: for several organizations at once; it goes first. */
 export type WorkClass = 'short' | 'long' | 'shared'
 
-export interface Demand {
+interface Demand {
   /** In units of the capacity; 1 by default. */
   readonly cost?: number
   readonly kind?: WorkClass

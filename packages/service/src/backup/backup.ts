@@ -16,7 +16,7 @@ import { BackupError, type BackupTable, type End, encodeFrame, type Header } fro
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 
 /** What a backup or a restore has to know of the schema and its maintenance. */
-export interface Contents {
+interface Contents {
   /** All migrations that this release knows. */
   readonly migrations: readonly { readonly id: string }[]
   /** The tables of the stream. */

@@ -6,7 +6,7 @@ import { digestModulus, timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { End } from './format.ts'
 
-export type Checkpoint = End['checkpoints'][number]
+type Checkpoint = End['checkpoints'][number]
 
 /** Count and digest of the existing rows of these tables, organization by organization, in a fixed order. */
 export async function checkpointsOf(

@@ -15,7 +15,7 @@ export class BackupError extends Error {
 }
 
 /** The version of the format. One that is not known is refused. */
-export const formatVersion = 1
+const formatVersion = 1
 
 const magic = 'deskwire backup '
 /** The first line of a file. */
@@ -51,7 +51,7 @@ export const endSchema = z.object({
 export type End = Readonly<z.infer<typeof endSchema>>
 
 /** What a frame holds, by its letter. */
-export type FrameType = 'header' | 'table' | 'rows' | 'end'
+type FrameType = 'header' | 'table' | 'rows' | 'end'
 
 export interface Frame {
   readonly type: FrameType

@@ -7,8 +7,7 @@ import { BackupError } from './format.ts'
 import { type RestoreOptions, type RestoreSummary, restore } from './index.ts'
 import type { CheckedBackup } from './restore.ts'
 
-export interface EmbeddedRestoreOptions
-  extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
+interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
   /** Move a database that is there aside. Otherwise there must be none. */
   readonly replace: boolean
   readonly log: Logger

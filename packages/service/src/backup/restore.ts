@@ -28,7 +28,7 @@ import {
 } from './format.ts'
 import { columnList, requireNoTables, tablesOf } from './tables.ts'
 
-export interface RestorePlan {
+interface RestorePlan {
   readonly schema: Schema
   /** Makes a partition of the log. */
   readonly makeWeek: (tx: Tx, week: Week) => Promise<void>
@@ -43,7 +43,7 @@ export interface CheckedBackup {
   readonly header: Header
 }
 
-export interface Restored {
+interface Restored {
   readonly rows: number
   readonly organizations: number
   /** Migrations that came after the backup. */

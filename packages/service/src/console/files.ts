@@ -6,7 +6,7 @@ import { versioned } from '../docs/sending.ts'
 import { type Compressed, compressOnce } from '../http/compression.ts'
 
 /** A file whose name changes with its content. */
-export interface ConsoleAsset {
+interface ConsoleAsset {
   readonly mediaType: string
   readonly forms: Compressed
 }

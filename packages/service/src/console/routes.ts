@@ -9,13 +9,13 @@ import { problem } from '../kernel/errors.ts'
 import type { ApiPart, Parameter } from '../openapi/part.ts'
 import { type ConsoleFiles, readConsole } from './files.ts'
 
-export interface Console {
+interface Console {
   readonly files: () => Promise<ConsoleFiles | null>
   /** The policy that the page is sent with. */
   readonly policy: string
 }
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /** What `npm run build:console` has made. */
   readonly directory: URL
   /** Origins whose pages may show it in a frame (`https://app.example`); none unless told. */

@@ -140,7 +140,7 @@ const lostMessages = new Set([
 ])
 
 /** PgBouncer gives 08P01 for all that it says itself. These it says of clients that it has given no connection to a server. */
-export function isPoolerWithoutServer({
+function isPoolerWithoutServer({
   code,
   message,
 }: {

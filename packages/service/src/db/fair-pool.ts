@@ -45,7 +45,7 @@ function limitsOf(connections: number): FairQueueLimits {
   }
 }
 
-export interface PoolObserver {
+interface PoolObserver {
   /** A statement has waited for so many milliseconds; those that did not wait are not reported. */
   waited(milliseconds: number): void
   /** Is notified of each statement; optional. */

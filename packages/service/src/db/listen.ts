@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { periodic } from '../kernel/periodic.ts'
 import { type DatabaseAddress, directAddress, keepAlive } from './pool.ts'
 
-export interface Listener {
+interface Listener {
   close(): Promise<void>
 }
 

@@ -56,7 +56,7 @@ const system = { 'db.system.name': 'postgresql' }
 const ofFunction = /^\s*select (\w+?)_[0-9a-f]{12}\(/
 
 /** What a statement is called: by its own name, by that of its function, or by its first word. */
-export function operationOf(asked: unknown): string {
+function operationOf(asked: unknown): string {
   const { name = '', text = String(asked) } = (typeof asked === 'object' ? asked : {}) as {
     readonly name?: string
     readonly text?: string

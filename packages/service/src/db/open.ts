@@ -97,7 +97,7 @@ export function reportTo(log: FastifyBaseLogger, database: string | null = null)
  * Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL.
  * @throws PoolerError when sessions would be lost on the way there.
  */
-export async function openDatabase(
+async function openDatabase(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
 ): Promise<OpenDatabase> {

@@ -9,7 +9,7 @@ import type { DatabaseAddress } from './pool.ts'
 export class PoolerError extends Error {}
 
 /** What was seen of a connection, and of a second one to the same address. */
-export interface SeenOfSessions {
+interface SeenOfSessions {
   /** The server process that the connection was told is its own; null when it was told of none. */
   readonly announced: number | null
   /** The one that its first statement ran in. */
@@ -19,7 +19,7 @@ export interface SeenOfSessions {
 }
 
 /** `direct`: PostgreSQL itself, as far as can be told; `kept`: something in between that keeps sessions; `lost`: that does not. */
-export type Sessions = 'direct' | 'kept' | 'lost'
+type Sessions = 'direct' | 'kept' | 'lost'
 
 /** What it says of sessions. PostgreSQL announces the process that runs the statements; what stands in between cannot. */
 export function judgeSessions({ announced, first, rounds }: SeenOfSessions): Sessions {

@@ -44,7 +44,7 @@ export function milliseconds(time: string): string {
 export type TextRow = readonly (string | null)[]
 
 /** A statement and the values of its parameters. */
-export type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
+type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
 
 /** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
 export function queryText(

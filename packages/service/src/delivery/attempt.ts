@@ -37,7 +37,7 @@ export interface AttemptServices {
 }
 
 /** An endpoint as it is to be sent to. */
-export interface Destination {
+interface Destination {
   readonly claim: Claim
   readonly sign: Sign
   /** Why it is disabled, also if that came after it was claimed. */

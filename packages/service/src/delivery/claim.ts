@@ -18,7 +18,7 @@ import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 
 /** What is asked for when there is a connection: to wait for one shortens no lease. `now` and the lease in milliseconds. */
-export interface Asking {
+interface Asking {
   readonly lease: Lease
   readonly now: number
   /** So many deliveries at most. */

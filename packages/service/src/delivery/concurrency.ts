@@ -42,14 +42,14 @@ export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: C
 }
 
 /** Whether there is one more for the class: a drain of it may begin. */
-export function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
   // A fresh endpoint that hangs becomes a slow one, and must not take by that what is left for the others.
   if (priority === 'fresh' && worker.slow + worker.fresh >= tuning.slow + tuning.fresh) return false
   return inAll(worker) < tuning.total && worker[priority] < mostOf(priority, tuning)
 }
 
 /** Whether less than half of all is in use, and of the class's; of the slow an eighth. */
-export function hasPlenty(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+function hasPlenty(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
   const part = priority === 'slow' ? tuning.plentyOfSlow : tuning.plenty
   return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < mostOf(priority, tuning) * part
 }
@@ -67,7 +67,7 @@ function inAll({ light, heavy, slow, fresh }: WorkerUsage): number {
 const latenessOver = 8
 
 /** The right to one attempt; it counts for the class that it is charged to at the moment. */
-export interface Permit {
+interface Permit {
   priority: PriorityClass
 }
 
@@ -161,7 +161,7 @@ export interface RunningAttempt {
 }
 
 /** How an attempt ended, as far as it bears on the next ones. */
-export interface EndedAttempt {
+interface EndedAttempt {
   /** False when nothing was sent after all. */
   readonly attempted: boolean
   readonly answered: boolean

@@ -20,7 +20,7 @@ import {
 } from './model.ts'
 import type { DisableTuning } from './tuning.ts'
 
-export interface Finding {
+interface Finding {
   readonly endpoint: EndpointKey
   /** The URL that was tried, where the reason is of the URL alone. */
   readonly tried: string | null

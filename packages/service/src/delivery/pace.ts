@@ -5,7 +5,7 @@
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { DueQueue } from './model.ts'
 
-export interface PaceLimits {
+interface PaceLimits {
   readonly apart: number
   readonly atLeast?: number
 }

@@ -60,14 +60,14 @@ export function createRecoverer(services: {
   }
 }
 
-export interface RecoveryKey extends EndpointKey {
+interface RecoveryKey extends EndpointKey {
   readonly recoveryId: string
 }
 
 /** What a piece came to; see the function. 'busy': others hold the organization's clock row, and nothing was done. */
-export type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
+type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
-export interface Recoveries {
+interface Recoveries {
   /** Recoveries with a piece due that nobody does, the longest due first, but for those of the organizations `except`. */
   findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
   /** Whether it is this worker's now, until then. */

@@ -20,13 +20,10 @@ export type Sign = (
  * What signs with these secrets of an endpoint, sealed, newest first: one signature for each, of each scheme that the
  * endpoint wants. Throws what opening one throws.
  */
-export type Signer = (
-  endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>,
-  owner: EndpointKey,
-) => Sign
+type Signer = (endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>, owner: EndpointKey) => Sign
 
 /** As a SecretBox opens it. */
-export type Open = (sealed: Buffer, owner: EndpointKey) => string
+type Open = (sealed: Buffer, owner: EndpointKey) => string
 
 /**
  * A signer that keeps the `capacity` key objects used last, one a secret and scheme, so that few are opened again; a secret

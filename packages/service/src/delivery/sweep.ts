@@ -31,7 +31,7 @@ export interface SweptQueues {
   ): Promise<{ readonly woken: number; readonly next: Place | null }>
 }
 
-export interface Sweeper {
+interface Sweeper {
   /** Sweeps again and again until stopped. */
   start(): void
   /**

@@ -80,7 +80,7 @@ export interface DrainTuning {
 }
 
 /** Who looks for what is due, and begins drains: `engine.ts`. */
-export interface EngineTuning {
+interface EngineTuning {
   /** How often to look without being woken. */
   readonly pollEvery: number
   /**
@@ -110,7 +110,7 @@ export interface EngineTuning {
 }
 
 /** Leases of endpoint queues, and what their loss means: `leases.ts`. */
-export interface LeaseTuning {
+interface LeaseTuning {
   /** How much longer than an attempt a worker has a queue without a sign of life. */
   readonly beyondAnswer: number
   /** Leases lost in a row, after which deliveries are sent one at a time. */
@@ -123,7 +123,7 @@ export interface LeaseTuning {
 }
 
 /** Looking after what does not say that it is due: `sweep.ts`. */
-export interface SweepTuning {
+interface SweepTuning {
   readonly every: number
   /** What is looked at within this is none to worry about: it may just have been let go, or is being committed. */
   readonly soon: number
@@ -181,7 +181,7 @@ export interface FanOutTuning extends JobTuning {
 }
 
 /** What speaks to receivers: `send/`. */
-export interface SenderTuning {
+interface SenderTuning {
   /**
    * For one address of several, or a quarter of the deadline: enough for a first packet that is lost, which comes again after a
    * second. Node gives up one address before it tries the next, so to wait less would be to miss the one that works.
@@ -219,7 +219,7 @@ export interface SenderTuning {
 }
 
 /** What is read of an answer, in bytes: `send/answer-reader.ts`. An attempt needs its status and the beginning of its body. */
-export interface AnswerTuning {
+interface AnswerTuning {
   /** One head, its status line included. */
   readonly head: number
   /** All before the head of the final answer is complete, interim answers included. */
@@ -233,7 +233,7 @@ export interface AnswerTuning {
 }
 
 /** Names and their addresses: `target/`. */
-export interface ResolverTuning {
+interface ResolverTuning {
   /** How long an answer is used, whatever its own time to live says: addresses change. */
   readonly usedFor: number
   /** Names that are remembered. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Compressed, compressOnce } from '../http/compression.ts'
 
-export interface Asset {
+interface Asset {
   /** Where it is served. */
   readonly address: string
   readonly mediaType: string

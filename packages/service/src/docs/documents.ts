@@ -28,13 +28,13 @@ export interface ServedDocument extends Omit<StoredDocument, 'text'> {
   readonly page: (() => Promise<Rendered>) | null
 }
 
-export interface Rendered {
+interface Rendered {
   readonly content: Html
   /** Its sections, each with the words in it. */
   readonly sections: readonly DocumentSection[]
 }
 
-export interface DocumentSection extends Heading {
+interface DocumentSection extends Heading {
   readonly level: number
   readonly words: string
 }

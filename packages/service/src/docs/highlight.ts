@@ -68,7 +68,7 @@ function patternOf(language: string, { comment, keywords }: Grammar): RegExp {
 }
 
 /** Of a language that is not known, as it is. */
-export function highlighted(code: string, language: string): Html {
+function highlighted(code: string, language: string): Html {
   const grammar = grammars[language]
   if (grammar === undefined) return html`${code}`
   const parts: unknown[] = []

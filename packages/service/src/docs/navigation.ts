@@ -8,7 +8,7 @@ import type { Reference, ShownOperation } from './reference.ts'
 import { objectAddress } from './schema-fields.ts'
 import { type Task, tasks } from './tasks.ts'
 
-export interface Link {
+interface Link {
   readonly address: string
   readonly title: string
   readonly about: string
@@ -16,7 +16,7 @@ export interface Link {
   readonly method?: string
 }
 
-export interface Group {
+interface Group {
   readonly title: string
   readonly links: readonly Link[]
 }
@@ -118,7 +118,7 @@ export function operationAddress(id: string): string {
   return `/docs/api/${id}`
 }
 
-export function operationLink({ id, method, path, summary }: ShownOperation): Link {
+function operationLink({ id, method, path, summary }: ShownOperation): Link {
   const about = `${method.toUpperCase()} ${path}`
   const action = actionOf({ method, path })
   const title = action === null ? summary : capitalized(action.replaceAll('-', ' '))

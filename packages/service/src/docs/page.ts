@@ -16,7 +16,7 @@ export interface Heading {
 }
 
 /** What a page is made with besides. */
-export interface Frame {
+interface Frame {
   /** The list at the side, and where the page stands in it. */
   readonly sidebar: Html
   readonly trail: Html

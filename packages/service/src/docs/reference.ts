@@ -27,7 +27,7 @@ export interface ShownOperation {
   readonly events: Carriers | null
 }
 
-export interface ShownParameter {
+interface ShownParameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
@@ -52,7 +52,7 @@ export interface ShownEvent {
   readonly example: unknown
 }
 
-export type Schemas = Readonly<Record<string, Json>>
+type Schemas = Readonly<Record<string, Json>>
 
 export interface Reference {
   /** `openapi.json`. */

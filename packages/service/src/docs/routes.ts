@@ -22,7 +22,7 @@ import { searchIndex } from './search-index.ts'
 import { confine, first, sendUnchanging, sendVersioned, type Versioned, versioned } from './sending.ts'
 
 /** What the routes serve: made, and read from files, for whoever asks first. */
-export interface Docs {
+interface Docs {
   readonly document: () => Promise<Versioned>
   readonly assets: () => Promise<Assets>
   readonly documents: () => Promise<Documents>

@@ -6,7 +6,7 @@
 import { exampleId } from '../openapi/examples.ts'
 import { exampleOf, type Reference, type ShownOperation } from './reference.ts'
 
-export interface Sample {
+interface Sample {
   readonly language: Language
   readonly code: string
 }
@@ -271,7 +271,7 @@ function numbersOf(values: Readonly<Record<string, string>>): Record<string, unk
 }
 
 /** JSON as a literal of a language, on one line where it is short. */
-export function literal(value: unknown, language: 'typescript' | 'python', depth: number): string {
+function literal(value: unknown, language: 'typescript' | 'python', depth: number): string {
   const isPython = language === 'python'
   const indent = isPython ? '    ' : '  '
   if (typeof value === 'string') return isPython ? JSON.stringify(value) : quoted(value)

@@ -23,7 +23,7 @@ export function fieldsOf(schema: Json): readonly Field[] {
 }
 
 /** What tells one list of fields from another on its page, and whether it is said which fields must be there. */
-export interface Listing {
+interface Listing {
   readonly anchor: string
   readonly marksRequired: boolean
 }

@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** Findings of one check. */
-export interface Findings {
+interface Findings {
   ok(found: string): Finding
   warning(found: string, advice: string): Finding
   failed(found: string, advice: string): Finding

@@ -42,7 +42,7 @@ const uncounted = 16 * 1024
 const largeResponse = mebibyte
 
 /** What is held, for the metrics. */
-export interface AdmissionStanding {
+interface AdmissionStanding {
   readonly requests: number
   readonly memory: number
   readonly waiting: number

@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** What a route asks of a caller: a scope, or any living key. */
-export type Needed = string | 'any key'
+type Needed = string | 'any key'
 
 /** Why the caller may not do what needs this; null when it may. */
 function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {

@@ -20,7 +20,7 @@ import { preferred } from './negotiation.ts'
 
 /** Content codings, the better one first. */
 const codings = ['br', 'gzip'] as const
-export type Coding = (typeof codings)[number]
+type Coding = (typeof codings)[number]
 
 const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants
 

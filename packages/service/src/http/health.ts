@@ -16,7 +16,7 @@ const goodFor = 1_000
 /** How long the database may take to answer, in milliseconds: one that vanished in silence never does. */
 const answersWithin = 2_000
 
-export interface Health {
+interface Health {
   /** Whether the database answers, as it was at most a second ago; of several, whether any does. */
   readonly answers: () => Promise<boolean>
   /**
@@ -27,7 +27,7 @@ export interface Health {
 }
 
 /** A database that is asked about. */
-export interface Asked {
+interface Asked {
   /** Null of one that is alone. */
   readonly name: string | null
   readonly answers: () => Promise<boolean>

@@ -36,7 +36,7 @@ export function idempotencyOf(
   })
 }
 
-export interface StoredResponse {
+interface StoredResponse {
   readonly status: number
   readonly body: string
 }
@@ -83,7 +83,7 @@ export function encodeResponse(
 }
 
 /** Opens an answer that is kept encrypted, about this subject. */
-export type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
+type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
 export function createIdempotencyStore(
   {
@@ -161,7 +161,7 @@ const fullOf = (maxBytes: number) =>
   `An organization may have ${maxBytes} bytes of objects and of responses that are stored for 24 hours together. Send the request without an Idempotency-Key, so that no response is stored, or delete customers or tickets that are not needed.`
 
 /** What is answered now, or the answer that was kept of the first such request. */
-export type Once =
+type Once =
   | Exclude<Outcome<unknown>, { outcome: 'replayed' }>
   | { readonly outcome: 'kept'; readonly answer: StoredResponse }
 

@@ -48,7 +48,7 @@ export function endOfText(json: Buffer, from: number): number {
   return json.length
 }
 
-export interface Counted {
+interface Counted {
   /** Whether objects and arrays are within each other deeper than `deepestNesting`: then the rest is not counted. */
   readonly tooDeep: boolean
   /** Members of objects, as they are written: a name that is written twice counts twice. */
@@ -93,7 +93,7 @@ export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFaul
 export const tooDeep: BodyFault = `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`
 
 /** What is said of a body that is no JSON. */
-export function notJson(reason: string): BodyFault {
+function notJson(reason: string): BodyFault {
   return `The body is not valid JSON in UTF-8: ${reason}.`
 }
 

@@ -6,7 +6,7 @@ import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { ReadParameter } from '../openapi/part.ts'
 
-export const defaultLimit = 20
+const defaultLimit = 20
 const maximumLimit = 100
 
 /** The problem of a name that is not among `known`, that is given twice, or whose text nothing can hold; null when there is none. */
@@ -30,11 +30,6 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
 export interface Page {
   readonly limit: number
   readonly offset: number
-}
-
-export interface CreatedBetween {
-  readonly createdAfter: string | null
-  readonly createdBefore: string | null
 }
 
 const limit: ReadParameter<number> = {

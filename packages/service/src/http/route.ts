@@ -110,7 +110,7 @@ export function routesOf<Services>() {
 }
 
 /** What routes are let in by, and repeated under. */
-export interface Access {
+interface Access {
   readonly admission: Admission
   readonly idempotency: IdempotencyStore
 }
@@ -127,7 +127,7 @@ export function partOf<Services>(routes: () => readonly Route<Services>[], servi
 }
 
 /** What answers a request, in one database. */
-export interface Answering {
+interface Answering {
   readonly parts: readonly Part[]
   readonly idempotency: IdempotencyStore
 }

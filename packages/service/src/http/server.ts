@@ -17,7 +17,7 @@ const mebibyte = 1024 * 1024
 const arrivesWithin = 60_000
 
 /** What a server has beyond routes. Everything is optional. */
-export interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
+interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
   /** Where clients reach the service, as `https://desk.example`. Default: what their requests say. */
   readonly publicUrl?: string | null
   /** Whether a proxy at this address is believed about where a request came from and went to. Default: none is. */

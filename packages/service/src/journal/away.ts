@@ -7,7 +7,7 @@
 export const awayCode = 'DW003'
 
 /** `fenced`: by none for a moment, after which it is to be asked again. Others: by another, which the directory knows. */
-export type Away = 'arriving' | 'fenced' | 'moved'
+type Away = 'arriving' | 'fenced' | 'moved'
 
 /**
  * SQL of the organizations that this database holds and does not serve, as an array: read once a statement. What searches all of them for

@@ -29,7 +29,7 @@ export function knownContentDigest(counters: string): string {
         then ${counters}.content_digest end`
 }
 
-export interface ContentRecount {
+interface ContentRecount {
   /** Counts what there is to count, and looks again every minute until stopped. */
   start(): void
   /** Begins no more counts, and waits for the one under way, 5 s at most. */

@@ -51,7 +51,7 @@ export const defaultLimits: GroupLimits = {
  * `lock_not_available` when a clock is held by others: one that waits for the lock after some seconds, any other before
  * long.
  */
-export type CommitCall = (
+type CommitCall = (
   parts: readonly CallPart[],
   waitsForLock: boolean,
 ) => Promise<readonly (readonly UnitOutcome[])[]>

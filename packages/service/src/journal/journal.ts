@@ -38,7 +38,7 @@ export type CallUnderClock = <A>(
 ) => Promise<A>
 
 /** Called with each call of the commit function that has ended well. */
-export type CommitObserver = (call: {
+type CommitObserver = (call: {
   readonly milliseconds: number
   /** Units that it carried. */
   readonly units: number

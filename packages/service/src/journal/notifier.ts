@@ -10,7 +10,7 @@ import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
 
 /** An endpoint's queue that a commit has made due: a row of `lanes`, and its `tier`. */
-export interface WokenQueue {
+interface WokenQueue {
   readonly organizationId: string
   readonly webhookId: string
   readonly tier: number
@@ -33,7 +33,7 @@ export const deliveriesChannel = 'deskwire_deliveries'
 export const largeCommit = 'large'
 
 /** The payload there when deliveries are due. */
-export interface DeliveriesNotification {
+interface DeliveriesNotification {
   /** All of them are due from then on, in milliseconds since the Unix epoch; 0 when they are due already, or it is not known. */
   readonly at: number
   /** The worker that was told of all of them; null when none was. */
@@ -164,7 +164,7 @@ export const streamChannel = 'deskwire_stream'
 export type StreamNotification = ReadonlyMap<string, ReadonlySet<string>> | null
 
 /** `organization:kind+kind,…`; nothing when that is too much for one notification. */
-export function encodeNotification(notification: ReadonlyMap<string, ReadonlySet<string>>): string {
+function encodeNotification(notification: ReadonlyMap<string, ReadonlySet<string>>): string {
   const text = [...notification]
     .map(([organization, kinds]) => `${organization}:${[...kinds].join('+')}`)
     .join(',')

@@ -69,7 +69,7 @@ function isOne(source: Source): source is StreamTable {
 }
 
 /** What a page is asked for with, in the order of the statements' parameters. */
-export interface PageValues {
+interface PageValues {
   readonly organizationId: string
   /** Behind this position, as text. */
   readonly after: readonly [at: string, id: string]

@@ -12,7 +12,7 @@ import type { IdRange } from '../kernel/id-ranges.ts'
 import { formatDigest, sumOfTerms, versionBytes } from './body.ts'
 import type { StreamTable } from './stream-table.ts'
 
-export interface RangeDigest extends IdRange {
+interface RangeDigest extends IdRange {
   readonly count: number
   readonly digest: string
   readonly contentDigest: string
@@ -20,7 +20,7 @@ export interface RangeDigest extends IdRange {
   readonly ids?: readonly string[]
 }
 
-export interface RangeDigests {
+interface RangeDigests {
   /** The organization's clock, in milliseconds: everything up to it is counted in, and nothing later. */
   readonly asOf: number
   /** That place in the stream of the kind. */

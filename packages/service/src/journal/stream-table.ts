@@ -5,7 +5,7 @@
  * body_version.
  */
 
-export interface StreamColumn {
+interface StreamColumn {
   readonly name: string
   readonly type: string
 }

@@ -11,12 +11,12 @@ import { OrganizationAway } from './away.ts'
 import type { StreamNotification } from './notifier.ts'
 
 /** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
-export interface Interest {
+interface Interest {
   readonly organizationId: string
   readonly kinds: ReadonlySet<string>
 }
 
-export interface Watch extends Disposable {
+interface Watch extends Disposable {
   /**
    * True, to look again, when something that the reader wishes for has happened since the watch began or since this
    * was last called. False when the reader's time is up, it has gone, or waiting is over for all.
@@ -46,7 +46,7 @@ export interface WaitingReaders {
 }
 
 /** The last stamps of these organizations, in milliseconds. */
-export type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
+type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
 interface Waiter {
   readonly interest: Interest

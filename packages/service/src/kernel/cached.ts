@@ -4,7 +4,7 @@
  */
 import type { Clock } from './timestamps.ts'
 
-export interface CacheOptions {
+interface CacheOptions {
   readonly clock: Clock
   /** How old an answer may be, counted from when it was asked for, in milliseconds. */
   readonly goodFor: number

@@ -3,7 +3,7 @@
  * never joins a query that has already been sent, so it sees everything that was committed before it was asked.
  */
 
-export interface CoalesceLimits {
+interface CoalesceLimits {
   /** Keys in one query. */
   readonly keys: number
   /** Queries under way at once. */

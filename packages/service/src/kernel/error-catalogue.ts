@@ -35,7 +35,7 @@ export interface ProblemMembers {
   readonly logged?: Readonly<Record<string, string>>
 }
 
-export interface ErrorEntry {
+interface ErrorEntry {
   readonly status: number
   readonly title: string
   /** What has happened, for somebody who sees the code for the first time. Code stands between backticks. */

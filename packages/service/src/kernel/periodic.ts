@@ -5,7 +5,7 @@
 import { stopwatch } from './timestamps.ts'
 
 /** `idle`: nothing is to come by itself. `waiting`: the next run has its time. `stopped`: for good. */
-export type PeriodicStatus = 'idle' | 'waiting' | 'running' | 'stopped'
+type PeriodicStatus = 'idle' | 'waiting' | 'running' | 'stopped'
 
 export interface Periodic {
   /** Begins the first run now; from here on they come by themselves. */

@@ -36,7 +36,7 @@ export interface Tracer {
 }
 
 /** A figure: its unit in UCUM's notation, as the conventions have it. */
-export interface InstrumentOptions {
+interface InstrumentOptions {
   readonly unit: string
   readonly description: string
 }

@@ -6,7 +6,7 @@ import { stopwatch } from './timestamps.ts'
 const sliceMilliseconds = 8
 
 /** Resolves at once while this turn is short, and else when all that waits had its turn. */
-export type YieldWhenDue = () => Promise<void> | undefined
+type YieldWhenDue = () => Promise<void> | undefined
 
 /** Begins a turn. */
 export function yielder(): YieldWhenDue {

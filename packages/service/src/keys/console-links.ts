@@ -46,7 +46,7 @@ export interface ConsoleSession {
   readonly expiresAt: string
 }
 
-export interface ConsoleLinkServices {
+interface ConsoleLinkServices {
   readonly database: Pick<Database, 'of' | 'together'>
   readonly callUnderClock: CallUnderClock
   readonly clock: Clock

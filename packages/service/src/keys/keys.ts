@@ -33,7 +33,7 @@ export const keyLimit = 1_000
 /** How long a replaced token goes on working, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
 
-export interface KeyServices {
+interface KeyServices {
   readonly store: KeyStore
   readonly clock: Clock
   /** Every scope there is. */
@@ -47,7 +47,7 @@ export interface KeyServices {
 }
 
 /** The record with its token, which is shown this once. */
-export type WithToken = KeyRecord & { readonly token: string }
+type WithToken = KeyRecord & { readonly token: string }
 
 export interface Keys {
   create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithToken>>

@@ -15,7 +15,7 @@ import { keyFields, keyRecord, tokenField } from './api-key.ts'
 import { type Keys, keyShape, noSuchKey } from './keys.ts'
 import type { KeyStore } from './store.ts'
 
-export interface KeyServices {
+interface KeyServices {
   readonly keys: Keys
   readonly store: Pick<KeyStore, 'list'>
   readonly clock: Clock

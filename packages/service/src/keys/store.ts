@@ -13,13 +13,13 @@ import {
   updateFunction,
 } from './functions.ts'
 
-export interface KeyFilter {
+interface KeyFilter {
   readonly createdAfter: string | null
   readonly createdBefore: string | null
 }
 
 /** What is stored of a new token. */
-export interface StoredToken {
+interface StoredToken {
   readonly hash: Buffer
   readonly last4: string
 }

@@ -52,7 +52,7 @@ const failuresTold = 10
 const lockNumber = 673_720_111
 
 /** What `pool` writes must be durable when it is acknowledged, as it is part of the stream. It takes two connections. */
-export function createBackfill(services: {
+function createBackfill(services: {
   readonly pool: Pool
   readonly kinds: readonly Kind[]
   /** One that gives up at once where an organization's clock is held, rather than keep the others waiting. */

@@ -38,14 +38,14 @@ const aroundBytes = 4_096
 /** An item as it was sent, or why nobody looks at it. */
 export type SentItem = Result<unknown, Problem>
 
-export interface BatchBody {
+interface BatchBody {
   /** The body without its items: in the place of each stands the first as `0`, and none where there is none. */
   readonly around: unknown
   /** Null when `items` is no list, or not there. */
   readonly items: readonly SentItem[] | null
 }
 
-export type BatchFault =
+type BatchFault =
   | { readonly fault: 'malformed'; readonly detail: BodyFault }
   /** More items than `batchLimit`; what is behind them was not looked at. */
   | { readonly fault: 'too_many' }

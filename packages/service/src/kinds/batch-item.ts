@@ -22,12 +22,12 @@ import type { Kind, RuleContext, State } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
 import { parsePatch } from './validate.ts'
 
-export type ItemOutcome =
+type ItemOutcome =
   | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly id: string }
   | { readonly outcome: 'refused'; readonly problem: Problem }
 
 /** An existing object as an item of an upsert leaves it: a PATCH that may repeat what only a creation can set. */
-export function upserted(
+function upserted(
   kind: Kind,
   before: State,
   item: unknown,
@@ -66,7 +66,7 @@ export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem>
 }
 
 /** The refusal of an item that an earlier one of the same call stands in the way of. */
-export function repeats(earlier: number, id: string): Problem {
+function repeats(earlier: number, id: string): Problem {
   const detail = `Item ${earlier} of this call is the same object, or has the same unique value. Send it in another call.`
   return problem('duplicate', detail, { existingId: id })
 }
@@ -75,7 +75,7 @@ export function repeats(earlier: number, id: string): Problem {
  * Wrong places that the answer to a batch lists beyond the first of each item, so that it has an upper size: a hundred of
  * an item, as of an object by itself, and a thousand in all.
  */
-export class ErrorShare {
+class ErrorShare {
   #left = 1_000
 
   /** How many the next item may list: its first in any case. */
@@ -132,7 +132,7 @@ function shownItem(item: ItemOutcome, index: number): ShownItem {
   return { index, outcome, status, problem: { code, title, detail, ...members } }
 }
 
-export interface BatchItems {
+interface BatchItems {
   readonly items: readonly SentItem[]
   /** For upserts, the objects that there are, by externalId; null when all items are creations. */
   readonly existing: ReadonlyMap<string, FoundRow> | null
@@ -146,7 +146,7 @@ export interface Planned {
   readonly change: Change
 }
 
-export interface BatchPlan {
+interface BatchPlan {
   readonly planned: readonly Planned[]
   /** What the creations change beside the new objects. */
   readonly rest: Required<Omit<Unit, 'span' | 'signal'>>

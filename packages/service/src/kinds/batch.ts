@@ -12,7 +12,7 @@ import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } f
 import type { ChangeServices } from './changes.ts'
 import { refusalProblem, tooBusy } from './outcomes.ts'
 
-export type BatchResult =
+type BatchResult =
   /** Committed, and kept with what it is about: the answer as it is sent to who may read the kind. */
   | { readonly outcome: 'done'; readonly answer: string }
   /** There was nothing to commit, and no answer is kept yet. `about`: an object that it names, null when it names none. */

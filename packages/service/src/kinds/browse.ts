@@ -5,7 +5,7 @@ import type { Kind } from './kind.ts'
 import type { Condition } from './list-query.ts'
 import { searchQuery } from './search.ts'
 
-export interface BrowsePage {
+interface BrowsePage {
   /** The rows' bodies, joined by commas. */
   readonly records: string
   readonly found: number
@@ -17,7 +17,7 @@ export interface Browse {
   page(organizationId: string, query: BrowseQuery, signal?: AbortSignal): Promise<BrowsePage | 'too_long'>
 }
 
-export interface BrowseQuery {
+interface BrowseQuery {
   readonly limit: number
   readonly offset: number
   readonly conditions: readonly Condition[]

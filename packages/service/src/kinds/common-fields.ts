@@ -5,7 +5,7 @@ import { defineField, type Field } from './field.ts'
 import { storableText, text } from './fields.ts'
 
 /** Up to 50 labels. A set: repeats are dropped, order is kept. */
-export function tags(): Field<readonly string[]> {
+function tags(): Field<readonly string[]> {
   const schema = z.array(storableText(1, 50)).max(50)
   return defineField<readonly string[]>(
     schema.transform((words) => [...new Set(words)]),
@@ -16,10 +16,10 @@ export function tags(): Field<readonly string[]> {
   )
 }
 
-export type CustomAttributes = Readonly<Record<string, string | number | boolean>>
+type CustomAttributes = Readonly<Record<string, string | number | boolean>>
 
 /** Up to 50 named values. A PATCH merges: a key sent replaces its value, null deletes the key. */
-export function customAttributes(): Field<CustomAttributes> {
+function customAttributes(): Field<CustomAttributes> {
   const name = storableText(1, 40)
   const text = storableText(0, 500)
   const value = z.union([text, z.number(), z.boolean(), z.null()])

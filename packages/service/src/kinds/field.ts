@@ -5,13 +5,13 @@
 import type { z } from 'zod'
 
 /** Who may set a field: clients always, clients at creation only, or the service. */
-export type Access = 'write' | 'create' | 'read'
+type Access = 'write' | 'create' | 'read'
 
 /**
  * What becomes of an object when the object that it refers to is removed: it goes too, it stays and refers to
  * nothing, or nothing happens to it.
  */
-export type OnRemove = 'remove' | 'detach' | 'keep'
+type OnRemove = 'remove' | 'detach' | 'keep'
 
 export interface Reference {
   /** The kind referred to. */

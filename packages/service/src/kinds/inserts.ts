@@ -23,7 +23,7 @@ import { parseRepresentation } from './representation.ts'
 /** Rows of every kind. */
 export type Rows = (kind: Kind) => RowReader
 
-export interface PlannedInserts {
+interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or why there is none. */
   readonly changes: readonly Result<Change, Problem>[]
   /** What else belongs to the unit. */

@@ -49,7 +49,7 @@ export function action<S, const F extends Fields>(declaration: {
  * From the members that a body of one version shows to those of the next: a field added with a value, renamed, dropped. Pure, and
  * total over every body of that version. It sets no reference that the row did not have, and leaves the sequence as it is.
  */
-export type Upgrade = (shown: State) => State
+type Upgrade = (shown: State) => State
 
 export interface Declaration<F extends Fields> {
   /** Singular, as in `object` and in event types: `ticket`. */
@@ -117,7 +117,7 @@ export interface Moved {
   readonly after: State
 }
 
-export interface Plan<S> {
+interface Plan<S> {
   /** The new objects completed, or refused; in the order of the drafts. */
   readonly drafts: readonly Result<S, Problem>[]
   readonly moved: readonly Moved[]

@@ -32,7 +32,7 @@ function duplicate(kind: Kind, field: string, existingId: string): Problem {
 }
 
 /** 422 for a field that refers to what does not exist. */
-export function unknownReference(kind: Kind, field: string): Problem {
+function unknownReference(kind: Kind, field: string): Problem {
   const target = kind.fields[field]?.reference
   const called = target?.condition?.otherwise ?? target?.kind
   const pointer = `/${field}${target?.within ?? ''}`

@@ -18,7 +18,7 @@ import { kindPart } from './routes.ts'
 import { streamResource } from './stream-resource.ts'
 import { streamPart } from './stream-routes.ts'
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly pool: Pool
   readonly database: Database
   readonly clock: Clock

@@ -13,7 +13,7 @@ export interface Identity {
   readonly createdAt: string
 }
 
-export interface StoredObject extends Identity {
+interface StoredObject extends Identity {
   readonly state: State
   readonly updatedAt: string
 }

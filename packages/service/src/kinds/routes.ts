@@ -48,7 +48,7 @@ import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
-export interface KindServices extends BulkServices, DigestServices {
+interface KindServices extends BulkServices, DigestServices {
   readonly changes: Changes
   readonly rows: RowReader
   readonly stream: SyncSource<Checkpoint>

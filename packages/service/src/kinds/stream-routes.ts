@@ -18,7 +18,7 @@ import { filterNames } from './list-query.ts'
 import { createStreamCursors } from './stream-resource.ts'
 import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
-export interface StreamServices {
+interface StreamServices {
   /** The stream of these kinds. */
   readonly feedsOf: (kinds: readonly Kind[]) => Feeds<Checkpoints>
   readonly readers: WaitingReaders

@@ -28,7 +28,7 @@ const now = '2026-03-01T12:00:00.000Z'
 /** Actions in a row that are tried: enough to undo what another has done. */
 const depth = 3
 
-export interface Explored {
+interface Explored {
   /** States that a creation can lead to. */
   readonly created: readonly State[]
   readonly transitions: readonly Transition[]
@@ -202,12 +202,12 @@ export function sampleValues(field: Field, example?: unknown): readonly unknown[
 }
 
 /** The words of a choice that can be sent; null for any other field. */
-export function wordsOf(field: Field): readonly string[] | null {
+function wordsOf(field: Field): readonly string[] | null {
   return field.schema instanceof z.ZodEnum ? (field.schema.options as string[]) : null
 }
 
 /** Bodies for these fields, with every sample of each in some of them. */
-export function sampleInputs(fields: Fields): readonly State[] {
+function sampleInputs(fields: Fields): readonly State[] {
   return Object.entries(fields).reduce<readonly State[]>(
     (inputs, [name, field]) =>
       inputs.flatMap((input) => sampleValues(field).map((value) => ({ ...input, [name]: value }))),
@@ -226,7 +226,7 @@ export function exampleState(kind: Kind): State {
 }
 
 /** The example once created, and with each word of each choice that can be sent, if need be with another value beside. */
-export function createdStates(kind: Kind): readonly State[] {
+function createdStates(kind: Kind): readonly State[] {
   const sent = Object.entries(kind.fields).filter(([, { access }]) => access !== 'read')
   const varied = sent.flatMap(([name, field]) =>
     (wordsOf(field) ?? []).map((word): State => ({ [name]: word })),

@@ -45,7 +45,7 @@ export function parseCreation(shape: Shape, body: unknown, most = listedErrors):
   return ok(draft)
 }
 
-export interface Patch {
+interface Patch {
   readonly draft: State
   readonly sent: ReadonlySet<string>
 }

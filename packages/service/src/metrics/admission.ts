@@ -5,7 +5,7 @@ import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
 /** What requests hold of the process. */
-export interface AdmissionStanding {
+interface AdmissionStanding {
   readonly requests: number
   /** Bytes. */
   readonly memory: number
@@ -28,7 +28,7 @@ export function countAdmission(register: Registry, standing: () => AdmissionStan
 }
 
 /** Statements at the API's pool. */
-export interface PoolStanding {
+interface PoolStanding {
   readonly waiting: number
   readonly underWay: number
 }

@@ -276,7 +276,7 @@ export const catalogue = {
   },
 } as const satisfies Readonly<Record<`deskwire_${string}`, Figure>>
 
-export type FigureName = keyof typeof catalogue
+type FigureName = keyof typeof catalogue
 export type NameOf<Type extends Figure['type']> = {
   [Name in FigureName]: (typeof catalogue)[Name]['type'] extends Type ? Name : never
 }[FigureName]

@@ -10,7 +10,7 @@ const resolution = 10
 const period = 60_000
 
 /** What is read of a histogram of delays, in nanoseconds. */
-export type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
+type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
 
 /** The delays of the last minute, up to two, or since anybody asked. Time is what `elapsed` says. */
 export class DelayWatch {

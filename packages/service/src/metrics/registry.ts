@@ -16,7 +16,7 @@ import { gauge } from './instruments.ts'
 export type MetricsSnapshot = object[]
 
 /** What a process does, or a thread of the API: the one for large bodies. */
-export type Part = 'api' | 'bulk' | 'worker'
+type Part = 'api' | 'bulk' | 'worker'
 
 /**
  * A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. One of several
@@ -64,11 +64,11 @@ function threadMetrics(part: Part): Registry {
 }
 
 /** What all of them say, as text; series that two have in common are summed up. */
-export function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
+function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return AggregatorRegistry.aggregate([...snapshots]).metrics()
 }
 
-export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
+const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
 /** How old figures may be, in milliseconds: to write them down takes longer than most requests. */
 const goodFor = 1_000

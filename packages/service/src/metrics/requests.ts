@@ -26,7 +26,7 @@ export function timeRequests(register: Registry) {
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
 
 /** What is told of a call of the commit function: how long it took, what it carried, how far ahead it was. */
-export interface CommitCalled {
+interface CommitCalled {
   readonly milliseconds: number
   readonly units: number
   /** Milliseconds; null where nobody asked. */

@@ -79,7 +79,7 @@ const storageFailureGoodFor = 1_000
 const measures = ['rows', 'bytes', 'removed', 'log'] as const
 
 /** The largest by each measure, most first. */
-export type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
+type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
 /**
  * How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { firstIdAt } from '../kernel/ids.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
-export interface OrganizationLoad {
+interface OrganizationLoad {
   readonly organizationId: string
   readonly name: string
   /** Of the representations of what exists. */
@@ -17,7 +17,7 @@ export interface DatabaseLoad {
   readonly organizations: readonly OrganizationLoad[]
 }
 
-export interface ProposedMove extends OrganizationLoad {
+interface ProposedMove extends OrganizationLoad {
   readonly from: string
   readonly to: string
 }

@@ -17,7 +17,7 @@ import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 type Queryable = Pick<Pool, 'query'>
 
 /** Of a kind's existing rows; digests as numbers below 2^64. */
-export interface Sums {
+interface Sums {
   readonly count: string
   readonly digest: string
   readonly content: string
@@ -27,7 +27,7 @@ export interface Sums {
 export type KindSums = Readonly<Record<string, Sums>>
 
 /** What was found in some rows of some tables. */
-export interface Measured {
+interface Measured {
   /** By table: how many rows, and the sum of their hashes. */
   readonly rows: Readonly<Record<string, string>>
   readonly kinds: KindSums

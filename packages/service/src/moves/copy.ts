@@ -51,7 +51,7 @@ interface Changes {
   readonly ids: readonly string[]
 }
 
-export interface Step {
+interface Step {
   /** Rows that were put into the target. */
   readonly rows: number
   /** Writes that it brought over among them. */

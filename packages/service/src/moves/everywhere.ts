@@ -89,7 +89,7 @@ export async function changeEverywhere(
   return outcome
 }
 
-export interface DeleteEverywhereOptions {
+interface DeleteEverywhereOptions {
   /** Is told of the rows that are gone so far. */
   readonly onPiece?: (rows: number) => void
   /** Is asked before anything is deleted, with what its home has; null where there is none. Rejects to delete nothing. */

@@ -27,7 +27,7 @@ export interface Databases {
   readonly clock: Clock
 }
 
-export interface Progress {
+interface Progress {
   readonly phase: 'copying' | 'comparing' | 'turning' | 'waiting'
   /** Rows that this run has copied so far. */
   readonly rows: number
@@ -44,7 +44,7 @@ export interface MoveOptions {
   readonly fence?: FenceLimits
 }
 
-export interface Moved {
+interface Moved {
   /** `unchanged`: it was there already. */
   readonly outcome: 'moved' | 'unchanged'
   readonly from: string

@@ -167,7 +167,7 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
 }
 
 /** What is needed to let an organization arrive that has left. */
-export interface Departed {
+interface Departed {
   readonly organizationId: string
   readonly source: Pool
   readonly target: Pool

@@ -16,7 +16,7 @@ export interface ApiPart {
   readonly sent?: () => readonly SentEvent[]
 }
 
-export interface Tag {
+interface Tag {
   readonly name: string
   readonly description: string
 }
@@ -84,7 +84,7 @@ export interface ReadParameter<T> extends QueryParameter {
   readonly read: (text: string | null, name: string) => Result<T, Problem>
 }
 
-export type AnswerHeader = 'ETag' | 'Location' | 'Cache-Control'
+type AnswerHeader = 'ETag' | 'Location' | 'Cache-Control'
 
 export interface Answer {
   readonly description: string

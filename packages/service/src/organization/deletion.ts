@@ -19,7 +19,7 @@ const clockWithin = '30s'
 /** The organization cannot be deleted now; the message says why and what to do. */
 export class DeletionError extends Error {}
 
-export interface DeletionOptions {
+interface DeletionOptions {
   readonly onPiece?: (rows: number) => void
   readonly rowsAPiece?: number
 }

@@ -57,7 +57,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
   }
 }
 
-export interface OrganizationRow {
+interface OrganizationRow {
   readonly organization_id: string
   readonly name: string
   readonly created_at: Date
@@ -65,7 +65,7 @@ export interface OrganizationRow {
 }
 
 /** The organization as the API shows it (specification 3.6). */
-export function organizationRecord(row: OrganizationRow) {
+function organizationRecord(row: OrganizationRow) {
   return {
     id: row.organization_id,
     object: 'organization' as const,
@@ -75,7 +75,7 @@ export function organizationRecord(row: OrganizationRow) {
   }
 }
 
-export type OrganizationRecord = ReturnType<typeof organizationRecord>
+type OrganizationRecord = ReturnType<typeof organizationRecord>
 
 export const organizationFields: Shown<OrganizationRecord> = {
   id: field(uuid, 'Its id: `organizationId` of everything that it owns.'),

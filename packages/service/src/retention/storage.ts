@@ -7,7 +7,7 @@ import type { Pool } from 'pg'
 import type { StorageLimits } from '../journal/change.ts'
 
 /** The largest organizations by each measure, most first; of an organization that stores nothing there is no figure. */
-export interface LargestStores {
+interface LargestStores {
   /** Existing rows of all kinds. */
   readonly rows: readonly number[]
   /** Bytes of their bodies. */
@@ -54,7 +54,7 @@ function mostOf(source: string, measure: string): string {
 }
 
 /** An organization that has come near to what it may store. */
-export interface NearLimit {
+interface NearLimit {
   readonly organizationId: string
   readonly rows: number
   readonly bytes: number

@@ -68,7 +68,7 @@ const keptMilliseconds = 60_000
 const tellMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
-export interface Bulk extends Running {
+interface Bulk extends Running {
   readonly offload: Offload
   /** Requests that wait to be let into the thread. */
   readonly waiting: () => number

@@ -20,10 +20,10 @@ import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
 
 /** What a process needs to know of its own keys, and of where they come from. */
-export type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
+type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
 /** A database with what can be asked of it without a schema. */
-export type Unprepared = Pick<OpenDatabase, 'name' | 'pool' | 'sessions' | 'address'>
+type Unprepared = Pick<OpenDatabase, 'name' | 'pool' | 'sessions' | 'address'>
 
 /** @throws as pg does when it cannot be reached; MigrationError, SettingError or PoolerError when it cannot be used. */
 export async function prepare(

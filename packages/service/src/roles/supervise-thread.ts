@@ -36,7 +36,7 @@ const stopMilliseconds = 13_500
 const stopWithin = stopMilliseconds + 500
 
 /** The database, as the thread's supervisor needs it. */
-export interface SummariesWaiting {
+interface SummariesWaiting {
   /** Whether there is, or has been, anything to do. */
   isNeeded(): Promise<boolean>
   /** Gives back what a thread held that has ended. */

@@ -88,7 +88,7 @@ export interface RunningWorker extends Running {
 }
 
 /** What the workers of a process have together: attempts under way, and what attempts are sent with. */
-export interface Sending extends Disposable {
+interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
   readonly resolver: Resolver
   readonly sender: Sender
@@ -319,7 +319,7 @@ async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
   return false
 }
 
-export interface Worker {
+interface Worker {
   readonly engine: Engine
   readonly recoverer: JobLoop
   /** Makes what large commits have left to be made. */

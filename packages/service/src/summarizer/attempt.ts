@@ -22,7 +22,7 @@ import {
 } from './transcript.ts'
 
 /** Where warnings go. */
-export interface Log {
+interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
 }
@@ -38,7 +38,7 @@ export interface AttemptServices {
   readonly log: Log
 }
 
-export interface Attempted {
+interface Attempted {
   /** Milliseconds that nobody is to ask for another summary, because the endpoint said so. */
   readonly pause: number
 }

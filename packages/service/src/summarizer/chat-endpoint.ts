@@ -22,7 +22,7 @@ export interface ChatEndpointSettings {
   readonly timeout: number
 }
 
-export interface ChatEndpoint {
+interface ChatEndpoint {
   readonly summarize: Summarize
   close(): Promise<void>
 }
@@ -136,13 +136,13 @@ The user message is one JSON object: "subject", and "messages" in the order they
 
 Answer with the summary alone, as plain text of at most 120 words in two to five sentences: what the customer wanted, what was done, how it ended, and what is still open. Write in the language of the conversation. State only what it says; leave out greetings, signatures, passwords and card numbers.`
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: 'system' | 'user'
   readonly content: string
 }
 
 /** The messages of a chat completion that asks for a summary. */
-export function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMessage[] {
+function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMessage[] {
   const conversation = {
     subject,
     abridged,

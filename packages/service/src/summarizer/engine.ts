@@ -21,7 +21,7 @@ export interface SummaryEngine {
   runDue(): Promise<number>
 }
 
-export interface SummaryEngineOptions extends AttemptServices {
+interface SummaryEngineOptions extends AttemptServices {
   /** From resolution to summary, in milliseconds. */
   readonly delay: number
   /** How long a worker may have a job, in milliseconds: longer than an attempt takes. */

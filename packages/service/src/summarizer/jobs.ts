@@ -7,7 +7,7 @@
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-export interface JobKey {
+interface JobKey {
   readonly organizationId: string
   readonly conversationId: string
 }

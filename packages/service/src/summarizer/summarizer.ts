@@ -27,7 +27,7 @@ export interface SummarySettings {
   readonly endpoint: ChatEndpointSettings | null
 }
 
-export interface Summarizer {
+interface Summarizer {
   readonly engine: SummaryEngine
   close(): Promise<void>
 }

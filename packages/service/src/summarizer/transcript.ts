@@ -91,7 +91,7 @@ function compare(a: string, b: string): number {
 const firstRead = 20
 const lastRead = 60
 
-export interface ReadMessages {
+interface ReadMessages {
   readonly messages: readonly Message[]
   /** Whether there may be more between the first and the last. */
   readonly abridged: boolean

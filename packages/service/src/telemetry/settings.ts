@@ -26,7 +26,7 @@ const samplers = [
 export type SamplerName = (typeof samplers)[number]
 
 const protocols = ['http/protobuf', 'http/json'] as const
-export type Protocol = (typeof protocols)[number]
+type Protocol = (typeof protocols)[number]
 
 function variable<V>(entry: Variable<V>): Variable<V> {
   return entry

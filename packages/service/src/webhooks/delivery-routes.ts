@@ -23,7 +23,7 @@ import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
 
-export interface DeliveryServices {
+interface DeliveryServices {
   readonly endpoints: Endpoints
   readonly store: WebhookStore
   readonly deliveries: DeliveryLog

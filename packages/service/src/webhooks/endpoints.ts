@@ -35,7 +35,7 @@ const signingLimit = 20
 /** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
 
-export interface EndpointServices {
+interface EndpointServices {
   readonly store: WebhookStore
   readonly clock: Clock
   readonly eventTypes: EventTypes

@@ -14,7 +14,7 @@ type Queryable = Pick<Pool, 'query'>
 const anyKey = Buffer.alloc(0)
 
 /** The check values of the keys that a database names; null where it names none. */
-export interface NamedKeys {
+interface NamedKeys {
   /** What is sealed now is sealed with it. Empty where the next key is to be taken. */
   readonly current: Buffer | null
   /** What was sealed before may be sealed with it still: a replacement is not finished. */

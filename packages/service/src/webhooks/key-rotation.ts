@@ -13,7 +13,7 @@ import { createOpener, type EncryptionKeys } from './vault.ts'
 /** The keys are not those of the database; the message says what to set. */
 export class KeyRotationError extends Error {}
 
-export interface KeyRotation {
+interface KeyRotation {
   /** What was sealed anew: signing secrets, and stored responses that hold one or a token. */
   readonly secrets: number
   readonly responses: number
@@ -21,7 +21,7 @@ export interface KeyRotation {
   readonly unreadable: readonly string[]
 }
 
-export interface KeyRotationOptions {
+interface KeyRotationOptions {
   /** Told after each piece how many were sealed anew so far. */
   readonly onPiece?: (sealed: number) => void | Promise<void>
   readonly rowsAPiece?: number

@@ -17,7 +17,7 @@ export interface LogFilter {
   readonly eventType: string | null
 }
 
-export interface LogPage {
+interface LogPage {
   readonly rows: readonly DeliveryRow[]
   readonly hasMore: boolean
   readonly total: number

@@ -113,7 +113,7 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
 }
 
-export interface Hastening {
+interface Hastening {
   readonly object: 'hastening'
   readonly webhookId: string
   readonly hastened: number

@@ -17,7 +17,7 @@ import { reading, webhookOf, writing } from './routes.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import { type RecoveryRow, recoveryRecord } from './webhook.ts'
 
-export interface RecoveryServices {
+interface RecoveryServices {
   readonly endpoints: Endpoints
   readonly recoveries: RecoveryStore
   readonly eventTypes: EventTypes

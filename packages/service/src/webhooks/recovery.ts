@@ -33,7 +33,7 @@ export const recoveryShape: Shape = {
 }
 
 /** A window in milliseconds since the Unix epoch, both ends in it. */
-export interface Window {
+interface Window {
   readonly since: number
   readonly until: number
 }

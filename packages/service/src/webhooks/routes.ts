@@ -18,7 +18,7 @@ import { secretField, webhookFields } from './records.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 
-export interface EndpointServices {
+interface EndpointServices {
   readonly endpoints: Endpoints
   readonly store: Pick<WebhookStore, 'list'>
   readonly clock: Clock

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { createPrivate, syncDirectory } from '../db/embedded/datadir.ts'
 
 /** Bytes of a key for AES-256. */
-export const keyLength = 32
+const keyLength = 32
 
 /** Reads a key as `openssl rand -base64 32` writes one; undefined when `text` is not 32 bytes in base64. */
 export function parseEncryptionKey(text: string): Buffer | undefined {

@@ -17,7 +17,7 @@ import { statsFields } from './records.ts'
 import { reading, webhookOf } from './routes.ts'
 import { type AskedSteps, mostSteps, readStats, stepLengths, stepsOf, stepsUnlessAsked } from './stats.ts'
 
-export interface StatsServices {
+interface StatsServices {
   readonly endpoints: Endpoints
   readonly database: Pick<Database, 'ofLong'>
   readonly clock: Clock

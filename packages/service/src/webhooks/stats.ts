@@ -94,7 +94,7 @@ const statement = `with asked as materialized (select h.organization_id, h.webho
     where u.count > 0 group by 1, 2`
 
 /** What is counted at one place of a tally in a step. */
-export interface DeliveryCount {
+interface DeliveryCount {
   /** When the step began, in milliseconds since the Unix epoch. */
   readonly at: number
   readonly place: number
@@ -102,7 +102,7 @@ export interface DeliveryCount {
 }
 
 /** Every step, also those in which nothing happened. */
-export function pointsOf(
+function pointsOf(
   { from, to, length, answerTimeout }: Steps & { readonly answerTimeout: number },
   deliveries: readonly DeliveryCount[],
   changes: readonly ChangeCount[],

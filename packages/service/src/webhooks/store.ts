@@ -18,7 +18,7 @@ import type { SignatureScheme, WebhookRow } from './webhook.ts'
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
 export type EncodedResponse = string | null
 
-export interface WebhookFilter {
+interface WebhookFilter {
   readonly status: string | null
   readonly createdAfter: string | null
   readonly createdBefore: string | null

@@ -25,7 +25,7 @@ export function keysOf(settings: {
 }
 
 /** Opens what any of the keys has sealed, as a SecretBox does. */
-export type Opener = SecretBox['open']
+type Opener = SecretBox['open']
 
 export function createOpener({ current, previous }: EncryptionKeys): Opener {
   const box = createSecretBox(current)

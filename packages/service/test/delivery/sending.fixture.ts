@@ -20,7 +20,7 @@ const longDeadline = 20_000
 export const authority = createAuthority()
 const certified = authority.issue(['hook.test', 'other.test', 'localhost', '127.0.0.1', '127.0.0.2', '::1'])
 
-export interface Bench {
+interface Bench {
   sender(options?: Partial<SenderOptions> & { trusted?: string; servers?: readonly string[] | null }): Sender
   receiver(options?: Partial<ReceiverOptions>): Promise<Receiver>
   /** Closes everything that was made here. */

@@ -16,7 +16,7 @@ export function blockWith(document: string, language: string, text: string): str
   return block
 }
 
-export interface Program {
+interface Program {
   readonly process: ChildProcess
   /** What it has said so far, on both streams. */
   readonly output: string

@@ -19,7 +19,7 @@ export interface Identity {
 }
 
 /** What a fixture printed. */
-export type Event = Record<string, unknown> & { readonly event: string }
+type Event = Record<string, unknown> & { readonly event: string }
 
 /** A fixture that runs. */
 export interface Fixture {

@@ -9,7 +9,7 @@ import { answer, startReceiver } from './receiver.ts'
 import type { Environment } from './services.ts'
 
 /** The status of the answer to the nth request, from 1; null for none, ever. */
-export type Script = (nth: number) => number | null | Promise<number | null>
+type Script = (nth: number) => number | null | Promise<number | null>
 
 export interface Arrival {
   readonly endpoint: string

@@ -11,7 +11,7 @@ import { checkpointOf, place, type StreamRecord, tableRecords } from './follower
 /** Kinds of which every change has an event. Others change in the sync only, too, and when their customer goes. */
 const alwaysTold = new Set(['customer', 'ticket'])
 
-export interface EventRow {
+interface EventRow {
   readonly id: string
   readonly type: string
   readonly at: string

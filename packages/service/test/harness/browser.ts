@@ -27,7 +27,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** What a page asked for, and what went wrong; each list in order. */
-export interface Watched {
+interface Watched {
   readonly page: Page
   readonly requests: readonly string[]
   /** Failed requests, answers from 400 on, errors of scripts, errors and warnings on the console. */

@@ -13,7 +13,7 @@ import type { Clock } from '../../src/kernel/timestamps.ts'
 import { createChanges } from '../../src/kinds/changes.ts'
 import type { Kind } from '../../src/kinds/kind.ts'
 
-export interface Decide {
+interface Decide {
   create(organizationId: string, body: object, idempotency?: ResponseToStore): Promise<Change>
   /** On this version of the row, current or not. */
   update(organizationId: string, row: StoredRow, patch: object): Promise<Change>
@@ -21,7 +21,7 @@ export interface Decide {
 }
 
 /** Decides with the kind's own rules, at the clock's time. A change that the rules refuse is the test's mistake. */
-export function decide(kind: Kind, clock: Clock): Decide {
+function decide(kind: Kind, clock: Clock): Decide {
   async function captured(
     row: StoredRow | null,
     ask: (changes: ReturnType<typeof createChanges>) => Promise<unknown>,

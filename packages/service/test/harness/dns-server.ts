@@ -25,12 +25,12 @@ export type DnsReply =
   /** No answer at all. */
   | 'silence'
 
-export interface Alias {
+interface Alias {
   readonly to: string
   readonly ttl: number
 }
 
-export interface DnsQuery {
+interface DnsQuery {
   readonly name: string
   readonly family: 4 | 6
   readonly over: 'udp' | 'tcp'

@@ -16,7 +16,7 @@ export interface Checkpoint {
   readonly contentDigest: string
 }
 
-export interface SyncPage {
+interface SyncPage {
   readonly data: readonly SyncRecord[]
   readonly pagination: {
     readonly total: number

@@ -5,7 +5,7 @@ import type { Answer, Api } from './service.ts'
 /** The value given, and what it is shown as; or `[pointer below the field, code]` of the refusal. */
 export type FieldCase = readonly [field: string, given: unknown, shown: unknown]
 
-export class Refused {
+class Refused {
   readonly code: string
   readonly below: string
   constructor(code: string, below = '') {

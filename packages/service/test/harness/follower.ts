@@ -129,7 +129,7 @@ export function recordOf(body: string): StreamRecord {
 }
 
 /** The bodies of a page: records joined by commas, each an object. Splits where the bytes really end. */
-export function splitRecords(records: string): StreamRecord[] {
+function splitRecords(records: string): StreamRecord[] {
   if (records === '') return []
   const bodies = (readJson(`[${records}]`) as unknown[]).map((body) => JSON.stringify(body))
   if (bodies.join(',') !== records) throw new Error('a page is not the JSON that was written')

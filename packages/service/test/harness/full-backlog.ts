@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 
-export interface FullBacklog {
+interface FullBacklog {
   readonly port: number
   close(): Promise<void>
 }
 
 /** After so many milliseconds it accepts after all, and hands on to another port. */
-export interface Relief {
+interface Relief {
   readonly afterMs: number
   readonly port: number
 }

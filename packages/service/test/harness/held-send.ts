@@ -4,7 +4,7 @@ import { eventually } from './locks.ts'
 
 type Outcome = Awaited<ReturnType<Send>>
 
-export interface HeldAttempt {
+interface HeldAttempt {
   readonly url: string
   readonly body: string
   /** The event's id. */

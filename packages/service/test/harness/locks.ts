@@ -24,7 +24,7 @@ export async function eventually<T>(
   }
 }
 
-export interface RowLock extends AsyncDisposable {
+interface RowLock extends AsyncDisposable {
   release(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import { eventually } from './locks.ts'
 import { answer, type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly path: string
   readonly authorization: string | undefined
   readonly model: string
@@ -58,7 +58,7 @@ export async function startModel(options: Partial<ReceiverOptions> = {}): Promis
   }
 }
 
-export interface HeldModel {
+interface HeldModel {
   readonly behaviour: Behaviour
   /** Waits until so many requests hang. */
   hanging(count: number): Promise<void>

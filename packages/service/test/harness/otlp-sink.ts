@@ -18,7 +18,7 @@ export interface SinkSpan {
   readonly resource: Readonly<Record<string, Value>>
 }
 
-export interface SinkFigure {
+interface SinkFigure {
   readonly name: string
   readonly unit: string
   /** Of the points that came last, by their attributes. */

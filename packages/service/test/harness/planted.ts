@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { newId } from '../../src/kernel/ids.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
 
-export interface PlantedEndpoint {
+interface PlantedEndpoint {
   readonly id: string
   readonly url: string
 }

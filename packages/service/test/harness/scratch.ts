@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 /** In bytes; a run needs a third of it at most. */
 const plenty = 6 * 1024 ** 3
 
-export interface Scratch extends AsyncDisposable {
+interface Scratch extends AsyncDisposable {
   /** Short, as the path of a socket in it has to be, and open to every account, as tests run programs as several. */
   readonly path: string
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { tablesOf } from '../../src/backup/tables.ts'
 import type { TestService } from './service.ts'
 
-export interface StoredEvent {
+interface StoredEvent {
   readonly type: string
   readonly subjectId: string
   readonly createdAt: string

@@ -14,7 +14,7 @@ type Made = any
 
 export const summaryDelay = summarySettings.delay
 
-export interface TestSummarizer extends AsyncDisposable {
+interface TestSummarizer extends AsyncDisposable {
   readonly engine: SummaryEngine
 }
 

@@ -51,7 +51,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 }
 const begins = Object.values(exceptions).flat()
 
-export interface SeenStatements {
+interface SeenStatements {
   /** Those that are neither of one organization nor excepted, with what is wrong. */
   readonly unnamed: ReadonlySet<string>
 }

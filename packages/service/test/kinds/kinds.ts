@@ -5,7 +5,7 @@ import type { Kind, State } from '../../src/kinds/kind.ts'
 import { parseCreation, parsePatch } from '../../src/kinds/validate.ts'
 
 /** `/name too_long` for every wrong field; the state when nothing is wrong. */
-export type Verdict = State | readonly string[]
+type Verdict = State | readonly string[]
 
 /** A creation, from the JSON that a client would send. */
 export function creation(kind: Kind, json: string): Verdict {

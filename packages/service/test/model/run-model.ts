@@ -6,7 +6,7 @@ import { furniture, sources } from './commands.ts'
 import { StreamModel } from './stream-model.ts'
 
 /** What is tried, besides its organizations. */
-export interface Tried extends Omit<Real, 'api' | 'cursors'> {
+interface Tried extends Omit<Real, 'api' | 'cursors'> {
   newOrganization(): Promise<Api>
   /** The same key at the service as it is now: after a restart it is another. */
   apiOf(api: Api): Api

@@ -175,7 +175,7 @@ export class StreamModel {
 
 const allKinds: readonly ModelKind[] = ['customer', 'conversation', 'message', 'ticket', 'booking']
 
-export function kindsOf(source: Source): readonly ModelKind[] {
+function kindsOf(source: Source): readonly ModelKind[] {
   return source === 'changes' ? allKinds : [source]
 }
 

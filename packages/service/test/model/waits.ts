@@ -6,7 +6,7 @@ import { expectPage, followerOf, pageOf, read } from './reads.ts'
 import { highest, type ModelFollower, type StreamModel, timeText } from './stream-model.ts'
 
 /** Where a follower that has caught up waits from: its cursor, the time of its place, or a time that is yet to come. */
-export type WaitFrom = 'cursor' | 'watermark' | 'ahead'
+type WaitFrom = 'cursor' | 'watermark' | 'ahead'
 
 /**
  * A follower waits while another command is run. It is given what that does, if that is of its kinds; otherwise it is

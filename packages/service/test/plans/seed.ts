@@ -5,7 +5,7 @@ import type { Field } from '../../src/kinds/field.ts'
 import type { Kind } from '../../src/kinds/kind.ts'
 
 /** What a column holds in the nth row, in SQL. */
-export function valueInRow(field: Field): string {
+function valueInRow(field: Field): string {
   if (field.column?.name === 'email') return `'v' || n || '@example.com'`
   if (field.column?.name === 'phone') return `'+49' || 10000000 + n % 10000`
   const words = choicesOf(field)

@@ -10,7 +10,7 @@ import { type Follower, follow, recordOf } from '../harness/follower.ts'
 import { type Api, type TestService, testService } from '../harness/service.ts'
 import { deskWith, parcel } from './parcel.fixture.ts'
 
-export interface Releases extends AsyncDisposable {
+interface Releases extends AsyncDisposable {
   readonly database: TestDatabase
   /** The first release, with an organization. */
   readonly older: TestService
@@ -19,7 +19,7 @@ export interface Releases extends AsyncDisposable {
   upgradeTo(release: Kind): Promise<Release>
 }
 
-export interface Release {
+interface Release {
   readonly service: TestService
   /** The first organization's key, at this release. */
   readonly api: Api

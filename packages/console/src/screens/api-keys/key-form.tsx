@@ -19,7 +19,7 @@ interface Values {
   scopes: readonly Scope[]
 }
 
-export interface KeyFormProps {
+interface KeyFormProps {
   readonly isOpen: boolean
   readonly close: () => void
   /** The one that is changed; null to create another. */

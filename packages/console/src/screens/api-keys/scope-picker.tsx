@@ -4,7 +4,7 @@ import { useCaller } from '../../session/caller.tsx'
 import css from './scope-picker.module.css'
 import { type Scope, scopeRows } from './scopes.ts'
 
-export interface ScopePickerProps {
+interface ScopePickerProps {
   readonly chosen: readonly Scope[]
   readonly onChange: (chosen: readonly Scope[]) => void
   readonly error: string | undefined

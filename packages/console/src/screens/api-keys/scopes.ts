@@ -3,7 +3,7 @@ import type { components } from '../../api/client.ts'
 
 export type Scope = components['schemas']['ApiKeyCreate']['scopes'][number]
 
-export interface ScopeRow {
+interface ScopeRow {
   /** What it is about. */
   readonly of: string
   /** Each way, with the word for it. */

@@ -31,7 +31,7 @@ const change: readonly FormField[] = [
   { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
 ]
 
-export interface BookingFormProps {
+interface BookingFormProps {
   readonly given?: object
   readonly close: () => void
   readonly onDone: (booking: Booking) => void

@@ -34,7 +34,7 @@ export function moveBooking(base: Booking, move: BookingMove, body: object): Pro
 }
 
 /** Bookings that a calendar shows at most: of more the list tells. */
-export const shownAtMost = 500
+const shownAtMost = 500
 
 /** What is between two moments, what began up to a day before included. */
 export async function readBetween(

@@ -17,7 +17,7 @@ export interface LostMove {
   readonly theirs: Booking
 }
 
-export interface MoveConflictProps {
+interface MoveConflictProps {
   readonly lost: LostMove
   readonly verb: string
   readonly close: () => void

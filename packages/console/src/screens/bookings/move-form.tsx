@@ -21,7 +21,7 @@ const titles: Readonly<Record<AskedMove, string>> = {
   reschedule: 'Move this booking',
 }
 
-export interface MoveFormProps {
+interface MoveFormProps {
   readonly move: AskedMove
   readonly booking: Booking
   readonly verb: string

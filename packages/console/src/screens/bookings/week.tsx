@@ -20,7 +20,7 @@ const span = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', ye
 /** Hours that are shown though nothing is in them. */
 const usual = [8, 18] as const
 
-export interface WeekProps {
+interface WeekProps {
   readonly query: BookingQuery
   /** A day of the week: `2026-11-23`; this week where it is none. */
   readonly day: string | undefined

@@ -31,7 +31,7 @@ const creation: readonly FormField[] = [
   ...about,
 ]
 
-export interface ConversationFormProps {
+interface ConversationFormProps {
   readonly given?: object
   readonly close: () => void
   readonly onDone: (conversation: Conversation) => void

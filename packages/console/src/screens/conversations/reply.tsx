@@ -14,7 +14,7 @@ const drafts = new Map<string, string>()
 /** Whom this tab answers as, where the conversation is nobody's. */
 let answersAs: string | undefined
 
-export interface ReplyProps {
+interface ReplyProps {
   readonly conversation: Conversation
   /** Resolves when the message is shown. */
   readonly onSent: () => Promise<void>

@@ -16,7 +16,7 @@ const fields: readonly FormField[] = [
   { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
 ]
 
-export interface CustomerFormProps {
+interface CustomerFormProps {
   /** The one that is changed; null to add another. */
   readonly customer: Customer | null
   readonly close: () => void

@@ -6,7 +6,7 @@ import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { hostOf } from '../endpoints/endpoint-list.ts'
 
-export interface RecoverAllProps {
+interface RecoverAllProps {
   readonly isOpen: boolean
   readonly close: () => void
   /** What is shown, all of it failed. */

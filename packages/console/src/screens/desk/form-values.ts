@@ -47,7 +47,7 @@ export function toText(field: FormField, value: unknown): string {
 }
 
 /** A field's text as the API takes it; `was` is the value that the text was made of. */
-export function fromText(field: FormField, text: string, was?: unknown): unknown {
+function fromText(field: FormField, text: string, was?: unknown): unknown {
   switch (field.kind) {
     case 'tags':
       return tagsOf(text)

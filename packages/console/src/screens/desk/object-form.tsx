@@ -43,7 +43,7 @@ interface Edit<T extends Versioned> extends Common<T> {
   readonly write: (patch: Patch, ifMatch: string) => Promise<T>
 }
 
-export type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
+type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
 /** Shown while it is rendered: leave it out to close it, and what stood in it is gone. */
 export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {

@@ -4,7 +4,7 @@ import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { sayProblem } from '../../design/toasts.tsx'
 import { type Conflict, ConflictDialog, type ConflictProps } from './conflict.tsx'
 
-export interface ChangeOptions<T extends Versioned>
+interface ChangeOptions<T extends Versioned>
   extends Pick<ConflictProps<T>, 'label'>,
     Partial<Pick<ConflictProps<T>, 'words'>> {
   readonly read: () => Promise<T>

@@ -21,7 +21,7 @@ interface Values {
 /** Problems that are about the address alone. */
 const ofAddress = { url_not_https: 'url', url_not_public: 'url', url_not_resolvable: 'url' } as const
 
-export interface EndpointFormProps {
+interface EndpointFormProps {
   readonly isOpen: boolean
   readonly close: () => void
   /** The one that is changed; null to register another. */

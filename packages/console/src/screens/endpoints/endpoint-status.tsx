@@ -1,7 +1,7 @@
 import type { Webhook } from '../../api/client.ts'
 import { Status, type Tone } from '../../design/status.tsx'
 
-export type Health = 'well' | 'failing' | 'disabled' | 'unused'
+type Health = 'well' | 'failing' | 'disabled' | 'unused'
 
 /** How an endpoint is, as somebody would say who has looked at it. */
 export function healthOf({ status, failingSince, lastSuccessAt }: Webhook): Health {

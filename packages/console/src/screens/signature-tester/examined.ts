@@ -8,14 +8,14 @@ import {
 } from '@deskwire/sdk'
 import type { Pasted } from './sample.ts'
 
-export interface Settings {
+interface Settings {
   /** Unix seconds, in place of now; null for now. */
   readonly at: number | null
   /** Seconds. */
   readonly tolerance: number
 }
 
-export interface Faults {
+interface Faults {
   readonly headers?: string
   readonly secrets?: string
 }

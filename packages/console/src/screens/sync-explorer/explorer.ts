@@ -19,7 +19,7 @@ import { ApiProblem, Unreachable } from '../../api/problem.ts'
 import { endSession } from '../../session/store.ts'
 import { type Entry, entryOf, labelOf, withEntries } from './entries.ts'
 
-export type From = 'beginning' | 'now'
+type From = 'beginning' | 'now'
 
 /** How the copy of one kind stands. */
 export interface KindState {
@@ -30,7 +30,7 @@ export interface KindState {
   readonly isExact: boolean
 }
 
-export interface Found {
+interface Found {
   readonly type: 'missing' | 'changed' | 'extra'
   readonly kind: string
   readonly id: string

@@ -21,7 +21,7 @@ const margin = 6
 const tones: Readonly<Record<Entry['what'], Tone>> = { created: 'good', changed: 'quiet', removed: 'bad' }
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 
-export interface StreamProps {
+interface StreamProps {
   /** The newest last. */
   readonly entries: readonly Entry[]
   readonly kind: string | undefined

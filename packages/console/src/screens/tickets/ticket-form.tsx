@@ -49,7 +49,7 @@ export function labelOf(name: string): string {
   return name === 'status' ? 'Status' : (change.find((field) => field.name === name)?.label ?? name)
 }
 
-export interface TicketFormProps {
+interface TicketFormProps {
   readonly given?: { readonly conversationId?: string; readonly [name: string]: unknown }
   readonly close: () => void
   readonly onDone: (ticket: Ticket) => void

@@ -13,7 +13,7 @@ import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import { exists } from './processes.ts'
 
 /** The right to run a data directory, until it is released or the process ends. */
-export interface Hold {
+interface Hold {
   release(): Promise<void>
 }
 

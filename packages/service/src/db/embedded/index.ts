@@ -2,10 +2,5 @@
 // Why it is built this way: decision 2.
 export { EmbeddedDatabaseError } from './error.ts'
 export { findEmbedded, hasEmbeddedDatabase } from './find.ts'
-export { type Replacement, startReplacement } from './replace.ts'
-export {
-  type EmbeddedConnection,
-  type EmbeddedDatabase,
-  type EmbeddedLog,
-  startEmbedded,
-} from './start.ts'
+export { startReplacement } from './replace.ts'
+export { type EmbeddedConnection, type EmbeddedDatabase, startEmbedded } from './start.ts'

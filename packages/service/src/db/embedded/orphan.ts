@@ -20,7 +20,7 @@ import { ADMIN_ROLE, PORT, SERVICE_DATABASE } from './settings.ts'
 import { removeSocketDir } from './socket.ts'
 
 /** What the next start must know of a server. */
-export interface ServerState {
+interface ServerState {
   readonly socketDir: string
   readonly fingerprint: string
 }

@@ -23,7 +23,7 @@ import { settleOrphan } from './orphan.ts'
 import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './start.ts'
 
 /** A database that is being made; the data directory is held until it is disposed. */
-export interface Replacement extends AsyncDisposable {
+interface Replacement extends AsyncDisposable {
   readonly connection: EmbeddedConnection
   /** The data directory's real path. */
   readonly dataDir: string

@@ -5,7 +5,7 @@
 import type { Migration } from '../migration.ts'
 import { createSearchTable } from './search.ts'
 
-export interface StreamTableColumns {
+interface StreamTableColumns {
   readonly name: string
   /** The kind's own columns, as `name type`. */
   readonly columns: readonly string[]

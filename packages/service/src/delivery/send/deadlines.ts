@@ -14,7 +14,7 @@ export interface Deadline {
   onPass: (() => void) | null
 }
 
-export interface Deadlines {
+interface Deadlines {
   begin(): Deadline
   /** To be called for every deadline that began; one that has ended never passes. */
   end(deadline: Deadline): void

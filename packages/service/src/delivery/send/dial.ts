@@ -6,7 +6,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
 
-export interface Dialing {
+interface Dialing {
   /** The name that the certificate must be for, as the URL has it. */
   readonly hostname: string
   readonly port: number

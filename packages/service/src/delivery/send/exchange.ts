@@ -31,7 +31,7 @@ export interface ExchangeEnd {
 }
 
 /** Where it goes. */
-export interface Line {
+interface Line {
   readonly socket: Writable
   readonly peer: Peer
   /** Whether the connection has served before. */

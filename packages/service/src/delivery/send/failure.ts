@@ -3,12 +3,7 @@ import { deliveryTuning } from '../tuning.ts'
 
 const { messageLength } = deliveryTuning.sender
 
-export type FailureCode =
-  | 'timeout'
-  | 'connection_failed'
-  | 'tls_error'
-  | 'resolver_failed'
-  | 'address_not_public'
+type FailureCode = 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
 
 export interface Failure {
   readonly kind: 'failed'

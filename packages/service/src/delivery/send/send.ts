@@ -20,7 +20,7 @@ import { type Failure, failure } from './failure.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { TlsSessions } from './tls-sessions.ts'
 
-export interface SendRequest {
+interface SendRequest {
   /** Whose endpoint it is for: no connection, nor anything learnt over one, serves another organization. */
   readonly organizationId: string
   /** As `parseTargetUrl` accepts it. */

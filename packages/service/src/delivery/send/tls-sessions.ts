@@ -9,7 +9,7 @@
  */
 import { stopwatch } from '../../kernel/timestamps.ts'
 
-export interface TlsSession {
+interface TlsSession {
   /** As Node hands it out and takes it. */
   readonly bytes: Buffer
   /** By the stopwatch: a clock that is set makes none valid for longer. */

@@ -10,13 +10,13 @@ import { isIP, isIPv6 } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deliveryTuning } from '../tuning.ts'
 
-export type NameAnswer =
+type NameAnswer =
   | { readonly found: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   /** Of a name that exists (`noData`), or of none. */
   | { readonly found: 'nothing'; readonly noData: boolean }
   | { readonly found: 'failure'; readonly reason: string }
 
-export interface NameServers {
+interface NameServers {
   /**
    * Both address families. Where one has answered with addresses, the other is waited for `graceMs` more, and its
    * answer stands alone if that one's query fails or is late (specification 9.2). Silence is asked again for as long as

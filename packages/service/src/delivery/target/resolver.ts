@@ -23,7 +23,7 @@ export type Resolution =
   /** The name servers failed, or took longer than allowed. */
   | { readonly outcome: 'failed'; readonly detail: string }
 
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Whether to ask now, whatever is known from before. */
   readonly fresh: boolean
   /** Milliseconds after which the outcome is `failed`. */
@@ -189,7 +189,7 @@ async function within(timeoutMs: number, name: string, query: Query): Promise<Re
 }
 
 /** Where this platform keeps its hosts file. */
-export const systemHostsFile =
+const systemHostsFile =
   process.platform === 'win32'
     ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
     : '/etc/hosts'

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 /** Characters of the URL as it was sent. */
 export const maxUrlLength = 2048
 
-export interface UrlRefusal {
+interface UrlRefusal {
   readonly code: 'url_not_https' | 'validation_failed'
   /** What is accepted, and what is wrong: a sentence of its own, or of a field, whose name goes before it. */
   readonly detail: string

@@ -3,20 +3,13 @@ import { commonFields } from '../../kinds/common-fields.ts'
 import { defineField, type StateOf } from '../../kinds/field.ts'
 import { choice, count, reference, storableText, text, timestamp, timezone } from '../../kinds/fields.ts'
 
-export const bookingStatuses = [
-  'pending',
-  'confirmed',
-  'cancelled',
-  'completed',
-  'no_show',
-  'rejected',
-] as const
+const bookingStatuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected'] as const
 
 export const cancellers = ['customer', 'teammate', 'system'] as const
 
 const locationTypes = ['in_person', 'phone', 'video', 'other'] as const
 
-export interface Location {
+interface Location {
   readonly type: (typeof locationTypes)[number]
   readonly value: string
 }

@@ -5,7 +5,7 @@ import { channels } from '../conversation/fields.ts'
 
 const authorTypes = ['customer', 'teammate', 'ai', 'system'] as const
 
-export interface Author {
+interface Author {
   readonly type: (typeof authorTypes)[number]
   /** Of a teammate only. */
   readonly id?: string
@@ -21,7 +21,7 @@ const authorSchema = z.strictObject({
   name: storableText(1, 255).optional(),
 })
 
-export interface Attachment {
+interface Attachment {
   readonly fileName: string
   readonly contentType: string
   readonly sizeBytes: number
