@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Every screen of the console, and every sort of page under /docs, in a browser: too much for every run, so commands of their own, `npm run test:console` and, for
-// the pictures in docs/console and docs/pages, `npm run console:screenshots`.
+// the pictures that documents show, `npm run console:screenshots`.
 export default defineConfig(({ mode }) => ({
   test: {
     include:

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import type { Api } from '../../service/test/harness/service.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { type ConsolePage, consoleBench } from './harness.ts'
-import { failing } from './pictures.ts'
 import { expectWhole } from './whole.fixture.ts'
 
 const bench = consoleBench()
@@ -113,7 +112,7 @@ test(
     const { page, audit } = await bench().open(api, '/signature-tester', { expected: [500] })
     for (const address of [...lists.map(({ address }) => address), ...objects.map(([address]) => address)]) {
       await go(page, address)
-      await failing(page, asked)
+      await failing(page)
       await page.getByRole('alert').getByText('The service has failed').first().waitFor()
       await page.getByRole('link', { name: 'internal_error' }).first().waitFor()
       await audit()
@@ -144,6 +143,22 @@ test(
   },
   long,
 )
+
+/** Has the service fail what the screen asks. */
+async function failing(page: Page): Promise<void> {
+  const problem = {
+    type: '/docs/errors/internal_error',
+    title: 'The service has failed',
+    status: 500,
+    code: 'internal_error',
+    detail: 'It is in its log, with the id of this request.',
+    requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
+  }
+  await page.route(asked, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  )
+  await page.reload()
+}
 
 async function withoutService({ page, audit }: ConsolePage, address: string): Promise<void> {
   await page.route(asked, (route) => route.abort('connectionrefused'))

@@ -1,4 +1,4 @@
-/** The pictures in docs/pages: each sort of page below /docs, in light, in dark, narrow and on paper. `npm run console:screenshots`. */
+/** The pictures in docs/pages, of pages below /docs: `npm run console:screenshots` writes them. */
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
@@ -26,18 +26,9 @@ interface Pictured {
   readonly prepare?: (page: Page) => Promise<unknown>
 }
 
-const narrow = { width: 390, height: 800 }
-/** A4 at 96 pixels to the inch. */
-const sheet = { width: 794, height: 1123 }
-
 const pictures: Readonly<Record<string, Pictured>> = {
   overview: { path: '/docs' },
-  'overview-narrow': { path: '/docs', size: narrow },
   operation: { path: '/docs/api/updateTicket', scheme: 'dark', size: { width: 1440, height: 900 } },
-  object: { path: '/docs/objects/Booking' },
-  error: { path: '/docs/errors/version_mismatch' },
-  guide: { path: '/docs/guides/sync.md' },
-  'guide-dark': { path: '/docs/guides/webhooks.md', scheme: 'dark' },
   search: {
     path: '/docs/guides/sync.md',
     async prepare(page) {
@@ -46,17 +37,7 @@ const pictures: Readonly<Record<string, Pictured>> = {
       await page.getByRole('option').first().waitFor()
     },
   },
-  narrow: { path: '/docs/events/ticket.status_changed', size: narrow },
-  'operation-on-paper': {
-    path: '/docs/api/updateTicket',
-    size: sheet,
-    prepare: (page) => page.emulateMedia({ media: 'print' }),
-  },
-  'guide-on-paper': {
-    path: '/docs/guides/sync.md',
-    size: sheet,
-    prepare: (page) => page.emulateMedia({ media: 'print' }),
-  },
+  narrow: { path: '/docs/events/ticket.status_changed', size: { width: 390, height: 800 } },
 }
 
 test.each(Object.entries(pictures))('%s', async (name, { path, scheme, size, prepare }) => {
