@@ -65,7 +65,7 @@ export const generators: readonly Generator[] = [
     caller: { from: 'openapi_python_client.py', to: 'call.py' },
     files: {
       'config.yaml':
-        'content_type_overrides:\n  application/x-ndjson: application/octet-stream\n  "*/*": application/octet-stream\npost_hooks: []\n',
+        'content_type_overrides:\n  application/x-ndjson: application/octet-stream\npost_hooks: []\n',
     },
     python: ['openapi-python-client==0.29.1'],
     steps: [

@@ -13,7 +13,10 @@ test('overview', async () => {
   const { page } = await bench().open(seeded.api, '/')
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await settled(page)
-  await takePicture(page, fileURLToPath(new URL('../../../docs/console/overview-light.webp', import.meta.url)))
+  await takePicture(
+    page,
+    fileURLToPath(new URL('../../../docs/console/overview-light.webp', import.meta.url)),
+  )
 })
 
 /**

@@ -1,6 +1,5 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
-import { consolePart } from './console/routes.ts'
-import { docsPart } from './docs/routes.ts'
+import { documentPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
 import { keyPart } from './keys/routes.ts'
@@ -18,7 +17,7 @@ import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
 import { statsPart } from './webhooks/stats-routes.ts'
 
-/** What an installation with these kinds serves and sends. It serves its metrics here or elsewhere. */
+/** The API of an installation with these kinds, without its pages. It serves its metrics here or elsewhere. */
 export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
   return [
     ...kinds.map((kind) => kindPart(kind, kinds)),
@@ -34,8 +33,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     organizationPart,
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
-    docsPart,
-    consolePart,
+    documentPart,
   ]
 }
 

@@ -15,11 +15,11 @@ import {
 } from './admission/rate-limit.ts'
 import { apiParts } from './api-document.ts'
 import { builtConsole } from './console/files.ts'
-import { consolePart, createConsole } from './console/routes.ts'
+import { consoleRoutes, createConsole } from './console/routes.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
-import { createDocs, docsPart } from './docs/routes.ts'
+import { createDocs, documentPart, pageRoutes } from './docs/routes.ts'
 import { createHome, type Home, type HomeDatabase, type HomeOptions } from './home.ts'
 import { RequestAdmission } from './http/admit.ts'
 import { createHealth, healthPart } from './http/health.ts'
@@ -232,9 +232,9 @@ function registerOwnRoutes(
 ): void {
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
   const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
-  registerRoutes(server, docsPart.routes, docs, null)
+  registerRoutes(server, [...documentPart.routes, ...pageRoutes], docs, null)
   const page = createConsole({ directory: builtConsole, frameAncestors })
-  registerRoutes(server, consolePart.routes, page, null)
+  registerRoutes(server, consoleRoutes, page, null)
   if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
 }
 

@@ -1303,15 +1303,6 @@ export interface components {
         OrganizationPatch: {
             name?: string;
         };
-        Home: {
-            service: string;
-            version: string;
-            description: string;
-            api: string;
-            documentation: {
-                [key: string]: string;
-            };
-        };
     };
     parameters: {
         "X-Request-Id": string;

@@ -6,7 +6,7 @@ import { first, sendUnchanging, sendVersioned, versioned } from '../docs/sending
 import { refused } from '../http/replies.ts'
 import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
-import type { ApiPart, Parameter } from '../openapi/part.ts'
+import type { Parameter } from '../openapi/part.ts'
 import { type ConsoleFiles, readConsole } from './files.ts'
 
 interface Console {
@@ -117,10 +117,7 @@ const asset = route({
   },
 })
 
-export const consolePart = {
-  tags: [],
-  routes: [start, screen, object, asset],
-} satisfies ApiPart
+export const consoleRoutes = [start, screen, object, asset]
 
 const unbuilt = first(() =>
   versioned(

@@ -1,6 +1,5 @@
 /** Where a visitor arrives: the page at `/`, the same for programs, `/llms.txt`, and the list of guides. */
 import { version } from '../kernel/version.ts'
-import type { Json } from '../openapi/part.ts'
 import type { Documents, ServedDocument } from './documents.ts'
 import { codeBlock } from './highlight.ts'
 import type { Section } from './navigation.ts'
@@ -23,24 +22,6 @@ const others = {
   '/openapi.json': ['openapi.json', 'The same for programs: OpenAPI 3.1, to generate clients from.'],
   '/docs/errors': ['Error pages', 'What each code means and what to do about it.'],
 } as const
-
-export const homeSchema: Json = {
-  type: 'object',
-  description: 'What this is, and where to go.',
-  required: ['service', 'version', 'description', 'api', 'documentation'],
-  properties: {
-    service: { type: 'string', description: 'Always deskwire.' },
-    version: { type: 'string', description: 'The release.' },
-    description: { type: 'string', description: 'What it is, in a sentence.' },
-    api: { type: 'string', description: 'What the calls of the API begin with.' },
-    documentation: {
-      type: 'object',
-      description: 'Paths of what there is to read, by what it is.',
-      additionalProperties: { type: 'string' },
-    },
-  },
-  examples: [home()],
-}
 
 /** For programs. */
 export function home() {

@@ -46,12 +46,7 @@ const places: readonly Place[] = [
   { task: 'webhooks', title: 'Endpoints', holds: ({ tag }) => tag === 'webhooks' },
   { task: 'keys', title: 'API keys', holds: ({ tag }) => tag === 'api-keys' },
   { task: 'keys', title: 'Organization', holds: ({ tag }) => tag === 'organization' },
-  {
-    task: 'operate',
-    title: 'Health',
-    holds: ({ path }) => ['/healthz', '/readyz', '/metrics'].includes(path),
-  },
-  { task: 'operate', title: 'These pages', holds: ({ tag }) => tag === 'service' },
+  { task: 'operate', title: 'The service', holds: ({ tag }) => tag === 'service' },
 ]
 
 const overview: Link = {

@@ -8,11 +8,11 @@ import { preferred } from '../http/negotiation.ts'
 import { pathOf, refused, type Sent, sent } from '../http/replies.ts'
 import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
-import { type Answer, type ApiPart, type Parameter, ref } from '../openapi/part.ts'
+import type { Answer, ApiPart, Parameter } from '../openapi/part.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
-import { guidesList, guidesPage, home, homePage, homeSchema, llmsText, overviewPage } from './home.ts'
+import { guidesList, guidesPage, home, homePage, llmsText, overviewPage } from './home.ts'
 import { type Section, sectionsOf, sidebar, trail } from './navigation.ts'
 import { eventPage, objectPage } from './object-pages.ts'
 import { operationPage } from './operation-page.ts'
@@ -79,7 +79,7 @@ const landing = route({
   id: 'getHome',
   summary: 'What this is, and where to go',
   answers: {
-    200: { description: 'A page, or JSON.', ...pageAnswer, also: { 'application/json': ref('Home') } },
+    200: { description: 'A page, or JSON.', ...pageAnswer, also: { 'application/json': { type: 'object' } } },
     304: unchanged,
   },
   async handle(docs, call) {
@@ -369,23 +369,21 @@ const asset = route({
   },
 })
 
-export const docsPart = {
-  tags: [],
-  routes: [
-    landing,
-    llms,
-    openApi,
-    overview,
-    searchable,
-    ...referencePages,
-    guides,
-    ...documentRoutes,
-    errorPages,
-    oneErrorPage,
-    asset,
-  ],
-  schemas: () => ({ Home: homeSchema }),
-} satisfies ApiPart
+export const documentPart = { tags: [], routes: [openApi] } satisfies ApiPart
+
+/** What people read: no client calls it, so `openapi.json` does not have it. */
+export const pageRoutes = [
+  landing,
+  llms,
+  overview,
+  searchable,
+  ...referencePages,
+  guides,
+  ...documentRoutes,
+  errorPages,
+  oneErrorPage,
+  asset,
+]
 
 function text(name: string, description: string, example: string): Parameter {
   return { name, in: 'path', description, schema: { type: 'string', examples: [example] } }

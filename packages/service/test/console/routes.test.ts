@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { consolePart, createConsole } from '../../src/console/routes.ts'
+import { consoleRoutes, createConsole } from '../../src/console/routes.ts'
 import { registerRoutes } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
 import { keepSeen, type SeenAnswers, watchAnswers } from '../harness/answers.ts'
@@ -47,7 +47,7 @@ function served(directory: string, frameAncestors: readonly string[] = []): Serv
   const server = createServer(pino({ level: 'silent' }), { corsOrigins: [], telemetry: null, inside: false })
   const seen = watchAnswers(server)
   const console = createConsole({ directory: pathToFileURL(`${directory}/`), frameAncestors })
-  registerRoutes(server, consolePart.routes, console, null)
+  registerRoutes(server, consoleRoutes, console, null)
   return { server, seen }
 }
 

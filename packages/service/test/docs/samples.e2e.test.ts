@@ -146,7 +146,6 @@ const calls: readonly (readonly [operation: string, id?: keyof Made])[] = [
   ['getOrganization'],
   ['updateOrganization'],
   ['healthz'],
-  ['getGuide'],
 ]
 
 interface Made {

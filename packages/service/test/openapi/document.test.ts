@@ -31,6 +31,12 @@ test('is valid OpenAPI 3.1', async () => {
   expect((await new Validator().validate(broken)).valid).toBe(false)
 })
 
+test('every path is one that a program calls', () => {
+  const beside = ['/healthz', '/readyz', '/metrics', '/openapi.json']
+  const others = Object.keys(document.paths).filter((path) => !path.startsWith('/v1/'))
+  expect(others.sort()).toEqual(beside.sort())
+})
+
 test('is made in turns: others are served between parts that take long', async () => {
   const slow = (name: string) => ({
     tags: [],
