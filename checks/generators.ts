@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { arch, platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { newToken } from '../packages/service/src/access/token.ts'
+import { newToken } from '../packages/service/src/auth/token.ts'
 import { installPython } from '../tools/python.ts'
 import { type Command, type Generator, generators } from './generators/generators.ts'
 import { resultsPage } from './generators/results.ts'

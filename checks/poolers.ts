@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { newToken } from '../packages/service/src/access/token.ts'
+import { newToken } from '../packages/service/src/auth/token.ts'
 import {
   account,
   createServerIn,

@@ -1,6 +1,7 @@
 /** A directory of many organizations that live elsewhere, each with one token, on a server of its own. */
-import { createHomeDirectory } from '../../packages/service/src/access/home-directory.ts'
-import { hashToken } from '../../packages/service/src/access/token.ts'
+
+import { hashToken } from '../../packages/service/src/auth/token.ts'
+import { createHomeDirectory } from '../../packages/service/src/databases/directory.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createOrganization, systemClock } from '@deskwire/service'
 import type { Pool } from 'pg'
-import { newToken } from '../../packages/service/src/access/token.ts'
+import { newToken } from '../../packages/service/src/auth/token.ts'
 import { type EmbeddedConnection, findEmbedded } from '../../packages/service/src/db/embedded/index.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 

@@ -13,8 +13,8 @@ import {
   tailText,
   timestampText,
 } from '../../packages/service/src/journal/body.ts'
-import { columnValues, representationHead } from '../../packages/service/src/kinds/representation.ts'
-import { changedSearchDocument } from '../../packages/service/src/kinds/search.ts'
+import { columnValues, representationHead } from '../../packages/service/src/kinds/model/representation.ts'
+import { changedSearchDocument } from '../../packages/service/src/kinds/model/search.ts'
 import type { Installation, Organization } from './installation.ts'
 
 export interface Seeded extends Organization {

@@ -1,8 +1,8 @@
 /** An installation of several databases: organizations in the one or the other, and services on all of them. */
 import { join } from 'node:path'
 import { createOrganization, systemClock } from '@deskwire/service'
-import { createHomeDirectory } from '../../packages/service/src/access/home-directory.ts'
-import { hashToken } from '../../packages/service/src/access/token.ts'
+import { hashToken } from '../../packages/service/src/auth/token.ts'
+import { createHomeDirectory } from '../../packages/service/src/databases/directory.ts'
 import { type EmbeddedServer, openServer } from '../../packages/service/test/harness/embedded-server.ts'
 import { type Organization, standingUntil } from './installation.ts'
 

@@ -2,7 +2,7 @@
 import pino from 'pino'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'
-import { createBackfillOf } from '../../packages/service/src/kinds/backfill.ts'
+import { createBackfillOf } from '../../packages/service/src/kinds/model/backfill.ts'
 import { upgradedKinds } from './upgraded-customer.ts'
 
 const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })

@@ -5,7 +5,7 @@
 import { indexOutdated } from '../../packages/service/src/db/migrations/stream-table.ts'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import { kinds } from '../../packages/service/src/desk/index.ts'
-import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 
 const version = customer.table.version + 1
 

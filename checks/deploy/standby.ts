@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
-import { newToken } from '../../packages/service/src/access/token.ts'
+import { newToken } from '../../packages/service/src/auth/token.ts'
 import type { Report } from '../deploy.ts'
 import { serve } from '../service-process.ts'
 import {

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { newToken } from '../../packages/service/src/access/token.ts'
+import { newToken } from '../../packages/service/src/auth/token.ts'
 import type { Report } from '../deploy.ts'
 import { ownAddress, root } from './containers.ts'
 import { makeMachineImage, startMachine } from './machine.ts'

@@ -1,5 +1,5 @@
-import type { Kind } from '../../packages/service/src/kinds/kind.ts'
-import { kindPart } from '../../packages/service/src/kinds/routes.ts'
+import { kindPart } from '../../packages/service/src/kinds/http/routes.ts'
+import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
 import { madeBy, table } from './markdown.ts'
 

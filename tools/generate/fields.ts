@@ -1,6 +1,6 @@
-import { carrierSentence } from '../../packages/service/src/kinds/event-carriers.ts'
-import type { Kind } from '../../packages/service/src/kinds/kind.ts'
-import { filterNames } from '../../packages/service/src/kinds/list-query.ts'
+import { carrierSentence } from '../../packages/service/src/kinds/docs/event-carriers.ts'
+import { filterNames } from '../../packages/service/src/kinds/http/list-query.ts'
+import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { madeBy, table } from './markdown.ts'
 
 const access = { write: 'any time', create: 'at creation', read: 'the service' } as const

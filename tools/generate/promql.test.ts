@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { outdatedCounted } from '../../packages/service/src/kinds/backfill.ts'
+import { outdatedCounted } from '../../packages/service/src/kinds/model/backfill.ts'
 import { countedAtMost } from '../../packages/service/src/metrics/catalogue.ts'
 import { alerts } from './alerts.ts'
 import { dashboardFile } from './dashboard.ts'

@@ -1,6 +1,7 @@
 /** What a client can do with the rows of a kind: the class it gets, with a method for each action. */
-import type { Kind } from '../../packages/service/src/kinds/kind.ts'
-import { camelCase, capitalized, schemaName } from '../../packages/service/src/kinds/kind-schemas.ts'
+
+import { camelCase, capitalized, schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
+import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { member } from './sdk-type-text.ts'
 
 /** The class of a kind's calls, as it is named after `new`. */

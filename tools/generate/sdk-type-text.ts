@@ -1,7 +1,8 @@
 /** Fields and JSON Schemas in the words of TypeScript. */
-import type { Field, Fields } from '../../packages/service/src/kinds/field.ts'
-import { fieldSchema } from '../../packages/service/src/kinds/kind-schemas.ts'
-import type { ShownField } from '../../packages/service/src/kinds/shown-field.ts'
+
+import { fieldSchema } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
+import type { ShownField } from '../../packages/service/src/kinds/docs/shown-field.ts'
+import type { Field, Fields } from '../../packages/service/src/kinds/model/field.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,11 +1,22 @@
 /** What works on an installation without running it: commands load this alone, in half the time of the whole service. */
-export { createApiKey, createOrganization, type NewKey } from './access/organizations.ts'
-export { scopeNames } from './access/scopes.ts'
+
+export type { KeyRecord } from './auth/keys/api-key.ts'
+export { listKeys, revokeKey } from './auth/keys/operator.ts'
+export { scopeNames } from './auth/scopes.ts'
 export { BackupError } from './backup/format.ts'
 export { backUp, examineBackup, restore } from './backup/index.ts'
 export { restoreEmbedded } from './backup/restore-embedded.ts'
 export { tellRestored } from './backup/restored.ts'
 export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
+export { proposeMoves, readLoad } from './databases/moves/balance.ts'
+export {
+  changeEverywhere,
+  deleteEverywhere,
+  type ListedOrganization,
+  listEverywhere,
+  UnfinishedError,
+} from './databases/moves/everywhere.ts'
+export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './databases/moves/move.ts'
 export { askDatabaseClock } from './db/clock.ts'
 export { DatabasesError } from './db/databases.ts'
 export { EmbeddedDatabaseError, hasEmbeddedDatabase } from './db/embedded/index.ts'
@@ -26,20 +37,10 @@ export {
 export { quoted } from './kernel/errors.ts'
 export { createLog } from './kernel/log.ts'
 export { systemClock } from './kernel/timestamps.ts'
-export type { KeyRecord } from './keys/api-key.ts'
-export { listKeys, revokeKey } from './keys/operator.ts'
-export { parseNew } from './kinds/changes.ts'
-export type { Kind } from './kinds/kind.ts'
-export { fieldSchema } from './kinds/kind-schemas.ts'
-export { proposeMoves, readLoad } from './moves/balance.ts'
-export {
-  changeEverywhere,
-  deleteEverywhere,
-  type ListedOrganization,
-  listEverywhere,
-  UnfinishedError,
-} from './moves/everywhere.ts'
-export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './moves/move.ts'
+export { fieldSchema } from './kinds/docs/kind-schemas.ts'
+export { parseNew } from './kinds/model/changes.ts'
+export type { Kind } from './kinds/model/kind.ts'
+export { createApiKey, createOrganization, type NewKey } from './organization/create.ts'
 export { DeletionError, deleteOrganization } from './organization/deletion.ts'
 export { listOrganizations, type OrganizationStanding } from './organization/standing.ts'
 export { resumeOrganization, type SuspensionOutcome, suspendOrganization } from './organization/suspension.ts'

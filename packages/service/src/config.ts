@@ -1,7 +1,7 @@
 /** Every setting, once (specification 2.2): environment variable, flag, default and help all come from this table. */
 import { parseArgs } from 'node:util'
-import { isToken } from './access/token.ts'
 import type { RateLimit } from './admission/rate-limit.ts'
+import { isToken } from './auth/token.ts'
 import {
   acceptedDatabases,
   type DatabasesSetting,

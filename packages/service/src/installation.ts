@@ -1,9 +1,9 @@
 /** The databases of an installation, for commands: which there are, and which has an organization. */
 import type { FastifyBaseLogger } from 'fastify'
-import { createHomeDirectory, type HomeDirectory } from './access/home-directory.ts'
-import type { NewKey } from './access/organizations.ts'
-import { type NamedPool, type Settled, settleDirectory } from './access/settle-directory.ts'
-import { hashToken } from './access/token.ts'
+import { hashToken } from './auth/token.ts'
+import { createHomeDirectory, type HomeDirectory } from './databases/directory.ts'
+import type { Everywhere, Member } from './databases/moves/everywhere.ts'
+import { type NamedPool, type Settled, settleDirectory } from './databases/settle.ts'
 import { DatabasesError, databasesSetting } from './db/databases.ts'
 import { explainFailureOf } from './db/failure.ts'
 import { migrate } from './db/migrate.ts'
@@ -14,7 +14,7 @@ import {
   openDatabaseBeside,
   openServer,
 } from './db/open.ts'
-import type { Everywhere, Member } from './moves/everywhere.ts'
+import type { NewKey } from './organization/create.ts'
 import { schemaOf } from './schema.ts'
 
 export interface Installation {

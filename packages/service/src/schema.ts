@@ -1,4 +1,7 @@
 /** The schema of an installation: the migrations and functions of every room, in order. */
+
+import { createLinkFunction } from './auth/keys/console-links.ts'
+import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import {
   consoleLinkMigrations,
@@ -29,9 +32,7 @@ import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { storeResponseFunction } from './journal/sql-fragments.ts'
-import { createLinkFunction } from './keys/console-links.ts'
-import { keyFunctions } from './keys/functions.ts'
-import type { Kind } from './kinds/kind.ts'
+import type { Kind } from './kinds/model/kind.ts'
 import { summarizerMigrations } from './summarizer/migrations.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'

@@ -8,6 +8,94 @@ import { kinds } from '../src/desk/index.ts'
 const kindNames = kinds.flatMap(({ name, plural }) => [name, plural])
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
+/** What each room may import beside itself: nothing calls upwards. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  admission: ['kernel'],
+  db: ['kernel', 'admission'],
+  journal: ['kernel', 'admission', 'db'],
+  auth: ['kernel', 'admission', 'db'],
+  databases: ['kernel', 'db', 'auth'],
+  openapi: ['kernel'],
+  http: ['kernel', 'admission', 'db', 'journal', 'auth', 'databases', 'openapi'],
+  docs: ['kernel', 'http', 'openapi'],
+  console: ['kernel', 'http', 'openapi', 'docs'],
+  'kinds/model': ['kernel', 'db', 'journal', 'openapi'],
+  'kinds/docs': ['kernel', 'openapi', 'kinds/model'],
+  'kinds/http': ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs'],
+  desk: ['kernel', 'db', 'kinds/model'],
+  delivery: ['kernel', 'db', 'journal', 'auth'],
+  webhooks: ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs', 'delivery'],
+  'auth/keys': [
+    'kernel',
+    'db',
+    'journal',
+    'auth',
+    'databases',
+    'http',
+    'openapi',
+    'kinds/model',
+    'kinds/docs',
+    'delivery',
+  ],
+  organization: ['kernel', 'db', 'auth', 'databases', 'http', 'openapi', 'kinds/model', 'kinds/docs'],
+  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
+  telemetry: ['kernel'],
+  summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
+  retention: ['kernel', 'db', 'journal', 'http'],
+  schema: [
+    'kernel',
+    'db',
+    'journal',
+    'kinds/model',
+    'desk',
+    'delivery',
+    'webhooks',
+    'auth/keys',
+    'summarizer',
+  ],
+  backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
+  'databases/moves': [
+    'kernel',
+    'db',
+    'journal',
+    'auth',
+    'databases',
+    'desk',
+    'webhooks',
+    'organization',
+    'retention',
+    'backup',
+  ],
+  top: [
+    'kernel',
+    'admission',
+    'db',
+    'journal',
+    'auth',
+    'databases',
+    'http',
+    'kinds/model',
+    'kinds/docs',
+    'kinds/http',
+    'desk',
+    'openapi',
+    'docs',
+    'console',
+    'delivery',
+    'webhooks',
+    'auth/keys',
+    'organization',
+    'metrics',
+    'telemetry',
+    'summarizer',
+    'retention',
+    'schema',
+    'backup',
+    'databases/moves',
+  ],
+}
+
 interface Source {
   readonly path: string
   /** The first folder; `schema`, which gathers what the rooms have in the database; or `top` for what composes them all. */
@@ -26,60 +114,13 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
     return { path, room: roomOf(path), text, imports }
   })
 
+/** `kinds/model` is a room of its own beside `kinds/http`; most folders are one room. */
 function roomOf(path: string): string {
-  const [first, second] = path.split('/')
+  const [first, second, third] = path.split('/')
   if (first === 'schema.ts') return 'schema'
+  const inner = `${first}/${second}`
+  if (third !== undefined && inner in mayImport) return inner
   return second === undefined || first === 'roles' || first === 'doctor' ? 'top' : (first as string)
-}
-
-/** What each room may import beside itself: nothing calls upwards. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  kernel: [],
-  admission: ['kernel'],
-  db: ['kernel', 'admission'],
-  journal: ['kernel', 'admission', 'db'],
-  access: ['kernel', 'admission', 'db'],
-  openapi: ['kernel'],
-  http: ['kernel', 'admission', 'db', 'journal', 'access', 'openapi'],
-  docs: ['kernel', 'http', 'openapi'],
-  console: ['kernel', 'http', 'openapi', 'docs'],
-  kinds: ['kernel', 'db', 'journal', 'access', 'http', 'openapi'],
-  desk: ['kernel', 'db', 'kinds'],
-  delivery: ['kernel', 'db', 'journal', 'access'],
-  webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
-  keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
-  organization: ['kernel', 'db', 'access', 'http', 'openapi', 'kinds'],
-  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
-  telemetry: ['kernel'],
-  summarizer: ['kernel', 'db', 'journal', 'kinds', 'desk'],
-  retention: ['kernel', 'db', 'journal', 'http'],
-  schema: ['kernel', 'db', 'journal', 'kinds', 'desk', 'delivery', 'webhooks', 'keys', 'summarizer'],
-  backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
-  moves: ['kernel', 'db', 'journal', 'access', 'desk', 'webhooks', 'organization', 'retention', 'backup'],
-  top: [
-    'kernel',
-    'admission',
-    'db',
-    'journal',
-    'access',
-    'http',
-    'kinds',
-    'desk',
-    'openapi',
-    'docs',
-    'console',
-    'delivery',
-    'webhooks',
-    'keys',
-    'organization',
-    'metrics',
-    'telemetry',
-    'summarizer',
-    'retention',
-    'schema',
-    'backup',
-    'moves',
-  ],
 }
 
 test('there are sources to look at', () => {
@@ -128,7 +169,9 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
 
 test('the machinery knows no kind by name', () => {
   const machinery = sources.filter(({ room }) =>
-    ['db', 'journal', 'access', 'http', 'kinds', 'openapi', 'docs'].includes(room),
+    ['db', 'journal', 'auth', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'docs'].includes(
+      room,
+    ),
   )
   const naming = machinery.filter(({ text }) =>
     new RegExp(`['"\`.](${kindNames.join('|')})['"\`.]`).test(withoutComments(text)),
@@ -177,18 +220,21 @@ describe('SQL', () => {
   })
 
   test('only a restore, into an empty database, and a move, of what the journal wrote elsewhere, put rows in past the journal', () => {
-    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts', 'moves/copy.ts'])
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual([
+      'backup/restore.ts',
+      'databases/moves/copy.ts',
+    ])
   })
 
   test('only the journal moves the clock of an organization; only its birth starts it', () => {
     // A restore moves all of them, past what was lost.
     expect(violations(/update organization_clocks/)).toEqual([
+      // That it is served elsewhere, and no stamp.
+      'databases/moves/turn.ts',
       'journal/commit-function.ts',
       'journal/epoch.ts',
-      // That it is served elsewhere, and no stamp.
-      'moves/turn.ts',
     ])
-    expect(violations(/insert into organization_clocks/)).toEqual(['access/organizations.ts'])
+    expect(violations(/insert into organization_clocks/)).toEqual(['organization/create.ts'])
   })
 
   test('names the organization, but for the token directory, the search for due work and the installation', () => {
@@ -202,68 +248,70 @@ describe('SQL', () => {
     const anonymous = statements.filter(
       ({ sql }) => / from |insert into|update /.test(sql) && !/organization_id/.test(sql),
     )
-    expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual([
-      // Whether there is any key, in any database.
-      'access/home-directory.ts: delete from directory_tokens t where t.token_hash ',
-      'access/organizations.ts: select 1 from (select 1 from api_keys union all se',
-      // By the hashes of tokens, as the directory is asked.
-      'access/settle-directory.ts: delete from directory_tokens t where t.token_hash ',
-      'access/settle-directory.ts: select a.token_hash from unnest($1::bytea[]) as a(',
-      // The catalogue, and the list of migrations.
-      'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
-      'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
-      'backup/tables.ts: select id from schema_migrations order by id',
-      // All of them are told of a restore, before anybody works on the database.
-      'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
-      'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
-      // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
-      // Whose times are ahead of the database's clock.
-      'doctor/database.ts: select count(*)::int as organizations, max(extract',
-      "doctor/database.ts: select current_setting('max_connections')::int - c",
-      'doctor/database.ts: select current_user::text as role, current_setting',
-      'doctor/database.ts: select m.id from schema_migrations m order by m.id',
-      'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
-      'http/health.ts: select i.singleton from installation i where i.sin',
-      // How full a database is.
-      'installation.ts: select coalesce(sum(c.live_count), 0)::float8 as r',
-      'installation.ts: select count(*)::int as count from organizations o',
-      // No table of their own: what looks into one stands in a literal that names the organization.
-      "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
-      "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
-      'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
-      // A fragment names it.
-      'journal/content-recount.ts: update kind_counters c set content_digest = 0, con',
-      'journal/content-recount.ts: update kind_counters c set content_recount = null,',
-      'journal/epoch.ts: select i.epoch from installation i union select c.',
-      'journal/epoch.ts: update installation set epoch = $1 where singleton',
-      // One call for several organizations, each named in the argument.
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
-      // Its arms name it, each for itself.
-      'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'keys/console-links.ts: select 1 from ${exchangeable}',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'kinds/browse.ts: select ${total} as total, (select count(*)::int fr',
-      // The catalogue.
-      'moves/capture.ts: select c.relname::text as name from pg_trigger t j',
-      // Whether a week of all organizations may be dropped.
-      "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
-      'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
-      // Whether the summarizer has anything to do, for whomever.
-      'summarizer/jobs.ts: select exists (select 1 from conversations c where',
-      'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',
-      'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
-      'webhooks/installation-key.ts: update installation set key_check = $1, previous_k',
-      'webhooks/key-rotation.ts: update installation set key_check = $1, previous_k',
-      'webhooks/key-rotation.ts: update installation set previous_key_check = null ',
-      // By primary keys, which begin with it.
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      "webhooks/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
-      // Its arms name it, each for itself.
-      "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
-      "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",
-    ])
+    expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual(
+      [
+        // Whether there is any key, in any database.
+        'organization/create.ts: select 1 from (select 1 from api_keys union all se',
+        // By the hashes of tokens, as the directory is asked.
+        'databases/directory.ts: delete from directory_tokens t where t.token_hash ',
+        'databases/settle.ts: delete from directory_tokens t where t.token_hash ',
+        'databases/settle.ts: select a.token_hash from unnest($1::bytea[]) as a(',
+        // The catalogue, and the list of migrations.
+        'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
+        'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
+        'backup/tables.ts: select id from schema_migrations order by id',
+        // All of them are told of a restore, before anybody works on the database.
+        'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
+        'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
+        // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
+        // Whose times are ahead of the database's clock.
+        'doctor/database.ts: select count(*)::int as organizations, max(extract',
+        "doctor/database.ts: select current_setting('max_connections')::int - c",
+        'doctor/database.ts: select current_user::text as role, current_setting',
+        'doctor/database.ts: select m.id from schema_migrations m order by m.id',
+        'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
+        'http/health.ts: select i.singleton from installation i where i.sin',
+        // How full a database is.
+        'installation.ts: select coalesce(sum(c.live_count), 0)::float8 as r',
+        'installation.ts: select count(*)::int as count from organizations o',
+        // No table of their own: what looks into one stands in a literal that names the organization.
+        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+        'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
+        // A fragment names it.
+        'journal/content-recount.ts: update kind_counters c set content_digest = 0, con',
+        'journal/content-recount.ts: update kind_counters c set content_recount = null,',
+        'journal/epoch.ts: select i.epoch from installation i union select c.',
+        'journal/epoch.ts: update installation set epoch = $1 where singleton',
+        // One call for several organizations, each named in the argument.
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+        "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
+        // Its arms name it, each for itself.
+        'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+        'auth/keys/console-links.ts: select 1 from ${exchangeable}',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+        'kinds/http/browse.ts: select ${total} as total, (select count(*)::int fr',
+        // The catalogue.
+        'databases/moves/capture.ts: select c.relname::text as name from pg_trigger t j',
+        // Whether a week of all organizations may be dropped.
+        "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
+        'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
+        // Whether the summarizer has anything to do, for whomever.
+        'summarizer/jobs.ts: select exists (select 1 from conversations c where',
+        'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',
+        'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
+        'webhooks/installation-key.ts: update installation set key_check = $1, previous_k',
+        'webhooks/key-rotation.ts: update installation set key_check = $1, previous_k',
+        'webhooks/key-rotation.ts: update installation set previous_key_check = null ',
+        // By primary keys, which begin with it.
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+        "webhooks/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
+        // Its arms name it, each for itself.
+        "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
+        "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",
+      ].sort(),
+    )
   })
 })
 

@@ -1,6 +1,6 @@
 /** One attempt at one delivery: what is sent, or why nothing is, and what came of it. */
 import type { FastifyBaseLogger } from 'fastify'
-import { grants } from '../access/scopes.ts'
+import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'

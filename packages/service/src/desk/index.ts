@@ -1,5 +1,5 @@
 /** The kinds of the desk. Adding one is its folder and its line here; what it refers to stands before it. */
-import type { Kind } from '../kinds/kind.ts'
+import type { Kind } from '../kinds/model/kind.ts'
 import { booking } from './booking/index.ts'
 import { conversation } from './conversation/index.ts'
 import { customer } from './customer/index.ts'

@@ -1,10 +1,10 @@
 /** Who is calling, and from where, before anything else of a request is looked at. */
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Admission, Authentication } from '../access/admission.ts'
-import type { Caller, Lookup } from '../access/directory.ts'
-import { grants } from '../access/scopes.ts'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
+import type { Admission, Authentication } from '../auth/authentication.ts'
+import type { Caller, Lookup } from '../auth/look-up.ts'
+import { grants } from '../auth/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { sendProblem } from './problem-reply.ts'

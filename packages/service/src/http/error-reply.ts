@@ -1,7 +1,7 @@
 /** How an error that a step or a handler throws is answered. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { HomeUnavailable } from '../access/homes.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import { HomeUnavailable } from '../databases/homes.ts'
 import { effectOf } from '../db/failure.ts'
 import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'

@@ -15,8 +15,8 @@ import type {
   preParsingAsyncHookHandler,
   preValidationHookHandler,
 } from 'fastify'
-import { isBearer } from '../access/token.ts'
 import type { RateLimiter } from '../admission/rate-limit.ts'
+import { isBearer } from '../auth/token.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'

@@ -4,8 +4,8 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import type { Admission } from '../access/admission.ts'
-import type { Caller } from '../access/directory.ts'
+import type { Admission } from '../auth/authentication.ts'
+import type { Caller } from '../auth/look-up.ts'
 import { OrganizationAway } from '../journal/away.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'

@@ -5,7 +5,7 @@
  * Each piece is a commit of its own, and what is gone is gone: killed anywhere, it goes on when it is asked for again (decision 43).
  */
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
-import { directoryTables } from '../access/home-directory.ts'
+import { directoryTables } from '../databases/directory.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 

@@ -4,9 +4,9 @@ import { type Outcome, refused } from '../http/replies.ts'
 import { problem } from '../kernel/errors.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { text } from '../kinds/fields.ts'
-import { field, type Shown, text as string, time, uuid } from '../kinds/shown-field.ts'
-import { parsePatch, type Shape } from '../kinds/validate.ts'
+import { field, type Shown, text as string, time, uuid } from '../kinds/docs/shown-field.ts'
+import { text } from '../kinds/model/fields.ts'
+import { parsePatch, type Shape } from '../kinds/model/validate.ts'
 import { constant } from '../openapi/part.ts'
 
 export interface Organizations {

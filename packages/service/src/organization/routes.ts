@@ -1,9 +1,9 @@
 /** The routes of the organization that a key belongs to: any key reads it, one that manages keys changes it. */
-import { managingScope } from '../access/scopes.ts'
+import { managingScope } from '../auth/scopes.ts'
 import { done } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
-import { inputs } from '../kinds/kind-schemas.ts'
-import { recordSchema } from '../kinds/shown-field.ts'
+import { inputs } from '../kinds/docs/kind-schemas.ts'
+import { recordSchema } from '../kinds/docs/shown-field.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, ref } from '../openapi/part.ts'
 import { type Organizations, organizationFields, organizationShape } from './organization.ts'

@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Message } from '../desk/message/fields.ts'
 import { message } from '../desk/message/index.ts'
-import { parseRepresentation, type StoredBody } from '../kinds/representation.ts'
+import { parseRepresentation, type StoredBody } from '../kinds/model/representation.ts'
 import { cutText, plainText } from './plain-text.ts'
 
 export interface Said {

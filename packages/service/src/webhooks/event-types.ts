@@ -1,7 +1,7 @@
 /** What an endpoint can subscribe to, and what its registrant must be able to read for it (specification 9.4). */
-import { grants } from '../access/scopes.ts'
+import { grants } from '../auth/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import type { Kind } from '../kinds/kind.ts'
+import type { Kind } from '../kinds/model/kind.ts'
 
 export interface EventTypes {
   /** All that can be subscribed to. */

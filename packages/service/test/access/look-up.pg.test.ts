@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createLookUp } from '../../src/access/directory.ts'
-import { createOrganization } from '../../src/access/organizations.ts'
-import { newToken } from '../../src/access/token.ts'
+import { createLookUp } from '../../src/auth/look-up.ts'
+import { newToken } from '../../src/auth/token.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { testDatabase } from '../harness/database.ts'
 
 test('looking up a token is planned once, not for each request; several at once are told apart', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hashToken, isToken, newToken } from '../../src/access/token.ts'
+import { hashToken, isToken, newToken } from '../../src/auth/token.ts'
 
 const published = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,8 +1,8 @@
 /** A desk that has a row in every table, its log spread over weeks. */
 
 import type { Pool } from 'pg'
-import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
+import { createHomeDirectory } from '../../src/databases/directory.ts'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'

@@ -4,8 +4,8 @@
  * was; what arrives twice is one event with one id.
  */
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
 import { auditDeliveries, busyEndpointQueues, unsettled, witness } from '../harness/delivery-audit.ts'
 import { type Desk, openDesk, type Tenant } from '../harness/desk-under-fire.ts'

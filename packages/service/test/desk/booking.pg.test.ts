@@ -1,7 +1,7 @@
 /** Bookings field by field, and what their moves write down. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { booking } from '../../src/desk/booking/index.ts'
-import { parseCreation } from '../../src/kinds/validate.ts'
+import { parseCreation } from '../../src/kinds/model/validate.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeBooking, makeConversation, makeCustomer, makeTeammate } from '../harness/desk.ts'
 import { absent, type FieldCase, refused, tryChange, tryCreation } from '../harness/field-cases.ts'

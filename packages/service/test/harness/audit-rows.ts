@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
 import { kinds } from '../../src/desk/index.ts'
-import type { Kind } from '../../src/kinds/kind.ts'
-import { columnValues, parseRepresentation } from '../../src/kinds/representation.ts'
+import type { Kind } from '../../src/kinds/model/kind.ts'
+import { columnValues, parseRepresentation } from '../../src/kinds/model/representation.ts'
 import { recordOf } from './follower.ts'
 
 /** A timestamp in SQL as the wire writes it. */

@@ -10,8 +10,8 @@ import type { Change, ResponseToStore, Unit } from '../../src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../../src/journal/rows.ts'
 import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
-import { createChanges } from '../../src/kinds/changes.ts'
-import type { Kind } from '../../src/kinds/kind.ts'
+import { createChanges } from '../../src/kinds/model/changes.ts'
+import type { Kind } from '../../src/kinds/model/kind.ts'
 
 interface Decide {
   create(organizationId: string, body: object, idempotency?: ResponseToStore): Promise<Change>

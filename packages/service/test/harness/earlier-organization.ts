@@ -1,7 +1,7 @@
 /** An organization with its first key, made as releases did before organizations had epochs: for databases that have an earlier schema. */
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { hashToken, newToken } from '../../src/access/token.ts'
+import { hashToken, newToken } from '../../src/auth/token.ts'
 
 export async function createEarlierOrganization(
   pool: Pick<Pool, 'query'>,

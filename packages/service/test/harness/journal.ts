@@ -1,12 +1,12 @@
 /** Journals of several processes on one database, without the service around them. */
 import type { Pool } from 'pg'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { kinds } from '../../src/desk/index.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from '../../src/journal/change.ts'
 import { decodeOutcomes, encodeUnits } from '../../src/journal/commit-call.ts'
 import type { CommitAnswer } from '../../src/journal/commit-protocol.ts'
 import { createJournal } from '../../src/journal/journal.ts'
 import { formatTimestamp } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newToken } from '../../src/access/token.ts'
+import { newToken } from '../../src/auth/token.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
 import { type Api, testService } from '../harness/service.ts'

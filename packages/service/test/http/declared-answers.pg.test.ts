@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
 import { decodeCursor, encodeCursor } from '../../src/kernel/cursor.ts'
-import { exampleInput } from '../../src/kinds/kind-examples.ts'
+import { exampleInput } from '../../src/kinds/docs/kind-examples.ts'
 import { sharedService } from '../harness/shared-service.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 

@@ -1,6 +1,6 @@
 /** The limit of a key over HTTP: 429, and what every answer says of it (specification 14.1). */
 import { expect, test } from 'vitest'
-import { newToken } from '../../src/access/token.ts'
+import { newToken } from '../../src/auth/token.ts'
 import { testClock } from '../harness/clock.ts'
 import { testService } from '../harness/service.ts'
 

@@ -3,7 +3,7 @@
  * one that is not described fails a test of the document.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { scopeNames } from '../../src/access/scopes.ts'
+import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { type Api, type TestService, testService } from '../harness/service.ts'
 

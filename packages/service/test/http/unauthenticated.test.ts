@@ -1,8 +1,8 @@
 /** Requests without a valid key have a limit by network, and a key that may be good passes it. No database. */
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { newToken } from '../../src/access/token.ts'
 import { createRateLimiter } from '../../src/admission/rate-limit.ts'
+import { newToken } from '../../src/auth/token.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { Operation } from '../../src/openapi/part.ts'
 

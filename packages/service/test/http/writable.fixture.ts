@@ -1,5 +1,5 @@
 /** Objects of every kind that a client could send, and what they refer to. */
-import type { Kind } from '../../src/kinds/kind.ts'
+import type { Kind } from '../../src/kinds/model/kind.ts'
 import { makeConversation, makeCustomer, makeTeammate } from '../harness/desk.ts'
 import type { Api } from '../harness/service.ts'
 

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
-import type { Kind } from '../../src/kinds/kind.ts'
+import type { Kind } from '../../src/kinds/model/kind.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeTeammate } from '../harness/desk.ts'
 import { asToken, makeKey } from '../harness/keys.ts'

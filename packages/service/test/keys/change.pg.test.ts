@@ -1,6 +1,6 @@
 /** Creating and changing keys: what is accepted, what is refused and why. */
 import { describe, expect, test } from 'vitest'
-import { keyLimit } from '../../src/keys/keys.ts'
+import { keyLimit } from '../../src/auth/keys/keys.ts'
 import { testClock } from '../harness/clock.ts'
 import { hour } from '../harness/hooks.ts'
 import { asToken, firstKeyOf, makeKey, readKey } from '../harness/keys.ts'

@@ -1,7 +1,7 @@
 /** Links to the console: good once, for a session that may do no more than it says, and that ends with whatever it hangs on. */
 import { describe, expect, test } from 'vitest'
-import { newToken } from '../../src/access/token.ts'
-import { linkLimit } from '../../src/keys/console-links.ts'
+import { linkLimit } from '../../src/auth/keys/console-links.ts'
+import { newToken } from '../../src/auth/token.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { day, hour, makeWebhook, minute } from '../harness/hooks.ts'

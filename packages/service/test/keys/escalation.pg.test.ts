@@ -1,7 +1,7 @@
 /** No key makes, or takes over, one that may do more than itself (specification 3.5). */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { scopeNames } from '../../src/access/scopes.ts'
+import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { asToken, makeKey, readKey } from '../harness/keys.ts'
 import { lockRow, waitingChanges } from '../harness/locks.ts'

@@ -1,6 +1,6 @@
 /** Keys as the operator lists and revokes them, without a key of his own. */
 import { expect, test } from 'vitest'
-import { listKeys, revokeKey } from '../../src/keys/operator.ts'
+import { listKeys, revokeKey } from '../../src/auth/keys/operator.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeWebhook, readWebhook } from '../harness/hooks.ts'
 import { asToken, firstKeyOf, makeKey } from '../harness/keys.ts'

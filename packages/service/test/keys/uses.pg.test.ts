@@ -1,6 +1,6 @@
 /** `lastUsedAt`: noted beside calls, at most once a minute a key a process, and never in anybody's way. */
 import { describe, expect, test } from 'vitest'
-import { createUseRecorder } from '../../src/access/uses.ts'
+import { createUseRecorder } from '../../src/auth/uses.ts'
 import { testClock } from '../harness/clock.ts'
 import { minute } from '../harness/hooks.ts'
 import { asToken, makeKey, readKey } from '../harness/keys.ts'

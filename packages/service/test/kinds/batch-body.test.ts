@@ -1,7 +1,7 @@
 /** The bytes of a batch: taken apart as JSON.parse would, with its items counted before any is parsed. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLightBatch, readBatch } from '../../src/kinds/batch-body.ts'
+import { isLightBatch, readBatch } from '../../src/kinds/http/batch-body.ts'
 
 const read = (text: string) => readBatch(Buffer.from(text))
 

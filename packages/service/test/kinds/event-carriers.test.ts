@@ -7,9 +7,9 @@ import {
   creationCarriers,
   fieldCarriers,
   updateCarriers,
-} from '../../src/kinds/event-carriers.ts'
-import type { Kind } from '../../src/kinds/kind.ts'
-import { explore } from '../../src/kinds/transitions.ts'
+} from '../../src/kinds/docs/event-carriers.ts'
+import type { Kind } from '../../src/kinds/model/kind.ts'
+import { explore } from '../../src/kinds/model/transitions.ts'
 
 const kind = (name: string) => kinds.find((one) => one.name === name) as Kind
 const syncOnly = { always: [], sometimes: [], silent: true }

@@ -3,7 +3,7 @@ import { customer } from '../../src/desk/customer/index.ts'
 import { teammate } from '../../src/desk/teammate/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
 import { encodeCursor, lowestId } from '../../src/kernel/cursor.ts'
-import { filterNames, parseListQuery } from '../../src/kinds/list-query.ts'
+import { filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 
 const organizationId = '01980000-0000-7000-8000-000000000001'
 const position = { at: 1_000, id: lowestId }

@@ -1,6 +1,6 @@
 /** Messages as long as they may be, of characters that are hard to find words in. */
 import { expect, test } from 'vitest'
-import { searchWords } from '../../src/kinds/search.ts'
+import { searchWords } from '../../src/kinds/model/search.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { sharedService } from '../harness/shared-service.ts'
 

@@ -4,20 +4,20 @@ import { once } from 'node:events'
 import type { Pool } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHomeDirectory } from '../../src/access/home-directory.ts'
-import { createOrganization } from '../../src/access/organizations.ts'
-import { awayCode } from '../../src/journal/away.ts'
-import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
-import { finishMoves } from '../../src/moves/finish.ts'
+import { createHomeDirectory } from '../../src/databases/directory.ts'
+import { finishMoves } from '../../src/databases/moves/finish.ts'
 import {
   abortMove,
   type Databases,
   dropSource,
   type MoveOptions,
   moveOrganization,
-} from '../../src/moves/move.ts'
-import { movingTables } from '../../src/moves/tables.ts'
-import { fenceLimits } from '../../src/moves/turn.ts'
+} from '../../src/databases/moves/move.ts'
+import { movingTables } from '../../src/databases/moves/tables.ts'
+import { fenceLimits } from '../../src/databases/moves/turn.ts'
+import { awayCode } from '../../src/journal/away.ts'
+import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { type FullDesk, fullDesk } from '../backup/full-desk.fixture.ts'

@@ -1,9 +1,9 @@
 /** The stream's clock: later with each commit whatever clocks say, and not dragged ahead by one that is wrong. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { askDatabaseClock } from '../../src/db/clock.ts'
 import { type Clock, parseTimestamp } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { makeCustomer } from '../harness/desk.ts'

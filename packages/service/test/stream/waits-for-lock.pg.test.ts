@@ -1,6 +1,6 @@
 /** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { testJournal } from '../harness/journal.ts'

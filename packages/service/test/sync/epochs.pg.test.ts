@@ -1,12 +1,12 @@
 /** An epoch belongs to its organization: wherever its rows are its cursors hold, and no other's end with them. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { encodeCursor, highestId } from '../../src/kernel/cursor.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'

@@ -2,7 +2,7 @@
 import pino from 'pino'
 import { createPool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { createBackfillOf } from '../../src/kinds/backfill.ts'
+import { createBackfillOf } from '../../src/kinds/model/backfill.ts'
 import { deskWith, parcelWithUrgency } from './parcel.fixture.ts'
 
 const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })

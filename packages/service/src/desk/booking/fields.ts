@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { commonFields } from '../../kinds/common-fields.ts'
-import { defineField, type StateOf } from '../../kinds/field.ts'
-import { choice, count, reference, storableText, text, timestamp, timezone } from '../../kinds/fields.ts'
+import { commonFields } from '../../kinds/model/common-fields.ts'
+import { defineField, type StateOf } from '../../kinds/model/field.ts'
+import {
+  choice,
+  count,
+  reference,
+  storableText,
+  text,
+  timestamp,
+  timezone,
+} from '../../kinds/model/fields.ts'
 
 const bookingStatuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected'] as const
 

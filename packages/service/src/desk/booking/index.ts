@@ -1,9 +1,9 @@
 import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
-import { defineKind } from '../../kinds/define-kind.ts'
-import { choice, text } from '../../kinds/fields.ts'
-import { action } from '../../kinds/kind.ts'
-import { reviseWords } from '../../kinds/revise-words.ts'
+import { defineKind } from '../../kinds/model/define-kind.ts'
+import { choice, text } from '../../kinds/model/fields.ts'
+import { action } from '../../kinds/model/kind.ts'
+import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
 import {
   bookingEvents,

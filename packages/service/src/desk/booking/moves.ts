@@ -1,7 +1,7 @@
 /** What happens to a booking: pure functions from one state to the next (specification 4.7). */
 import { type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
-import { type RuleContext, refuseMove } from '../../kinds/kind.ts'
+import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Booking } from './fields.ts'
 
 export type BookingMove = 'confirm' | 'reject' | 'cancel' | 'reschedule' | 'complete' | 'no-show'

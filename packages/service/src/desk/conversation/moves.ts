@@ -1,7 +1,7 @@
 /** What happens to a conversation: pure functions from one state to the next (specification 4.4). */
 import type { Problem } from '../../kernel/errors.ts'
 import { ok, type Result } from '../../kernel/result.ts'
-import { type RuleContext, refuseMove } from '../../kinds/kind.ts'
+import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Conversation } from './fields.ts'
 
 export type ConversationMove = 'escalate' | 'resolve' | 'reopen' | 'summarize'

@@ -2,10 +2,10 @@ import { reviseSearchTable, translateSearchTable } from '../../db/migrations/sea
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
-import { commonFields } from '../../kinds/common-fields.ts'
-import { defineKind } from '../../kinds/define-kind.ts'
-import { email, locale, phone, text, timezone } from '../../kinds/fields.ts'
-import { reviseWords } from '../../kinds/revise-words.ts'
+import { commonFields } from '../../kinds/model/common-fields.ts'
+import { defineKind } from '../../kinds/model/define-kind.ts'
+import { email, locale, phone, text, timezone } from '../../kinds/model/fields.ts'
+import { reviseWords } from '../../kinds/model/revise-words.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 

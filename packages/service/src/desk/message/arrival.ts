@@ -5,7 +5,7 @@
  */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
-import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/kind.ts'
+import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/model/kind.ts'
 import type { Conversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
 import { withMessage } from '../conversation/moves.ts'

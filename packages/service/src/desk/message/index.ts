@@ -1,7 +1,7 @@
 import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
-import { defineKind } from '../../kinds/define-kind.ts'
-import { reviseWords } from '../../kinds/revise-words.ts'
+import { defineKind } from '../../kinds/model/define-kind.ts'
+import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
 

@@ -1,8 +1,8 @@
 import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
-import { defineKind } from '../../kinds/define-kind.ts'
-import { email, flag, text } from '../../kinds/fields.ts'
-import { reviseWords } from '../../kinds/revise-words.ts'
+import { defineKind } from '../../kinds/model/define-kind.ts'
+import { email, flag, text } from '../../kinds/model/fields.ts'
+import { reviseWords } from '../../kinds/model/revise-words.ts'
 
 /** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
 export const teammate = defineKind({

@@ -1,9 +1,9 @@
 import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
-import { commonFields } from '../../kinds/common-fields.ts'
-import { defineKind } from '../../kinds/define-kind.ts'
-import { choice, reference, sequence, text, timestamp } from '../../kinds/fields.ts'
-import { reviseWords } from '../../kinds/revise-words.ts'
+import { commonFields } from '../../kinds/model/common-fields.ts'
+import { defineKind } from '../../kinds/model/define-kind.ts'
+import { choice, reference, sequence, text, timestamp } from '../../kinds/model/fields.ts'
+import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
 
 /** Something to be done for a customer (specification 4.6). */

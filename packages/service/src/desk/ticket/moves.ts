@@ -1,7 +1,7 @@
 /** What happens to a ticket: pure functions from one state to the next. */
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
-import type { RuleContext } from '../../kinds/kind.ts'
+import type { RuleContext } from '../../kinds/model/kind.ts'
 
 /** Where a ticket can stand, and from where it can go where (specification 4.6). */
 export const ticketStatuses = ['new', 'open', 'pending', 'on_hold', 'resolved', 'closed'] as const

@@ -1,0 +1,71 @@
+/** A key's record: what is stored, and what the API shows of it (specification 3.4). Never a token. */
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { field, nullable, type Shown, text, time, uuid, words } from '../../kinds/docs/shown-field.ts'
+import { constant } from '../../openapi/part.ts'
+
+export interface KeyRow {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expires_at: Date | null
+  /** When a worker took note of the expiry; null while it has not. */
+  readonly expiry_settled_at: Date | null
+  /** The end of the newest token. */
+  readonly last4: string
+  readonly previous_token_expires_at: Date | null
+  readonly last_used_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** The record as everybody sees it; `token` is in the answers of creation and rotation only. */
+export function keyRecord(organizationId: string, row: KeyRow) {
+  return {
+    id: row.id,
+    object: 'api_key' as const,
+    organizationId,
+    name: row.name,
+    scopes: row.scopes,
+    expiresAt: shown(row.expires_at),
+    last4: row.last4,
+    previousTokenExpiresAt: shown(row.previous_token_expires_at),
+    lastUsedAt: shown(row.last_used_at),
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    updatedAt: formatTimestamp(row.updated_at.getTime()),
+  }
+}
+
+export type KeyRecord = ReturnType<typeof keyRecord>
+
+function shown(at: Date | null): string | null {
+  return at === null ? null : formatTimestamp(at.getTime())
+}
+
+/** What the API shows of keys, declared for the documents and the types of the SDK. `scopes`: every scope there is. */
+export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
+  return {
+    id: field(uuid, 'Its id. It stays when its tokens change.'),
+    object: field(constant('api_key'), 'Its kind.'),
+    organizationId: field(uuid, 'Whose it is.'),
+    name: field(text, 'What it is for.'),
+    scopes: field({ type: 'array', items: words(...scopes) }, 'What it may do.'),
+    expiresAt: field(nullable(time), 'When it ceases to work; null when it does not expire.'),
+    last4: field(text, 'The last four characters of its newest token.'),
+    previousTokenExpiresAt: field(
+      nullable(time),
+      'Until when a replaced token works as well; null when none does.',
+    ),
+    lastUsedAt: field(
+      nullable(time),
+      'When a call was last made with it, exact to a minute; null when none was. It does not move updatedAt.',
+    ),
+    createdAt: field(time, 'When it was made.'),
+    updatedAt: field(time, 'When it was last changed or rotated.'),
+  }
+}
+
+/** Shown by creation and rotation, and never again. */
+export const tokenField = field(
+  { type: 'string', pattern: '^dwk_[0-9A-Za-z]{36}$' },
+  'What calls carry as Authorization: Bearer. Shown this once: keep it.',
+)

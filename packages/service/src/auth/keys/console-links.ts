@@ -1,0 +1,284 @@
+/**
+ * Links to the console (specification 3.7): a key makes one for somebody who has none. Opened, it is exchanged, once, for the token
+ * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
+ */
+import { readJson } from '@deskwire/sdk/json'
+import { announced, type HomeDirectory } from '../../databases/directory.ts'
+import type { Database } from '../../db/fair-pool.ts'
+import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
+import { type Outcome, refused } from '../../http/replies.ts'
+import type { ResponseToStore } from '../../journal/change.ts'
+import type { CallUnderClock } from '../../journal/journal.ts'
+import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { integer, text, wordList } from '../../kinds/model/fields.ts'
+import { parseCreation, type Shape } from '../../kinds/model/validate.ts'
+import type { Caller } from '../look-up.ts'
+import { grants, managingScope } from '../scopes.ts'
+import { hashToken, isToken, newToken } from '../token.ts'
+import { refuseGrant } from './decide.ts'
+
+/** At most so many an organization that are not over. */
+export const linkLimit = 1_000
+/** Seconds. */
+const longestLink = 24 * 60 * 60
+const linkUnlessAsked = 60 * 60
+
+/** A link as its creation answers it. */
+export interface ConsoleLink {
+  readonly id: string
+  readonly object: 'console_link'
+  readonly scopes: readonly string[]
+  readonly url: string
+  readonly expiresAt: string
+}
+
+/** What a link is exchanged for; `id` is the link's. */
+export interface ConsoleSession {
+  readonly id: string
+  readonly object: 'console_session'
+  readonly organizationId: string
+  readonly scopes: readonly string[]
+  readonly token: string
+  readonly expiresAt: string
+}
+
+interface ConsoleLinkServices {
+  readonly database: Pick<Database, 'of' | 'together'>
+  readonly callUnderClock: CallUnderClock
+  readonly clock: Clock
+  /** Every scope there is. */
+  readonly scopes: readonly string[]
+  /** Encrypts an answer about a link, as it holds its secret. */
+  readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
+  /** Told of links and sessions before they are made, where another database than this finds them; null where none does. */
+  readonly directory?: Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> | null
+}
+
+export interface ConsoleLinks {
+  /** `base`: where the service answers: `https://desk.example`. */
+  create(
+    caller: Caller,
+    body: unknown,
+    base: string,
+    record: ResponseToStore | null,
+  ): Promise<Outcome<ConsoleLink>>
+  /** Why the caller may not be shown the stored answer to a creation again; null when it may. */
+  withhold(caller: Caller, kept: string): Problem | null
+  exchange(body: unknown): Promise<Outcome<ConsoleSession>>
+  /** Whether there was such a link that the caller may end: its key, its session, or a key that manages keys. */
+  remove(caller: Caller, id: string): Promise<boolean>
+}
+
+/** What a link can be made with. A session ends; a key that it made would not: so no session manages keys. */
+export function linkShape(scopes: readonly string[]): Shape {
+  const grantable = scopes.filter((scope) => scope !== managingScope && scope !== '*')
+  const fields = {
+    scopes: wordList(grantable, {
+      description: 'What its session may do, of what the key may that makes it. It cannot manage keys.',
+    }),
+    expiresIn: integer({
+      min: 60,
+      max: longestLink,
+      description: 'After how many seconds link and session end; an hour unless given.',
+    }),
+  }
+  return { name: 'link', fields, fieldNames: Object.keys(fields) }
+}
+
+/** What an exchange takes. */
+export const exchangeShape: Shape = {
+  name: 'exchange',
+  fields: {
+    link: text({ required: true, min: 1, max: 100, description: 'What stands behind #link= in the URL.' }),
+  },
+  fieldNames: ['link'],
+}
+
+/** The link that such a body holds, where it holds one. */
+export function linkIn(body: unknown): string | null {
+  const { link } = (body ?? {}) as { readonly link?: unknown }
+  return typeof link === 'string' && isToken(link, 'link') ? link : null
+}
+
+/** A new link, unless its key is gone or has lost one of the scopes: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
+export const createLinkFunction: SchemaFunction = schemaFunction(
+  'create_console_link',
+  {
+    arguments: `p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+      p_expires_at timestamptz, p_limit int, p_response jsonb`,
+    returns: 'text',
+  },
+  `declare
+  v_count bigint;
+begin
+  ${lockClock}
+  ${replayed}
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and (k.scopes @> p_scopes or '*' = any(k.scopes)) and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  select count(*) into v_count from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now;
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  ${storeResponseAbout('p_link_id')}
+  insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
+    values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
+  return 'done';
+end;`,
+)
+
+/** SQL: the link with the hash `$1` can be exchanged at `$2`, for a session of its key. */
+const isExchangeable = `c.token_hash = $1 and c.exchanged_at is null and c.expires_at > $2
+             and k.organization_id = c.organization_id and k.id = c.api_key_id
+             and (k.expires_at is null or k.expires_at > $2)`
+const exchangeable = `console_links c, api_keys k where ${isExchangeable}`
+
+export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks {
+  const { database, callUnderClock, clock, seal, directory = null } = services
+  const shape = linkShape(services.scopes)
+  const bytes = (token: string) => Buffer.from(hashToken(token), 'hex')
+
+  async function countLinks(organizationId: string, now: number): Promise<number> {
+    const { rows } = await database
+      .of(organizationId)
+      .query<{ links: number }>(
+        'select count(*)::int as links from console_links c where c.organization_id = $1 and c.expires_at > $2',
+        [organizationId, formatTimestamp(now)],
+      )
+    return rows[0]?.links ?? 0
+  }
+
+  return {
+    async create(caller, body, base, record) {
+      if (caller.sessionId !== undefined) return refused(noLinksOfSessions)
+      const parsed = parseCreation(shape, body)
+      if (!parsed.ok) return refused(parsed.error)
+      const { scopes, expiresIn } = parsed.value as { scopes: readonly string[]; expiresIn: number | null }
+      const refusal = refuseGrant(caller.scopes, scopes)
+      if (refusal !== null) return refused(refusal)
+      const { organizationId } = caller
+      const now = clock.now()
+      const id = newId(clock)
+      const secret = newToken('link')
+      const expiresAt = formatTimestamp(now + (expiresIn ?? linkUnlessAsked) * 1000)
+      const url = `${base}/console#link=${secret}`
+      const link: ConsoleLink = { id, object: 'console_link', scopes, url, expiresAt }
+      const response =
+        record === null
+          ? null
+          : encodeResponse(record, { sealed: await seal(JSON.stringify(link), organizationId, id) })
+      if (directory !== null && (await countLinks(organizationId, now)) >= linkLimit)
+        return refused(tooManyLinks)
+      const created = await announced(directory, { organizationId, hash: bytes(secret) }, () =>
+        callUnderClock<'done' | 'limit_reached' | 'caller_changed' | 'replayed'>(createLinkFunction, [
+          organizationId,
+          id,
+          formatTimestamp(now),
+          caller.apiKeyId,
+          scopes,
+          bytes(secret),
+          expiresAt,
+          linkLimit,
+          response,
+        ]),
+      )
+      switch (created) {
+        case 'done':
+          return { outcome: 'done', value: link }
+        case 'replayed':
+          return { outcome: 'replayed' }
+        case 'limit_reached':
+          return refused(tooManyLinks)
+        case 'caller_changed':
+          return refused(callerChanged)
+      }
+    },
+
+    withhold(caller, kept) {
+      if (caller.sessionId !== undefined) return noLinksOfSessions
+      return refuseGrant(caller.scopes, (readJson(kept) as ConsoleLink).scopes)
+    },
+
+    async exchange(body) {
+      const parsed = parseCreation(exchangeShape, body)
+      if (!parsed.ok) return refused(parsed.error)
+      const { link } = parsed.value as { link: string }
+      if (!isToken(link, 'link')) return refused(noSuchLink)
+      const token = newToken('session')
+      const now = formatTimestamp(clock.now())
+      if (directory !== null) {
+        // Needs no key, so nothing is written for a link that is good for nothing.
+        const { rows: good } = await database.together.query(`select 1 from ${exchangeable}`, [
+          bytes(link),
+          now,
+        ])
+        if (good.length === 0) return refused(noSuchLink)
+        await directory.noteBeside(bytes(link), bytes(token))
+      }
+      // Whoever comes second finds another hash in its place.
+      const { rows } = await database.together.query<{
+        organization_id: string
+        id: string
+        scopes: string[]
+        key_scopes: string[]
+        expires_at: Date
+      }>(
+        `update console_links c set token_hash = $3, exchanged_at = $2 from api_keys k
+           where ${isExchangeable}
+           returning c.organization_id, c.id, c.scopes, k.scopes as key_scopes, c.expires_at`,
+        [bytes(link), now, bytes(token)],
+      )
+      const [row] = rows
+      await directory?.forgetTokens([row === undefined ? bytes(token) : bytes(link)])
+      if (row === undefined) return refused(noSuchLink)
+      const session: ConsoleSession = {
+        id: row.id,
+        object: 'console_session',
+        organizationId: row.organization_id,
+        scopes: row.scopes.filter((scope) => grants(row.key_scopes, scope)),
+        token,
+        expiresAt: formatTimestamp(row.expires_at.getTime()),
+      }
+      return { outcome: 'done', value: session }
+    },
+
+    async remove({ organizationId, apiKeyId, scopes, sessionId = null }, id) {
+      const { rowCount } = await database.of(organizationId).query(
+        `delete from console_links c where c.organization_id = $1 and c.id = $2
+           and case when $4::uuid is null then c.api_key_id = $3 or $5::boolean else c.id = $4 end`,
+        [organizationId, id, apiKeyId, sessionId, grants(scopes, managingScope)],
+      )
+      return rowCount === 1
+    },
+  }
+}
+
+export function noSuchConsoleLink(id: string): Problem {
+  return noSuch('console link', id, 'It may have ended, or another key made it.')
+}
+
+const noSuchLink = problem(
+  'not_found',
+  'There is no such link: it was used already, has ended, or was deleted. Ask for a new one.',
+)
+
+const noLinksOfSessions = problem(
+  'insufficient_scope',
+  'A session of the console makes no links. Use the API key that made its own.',
+)
+
+const tooManyLinks = problem(
+  'limit_reached',
+  `An organization has at most ${linkLimit} console links that have not ended. DELETE some, or give them a shorter expiresIn.`,
+)
+
+const callerChanged = problem(
+  'unavailable',
+  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
+)

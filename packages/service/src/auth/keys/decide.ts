@@ -1,0 +1,95 @@
+/** What may be done to a key, by whom: pure decisions over rows (specification 3.5). */
+
+import { type Problem, problem, validationFailed } from '../../kernel/errors.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { grants, lacking, managingScope } from '../scopes.ts'
+import type { KeyRow } from './api-key.ts'
+
+/** Whether these scopes can manage keys. */
+export function manages(scopes: readonly string[]): boolean {
+  return grants(scopes, managingScope)
+}
+
+/** 403 when a key with `held` would grant a scope that it lacks; otherwise null. */
+export function refuseGrant(held: readonly string[], wanted: readonly string[]): Problem | null {
+  const missing = lacking(held, wanted)
+  if (missing.length === 0) return null
+  return problem(
+    'insufficient_scope',
+    `A key can grant only what it holds: this needs a key with ${missing.join(', ')} as well.`,
+  )
+}
+
+/**
+ * 403 when a key with `held` would change, rotate or revoke one that holds a scope which it lacks; otherwise null. A key
+ * holds all its own scopes, so one that can manage keys can do all of this to itself.
+ */
+export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
+  const missing = lacking(held, target.scopes)
+  if (missing.length === 0) return null
+  return problem(
+    'insufficient_scope',
+    `That key holds what this one does not: this needs a key with ${missing.join(', ')} as well.`,
+  )
+}
+
+/** Whether the key has expired at `now`, in milliseconds. One that was found expired stays so. */
+export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>, now: number): boolean {
+  return row.expiry_settled_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)
+}
+
+/** 422 when a key would expire at a time that is not to come. */
+export function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
+  if (expiresAt === null || Date.parse(expiresAt) > now) return null
+  const detail = `must be in the future: it is ${formatTimestamp(now)} now`
+  return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
+}
+
+/** 409: what would bring a key back to life. */
+export function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
+  const when = row.expires_at === null ? '' : ` at ${formatTimestamp(row.expires_at.getTime())}`
+  return problem(
+    'invalid_transition',
+    `The key has expired${when} and stays so. Make a new one, and DELETE this one.`,
+  )
+}
+
+/** The row after a change, the very same when nothing changes; or why it may not be. `sent` names what was sent. */
+export function decideChange(
+  held: readonly string[],
+  row: KeyRow,
+  change: {
+    readonly draft: {
+      readonly name: string
+      readonly scopes: readonly string[]
+      readonly expiresAt: string | null
+    }
+    readonly sent: ReadonlySet<string>
+  },
+  now: number,
+): KeyRow | Problem {
+  const { draft, sent } = change
+  const refusal = refuseTouch(held, row) ?? refuseGrant(held, draft.scopes)
+  if (refusal !== null) return refusal
+  const expiresAt = draft.expiresAt === null ? null : new Date(draft.expiresAt)
+  const moves = expiresAt?.getTime() !== row.expires_at?.getTime()
+  if (sent.has('expiresAt') && moves) {
+    if (hasExpired(row, now)) return expiredAlready(row)
+    const past = refuseExpiry(draft.expiresAt, now)
+    if (past !== null) return past
+  }
+  const isSame = !moves && draft.name === row.name && draft.scopes.join(' ') === row.scopes.join(' ')
+  if (isSame) return row
+  return {
+    ...row,
+    name: draft.name,
+    scopes: draft.scopes,
+    expires_at: expiresAt,
+    updated_at: new Date(laterThan(row.updated_at, now)),
+  }
+}
+
+/** Versions of a record differ though the clock stands still. */
+export function laterThan(before: Date, now: number): number {
+  return Math.max(now, before.getTime() + 1)
+}

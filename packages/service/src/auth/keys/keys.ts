@@ -1,0 +1,253 @@
+/**
+ * What can be done with a key (specification 3.4), apart from HTTP: each operation checks what the caller sent and may
+ * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
+ */
+import { readJson } from '@deskwire/sdk/json'
+import { announced, type HomeDirectory } from '../../databases/directory.ts'
+import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
+import { type Outcome, refused } from '../../http/replies.ts'
+import type { ResponseToStore } from '../../journal/change.ts'
+import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+import { text, timestamp, wordList } from '../../kinds/model/fields.ts'
+import { parseCreation, parsePatch, type Shape } from '../../kinds/model/validate.ts'
+import type { Caller } from '../look-up.ts'
+import { hashToken, newToken } from '../token.ts'
+import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
+import {
+  decideChange,
+  expiredAlready,
+  hasExpired,
+  laterThan,
+  manages,
+  refuseExpiry,
+  refuseGrant,
+  refuseTouch,
+} from './decide.ts'
+import type { KeyStore } from './store.ts'
+
+/** At most so many keys an organization, those that have expired included. */
+export const keyLimit = 1_000
+/** How long a replaced token goes on working, in milliseconds (specification 3.4). */
+const tokenOverlap = 24 * 60 * 60 * 1_000
+
+interface KeyServices {
+  readonly store: KeyStore
+  readonly clock: Clock
+  /** Every scope there is. */
+  readonly scopes: readonly string[]
+  /** Encrypts an answer about a key, as it holds a token. */
+  readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Promise<Sealed>
+  /** Something may be due: endpoints were disabled. */
+  readonly wake: () => void
+  /** Told of tokens before they are made, where another database than this finds keys by them; null where none does. */
+  readonly directory?: Pick<HomeDirectory, 'note' | 'forgetTokens'> | null
+}
+
+/** The record with its token, which is shown this once. */
+type WithToken = KeyRecord & { readonly token: string }
+
+export interface Keys {
+  create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithToken>>
+  read(organizationId: string, id: string): Promise<KeyRow | null>
+  change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
+  rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
+  /** Why the caller may not be shown the stored response to such a call again, which holds a token; null when it may. */
+  withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
+  dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
+  /** Revokes it at once, and with it what it registered. */
+  remove(caller: Caller, id: string): Promise<Outcome<null>>
+}
+
+interface Draft {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: string | null
+}
+
+export function createKeys(services: KeyServices): Keys {
+  const { store, clock, seal, wake, directory = null } = services
+  const shape = keyShape(services.scopes)
+
+  return {
+    read: (organizationId, id) => store.read(organizationId, id, clock.now()),
+
+    async create(caller, body, record) {
+      const parsed = parseCreation(shape, body)
+      if (!parsed.ok) return refused(parsed.error)
+      const draft = parsed.value as unknown as Draft
+      const now = clock.now()
+      const refusal = refuseExpiry(draft.expiresAt, now) ?? refuseGrant(caller.scopes, draft.scopes)
+      if (refusal !== null) return refused(refusal)
+      const token = newToken()
+      const row = newRow(newId(clock), draft, token, now)
+      const answer = { ...keyRecord(caller.organizationId, row), token }
+      const options = { now, limit: keyLimit, response: await toStore(caller, row.id, record, answer) }
+      if (directory !== null && (await store.count(caller.organizationId)) >= keyLimit)
+        return refused(tooManyKeys)
+      const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
+      const created = await announced(directory, announcement, () =>
+        store.create(caller, row, stored(token), options),
+      )
+      switch (created) {
+        case 'done':
+          return { outcome: 'done', value: answer }
+        case 'replayed':
+          return { outcome: 'replayed' }
+        case 'limit_reached':
+          return refused(tooManyKeys)
+        case 'caller_changed':
+          return refused(callerChanged)
+      }
+    },
+
+    change: (caller, id, body) =>
+      decideAndCommit(caller, id, async (row) => {
+        const before: Draft = {
+          name: row.name,
+          scopes: row.scopes,
+          expiresAt: row.expires_at?.toISOString() ?? null,
+        }
+        const parsed = parsePatch(shape, { ...before }, body)
+        if (!parsed.ok) return refused(parsed.error)
+        const { draft, sent } = parsed.value
+        const now = clock.now()
+        const after = decideChange(caller.scopes, row, { draft: draft as unknown as Draft, sent }, now)
+        if ('code' in after) return refused(after)
+        const shown = { outcome: 'done' as const, value: keyRecord(caller.organizationId, after) }
+        if (after === row) return shown
+        const changed = await store.change(caller, row, after, { now, manages: manages(after.scopes) })
+        return changed === 'done' ? shown : changed
+      }),
+
+    rotate: (caller, id, record) =>
+      decideAndCommit(caller, id, async (row) => {
+        const now = clock.now()
+        const refusal = refuseTouch(caller.scopes, row) ?? (hasExpired(row, now) ? expiredAlready(row) : null)
+        if (refusal !== null) return refused(refusal)
+        const token = newToken()
+        const expiresAt = now + tokenOverlap
+        const updatedAt = laterThan(row.updated_at, now)
+        const after = {
+          ...row,
+          last4: token.slice(-4),
+          previous_token_expires_at: new Date(expiresAt),
+          updated_at: new Date(updatedAt),
+        }
+        const answer = { ...keyRecord(caller.organizationId, after), token }
+        const options = { now, updatedAt, expiresAt, response: await toStore(caller, id, record, answer) }
+        const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
+        const rotated = await announced(directory, announcement, () =>
+          store.rotate(caller, row, stored(token), options),
+        )
+        if (rotated === 'replayed') return { outcome: 'replayed' }
+        return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
+      }),
+
+    async withhold({ organizationId, scopes }, call, kept) {
+      const made = readJson(kept) as WithToken
+      // The token is good for what its key may do now, which may be more than it was made with.
+      const row = await store.read(organizationId, made.id, clock.now())
+      const touch = row === null ? null : refuseTouch(scopes, row)
+      return touch ?? (call === 'create' ? refuseGrant(scopes, made.scopes) : null)
+    },
+
+    dropPrevious: (caller, id) =>
+      decideAndCommit(caller, id, async (row) => {
+        const refusal = refuseTouch(caller.scopes, row)
+        if (refusal !== null) return refused(refusal)
+        const now = clock.now()
+        const updatedAt = laterThan(row.updated_at, now)
+        const dropped = await store.dropPrevious(caller, row, { now, updatedAt })
+        return dropped === 'done' ? { outcome: 'done', value: null } : dropped
+      }),
+
+    remove: (caller, id) =>
+      decideAndCommit(caller, id, async (row) => {
+        const refusal = refuseTouch(caller.scopes, row)
+        if (refusal !== null) return refused(refusal)
+        const revoked = await store.revoke(caller, row, clock.now())
+        if (revoked !== 'done') return revoked
+        wake()
+        return { outcome: 'done', value: null }
+      }),
+  }
+
+  /** Decides on the record as it stands, and again when another change was quicker. */
+  async function decideAndCommit<T>(
+    caller: Caller,
+    id: string,
+    decide: (row: KeyRow) => Promise<Outcome<T> | 'conflict' | 'caller_changed' | 'last_managing_key'>,
+  ): Promise<Outcome<T>> {
+    const outcome = await retryOnConflict(async () => {
+      const row = await store.read(caller.organizationId, id, clock.now())
+      if (row === null) return refused(noSuchKey(id))
+      const decided = await decide(row)
+      if (decided === 'caller_changed') return refused(callerChanged)
+      if (decided === 'last_managing_key') return refused(lastManagingKey)
+      return decided === 'conflict' ? null : decided
+    })
+    return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
+  }
+
+  async function toStore(
+    { organizationId }: Caller,
+    apiKeyId: string,
+    record: ResponseToStore | null,
+    answer: WithToken,
+  ): Promise<string | null> {
+    if (record === null) return null
+    return encodeResponse(record, { sealed: await seal(JSON.stringify(answer), organizationId, apiKeyId) })
+  }
+}
+
+export function noSuchKey(id: string): Problem {
+  return noSuch('API key', id, 'It may have been revoked; check the id.')
+}
+
+/** Sent again, it is let in as the key is by then, or refused. */
+const callerChanged = problem(
+  'unavailable',
+  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
+)
+
+const tooManyKeys = problem(
+  'limit_reached',
+  `An organization has at most ${keyLimit} keys. DELETE those that have expired.`,
+)
+
+const lastManagingKey = problem(
+  'last_managing_key',
+  'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
+)
+
+function stored(token: string) {
+  return { hash: Buffer.from(hashToken(token), 'hex'), last4: token.slice(-4) }
+}
+
+function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {
+  return {
+    id,
+    name,
+    scopes,
+    expires_at: expiresAt === null ? null : new Date(expiresAt),
+    expiry_settled_at: null,
+    last4: token.slice(-4),
+    previous_token_expires_at: null,
+    last_used_at: null,
+    created_at: new Date(now),
+    updated_at: new Date(now),
+  }
+}
+
+/** `scopes`: every scope there is. Creation and change take the same. */
+export function keyShape(scopes: readonly string[]): Shape {
+  const fields = {
+    name: text({ required: true, min: 1, max: 255, description: 'What it is for.' }),
+    scopes: wordList(scopes, { description: 'What it may do. A key can grant only what it holds itself.' }),
+    expiresAt: timestamp({ description: 'When it ceases to work, a time to come; null for never.' }),
+  }
+  return { name: 'key', fields, fieldNames: Object.keys(fields), shown: Object.keys(keyFields(scopes)) }
+}

@@ -1,0 +1,51 @@
+/** Keys as whoever operates the installation lists and revokes them, on the database itself and without a key of his own. */
+import type { Pool } from 'pg'
+import { callFunction } from '../../db/call-function.ts'
+import { transaction } from '../../db/transaction.ts'
+import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
+import { revokeFunction } from './functions.ts'
+import { keyLimit } from './keys.ts'
+import { findKey, findKeys } from './store.ts'
+
+/** How long to wait for the organization's clock, which no commit holds for longer. */
+const clockWithin = '30s'
+
+/** All keys of the organization as the API shows them, the newest first; null when there is no such organization. */
+export async function listKeys(
+  pool: Pick<Pool, 'query'>,
+  clock: Clock,
+  organizationId: string,
+): Promise<readonly KeyRecord[] | null> {
+  const { rows: known } = await pool.query('select 1 from organizations o where o.organization_id = $1', [
+    organizationId,
+  ])
+  if (known.length === 0) return null
+  const everything = { createdAfter: null, createdBefore: null }
+  const rows = await findKeys(pool, organizationId, everything, { limit: keyLimit, offset: 0 }, clock.now())
+  return rows.map((row) => keyRecord(organizationId, row))
+}
+
+/**
+ * Revokes the key at once, and disables what it registered, in one commit; answers what it was, null when the organization has
+ * no such key. The last key that manages keys may go too.
+ */
+export async function revokeKey(
+  pool: Pool,
+  clock: Clock,
+  organizationId: string,
+  id: string,
+): Promise<KeyRecord | null> {
+  const revoked = await retryOnConflict(async () =>
+    transaction(pool, async (tx): Promise<KeyRow | 'unknown' | null> => {
+      const row = await findKey(tx, organizationId, id, clock.now())
+      if (row === null) return 'unknown'
+      await tx.query(`set local lock_timeout = '${clockWithin}'`)
+      const about = [organizationId, id, formatTimestamp(clock.now()), row.updated_at, null, null] as const
+      return (await callFunction<string>(tx, revokeFunction, about)) === 'done' ? row : null
+    }),
+  )
+  if (revoked === null) throw new Error(`the key ${id} keeps changing`)
+  return revoked === 'unknown' ? null : keyRecord(organizationId, revoked)
+}

@@ -1,0 +1,221 @@
+/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`, but that which tells a key of itself. */
+
+import { createdBetween, paging } from '../../http/list-parameters.ts'
+import { done, pageBody, refused } from '../../http/replies.ts'
+import { routesOf } from '../../http/route.ts'
+import { problem } from '../../kernel/errors.ts'
+import { parseId } from '../../kernel/ids.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+import { inputs } from '../../kinds/docs/kind-schemas.ts'
+import { recordSchema } from '../../kinds/docs/shown-field.ts'
+import type { Kind } from '../../kinds/model/kind.ts'
+import { exampleIdentity, exampleList, exampleTime } from '../../openapi/examples.ts'
+import { type ApiPart, pageOf, ref } from '../../openapi/part.ts'
+import { managingScope, scopeNames } from '../scopes.ts'
+import { keyFields, keyRecord, tokenField } from './api-key.ts'
+import { type Keys, keyShape, noSuchKey } from './keys.ts'
+import type { KeyStore } from './store.ts'
+
+interface KeyServices {
+  readonly keys: Keys
+  readonly store: Pick<KeyStore, 'list'>
+  readonly clock: Clock
+}
+
+const route = routesOf<KeyServices>()
+const common = { tag: 'api-keys', access: managingScope } as const
+const touches = 'Needs every scope of that key as well.'
+
+/** API keys: making, changing, rotating and revoking them. */
+export function keyPart(kinds: readonly Kind[]) {
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const example = {
+    ...exampleIdentity('api_key'),
+    name: 'Search index',
+    scopes: scopes.slice(0, 2),
+    expiresAt: null,
+    last4: 'hm22',
+    previousTokenExpiresAt: null,
+    lastUsedAt: null,
+    updatedAt: exampleTime,
+  }
+
+  const listKeys = route({
+    ...common,
+    method: 'get',
+    path: '/v1/api-keys',
+    id: 'listApiKeys',
+    summary: 'List keys',
+    description: 'Those that have expired are among them.',
+    query: { ...paging, ...createdBetween },
+    answers: {
+      200: {
+        description: 'A page of keys, newest first.',
+        schema: ref('ApiKeyPage'),
+        examples: () => ({ page: exampleList(example) }),
+      },
+    },
+    async handle({ store, clock }, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const { organizationId } = call.caller
+      const found = await store.list(organizationId, query.value, query.value, clock.now())
+      return done(pageBody(found, query.value, (row) => keyRecord(organizationId, row)))
+    },
+  })
+
+  return {
+    tags: [{ name: 'api-keys', description: 'Keys of the organization: scopes, tokens, revocation.' }],
+    routes: [listKeys, createKey, readOwnKey, readKey, changeKey, revokeKey, rotateKey, dropPreviousToken],
+    schemas() {
+      const shape = Object.entries(keyShape(scopes).fields)
+      const fields = keyFields(scopes)
+      return {
+        ApiKey: recordSchema('An API key, without its token.', fields, example),
+        ApiKeyPage: pageOf(ref('ApiKey')),
+        ApiKeyWithToken: recordSchema(
+          'An API key as creation and rotation answer it.',
+          { ...fields, token: tokenField },
+          { ...example, token: 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22' },
+        ),
+        ApiKeyCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: shape.filter(([, field]) => field.initial === undefined).map(([name]) => name),
+          properties: inputs(shape),
+          examples: [{ name: example.name, scopes: example.scopes }],
+        },
+        ApiKeyPatch: {
+          type: 'object',
+          additionalProperties: false,
+          description: 'Fields left out stay as they are.',
+          properties: inputs(shape),
+          examples: [{ name: 'Search index, staging' }],
+        },
+      }
+    },
+  } satisfies ApiPart
+}
+
+const createKey = route({
+  ...common,
+  method: 'post',
+  path: '/v1/api-keys',
+  id: 'createApiKey',
+  summary: 'Make a key',
+  description:
+    'A key can grant only scopes that it holds itself. The token is in this answer and nowhere else.',
+  body: 'ApiKeyCreate',
+  once: true,
+  answers: {
+    201: {
+      description: 'The key with its token.',
+      schema: ref('ApiKeyWithToken'),
+      headers: ['Location'],
+      shownOnce: true,
+    },
+  },
+  errors: ['limit_reached'],
+  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'create', kept),
+  handle: ({ keys }, { caller, body, record }) => keys.create(caller, body, record),
+})
+
+const readOwnKey = route({
+  ...common,
+  access: 'any key',
+  method: 'get',
+  path: '/v1/api-keys/self',
+  id: 'getOwnApiKey',
+  summary: 'Read the key that makes the call',
+  description: 'For programs and pages that offer no more than their key may do.',
+  answers: {
+    200: { description: 'The key, with what the call may do as its scopes.', schema: ref('ApiKey') },
+  },
+  async handle({ keys }, { caller: { organizationId, apiKeyId, scopes } }) {
+    const row = await keys.read(organizationId, apiKeyId)
+    // Revoked since the call came in.
+    if (row === null)
+      return refused(problem('unauthorized', 'This API key has been revoked. Use another one.'))
+    return done({ ...keyRecord(organizationId, row), scopes })
+  },
+})
+
+const readKey = route({
+  ...common,
+  method: 'get',
+  path: '/v1/api-keys/{id}',
+  id: 'getApiKey',
+  summary: 'Read a key',
+  answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
+  errors: ['not_found'],
+  async handle({ keys }, { caller: { organizationId }, params }) {
+    const id = parseId(params.id)
+    const row = id === null ? null : await keys.read(organizationId, id)
+    return row === null ? refused(noSuchKey(params.id)) : done(keyRecord(organizationId, row))
+  },
+})
+
+const changeKey = route({
+  ...common,
+  method: 'patch',
+  path: '/v1/api-keys/{id}',
+  id: 'updateApiKey',
+  summary: 'Change name, scopes or expiry of a key',
+  description: `${touches} Scopes can only become such as the caller holds. A key that has expired stays so.`,
+  body: 'ApiKeyPatch',
+  answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
+  errors: ['not_found', 'last_managing_key', 'invalid_transition'],
+  async handle({ keys }, { caller, params, body }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.change(caller, id, body)
+  },
+})
+
+const revokeKey = route({
+  ...common,
+  method: 'delete',
+  path: '/v1/api-keys/{id}',
+  id: 'deleteApiKey',
+  summary: 'Revoke a key at once',
+  description: `${touches} The endpoints that it registered are disabled in the same commit.`,
+  answers: { 204: { description: 'Revoked.' } },
+  errors: ['not_found', 'last_managing_key'],
+  async handle({ keys }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.remove(caller, id)
+  },
+})
+
+const rotateKey = route({
+  ...common,
+  method: 'post',
+  path: '/v1/api-keys/{id}/rotate',
+  id: 'rotateApiKey',
+  summary: 'Replace the token; the old one works 24 hours more',
+  description: touches,
+  once: true,
+  answers: {
+    200: { description: 'The key with its new token.', schema: ref('ApiKeyWithToken'), shownOnce: true },
+  },
+  errors: ['not_found', 'invalid_transition'],
+  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'rotate', kept),
+  async handle({ keys }, { caller, params, record }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.rotate(caller, id, record)
+  },
+})
+
+const dropPreviousToken = route({
+  ...common,
+  method: 'delete',
+  path: '/v1/api-keys/{id}/previous-token',
+  id: 'deletePreviousApiKeyToken',
+  summary: 'End the overlap: only the newest token works',
+  description: touches,
+  answers: { 204: { description: 'Replaced tokens work no more.' } },
+  errors: ['not_found'],
+  async handle({ keys }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.dropPrevious(caller, id)
+  },
+})

@@ -1,0 +1,178 @@
+/**
+ * Which of several databases answers a request: the home of its organization, as the directory has it (`home-directory.ts`). What the
+ * directory said is kept, so that it is asked for a token once, and can be away; and is never relied on: each home is asked whether
+ * it serves the organization, by the look-up of the token and by every change. One that does not says so, and then the directory is asked
+ * anew, while the request waits (decision 65).
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Caller, HomeLookup, LookUp } from '../auth/look-up.ts'
+import { hashToken } from '../auth/token.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { HomeDirectory, Owner } from './directory.ts'
+
+/** One of the databases, for whom it is asked about. */
+interface HomeOfMany {
+  /** As the directory calls it. */
+  readonly name: string
+  readonly lookUp: (token: string) => Promise<HomeLookup>
+  /** Whether it can be used: it has this release's schema, and the encryption key of this process. */
+  readonly isReady: () => boolean
+  /** Whether it answers, as it was a moment ago. */
+  readonly answers: () => Promise<boolean>
+}
+
+/** The database that has the organization cannot be used. Nothing was asked of it. */
+export class HomeUnavailable extends Error {}
+
+export interface Homes {
+  /** Whom a token belongs to, with the place of the home. @throws HomeUnavailable */
+  readonly lookUp: LookUp
+  /** The place of the home in which this token is; null where nobody knows it. @throws HomeUnavailable */
+  placeOf(token: string): Promise<number | null>
+  /** The caller, with the home that the directory knows now: the one that it had does not serve the organization. @throws HomeUnavailable */
+  follow(caller: Caller): Promise<Caller>
+  /** What was said of the organization is not to be believed any more; of all, when none is named. */
+  forget(organizationId: string | null): void
+}
+
+/** Tokens and organizations of which is kept what the directory has said; the longest unused are forgotten. */
+const keptAtMost = 100_000
+/** For how long it is, in milliseconds. */
+const goodFor = 60_000
+/** How long a home may take for a look-up before it is taken to be away, in milliseconds: its own organizations wait, and no others. */
+const answersWithin = 3_000
+/** How often, and how far apart in milliseconds, two are asked that both say that they do not serve an organization. */
+const tries = 40
+const triesApart = 25
+
+interface Known extends Pick<Owner, 'database' | 'moves'> {
+  readonly readAt: number
+}
+
+export function createHomes(options: {
+  readonly directory: Pick<HomeDirectory, 'ownerOf' | 'homeOf'>
+  /** In their order, the directory's first. */
+  readonly homes: readonly [HomeOfMany, ...HomeOfMany[]]
+  readonly clock: Clock
+}): Homes {
+  const { directory, homes, clock } = options
+  const [first] = homes
+  const places = new Map(homes.map(({ name }, place) => [name, place]))
+  const organizations = new Map<string, string>()
+  const residences = new Map<string, Known>()
+  /** Homes that let a look-up wait for too long, until they answer again. */
+  const silent = new Set<HomeOfMany>()
+
+  async function ownerOf(hash: string): Promise<Owner | null> {
+    const organizationId = organizations.get(hash)
+    const known = organizationId === undefined ? undefined : residences.get(organizationId)
+    if (organizationId === undefined || known === undefined) return learnOwner(hash)
+    keep(organizations, hash, organizationId)
+    keep(residences, organizationId, known)
+    const age = clock.now() - known.readAt
+    if (age < 0 || age >= goodFor) {
+      // Looked at again beside the request: who is known goes on without the directory.
+      keep(residences, organizationId, { ...known, readAt: clock.now() })
+      void learnOwner(hash).catch(() => {})
+    }
+    return { organizationId, ...known }
+  }
+
+  async function learnOwner(hash: string): Promise<Owner | null> {
+    const owner = await answered(usable(first.name).home, directory.ownerOf(hash))
+    if (owner === null) organizations.delete(hash)
+    else {
+      keep(organizations, hash, owner.organizationId)
+      learn(owner.organizationId, owner)
+    }
+    return owner
+  }
+
+  function learn(organizationId: string, { database, moves }: Pick<Owner, 'database' | 'moves'>): void {
+    // Of two answers that cross, the later move is right.
+    if ((residences.get(organizationId)?.moves ?? -1) > moves) return
+    keep(residences, organizationId, { database, moves, readAt: clock.now() })
+  }
+
+  /** @throws HomeUnavailable */
+  function usable(database: string): { readonly home: HomeOfMany; readonly place: number } {
+    const place = places.get(database)
+    const home = place === undefined ? undefined : homes[place]
+    if (home === undefined || place === undefined)
+      throw new HomeUnavailable(`the database ${database} is not one that this process was given`)
+    if (!home.isReady()) throw new HomeUnavailable(`the database ${database} is not ready`)
+    if (silent.has(home)) {
+      void home.answers().then((does) => does && silent.delete(home))
+      throw new HomeUnavailable(`the database ${database} does not answer`)
+    }
+    return { home, place }
+  }
+
+  /** What it answers, in time. @throws HomeUnavailable, as a rejection */
+  function answered<A>(home: HomeOfMany, answer: Promise<A>): Promise<A> {
+    const { promise, resolve, reject } = Promise.withResolvers<A>()
+    const late = setTimeout(() => {
+      silent.add(home)
+      reject(new HomeUnavailable(`the database ${home.name} does not answer`))
+    }, answersWithin)
+    answer.then(resolve, reject).finally(() => clearTimeout(late))
+    return promise
+  }
+
+  return {
+    async lookUp(token) {
+      const hash = hashToken(token)
+      for (let n = 0; ; n++) {
+        const isNews = !residences.has(organizations.get(hash) ?? '')
+        const owner = await ownerOf(hash)
+        if (owner === null) return { outcome: 'unknown' }
+        const { home, place } = usable(owner.database)
+        const found = await answered(home, home.lookUp(token))
+        if (found.outcome === 'elsewhere') {
+          if (n === tries) throw new HomeUnavailable('no database serves the organization')
+          residences.delete(owner.organizationId)
+          if (n > 0) await delay(triesApart)
+          continue
+        }
+        if (found.outcome === 'unknown') {
+          // Revoked; or of an organization that has moved, and of which nothing is left where it was.
+          organizations.delete(hash)
+          residences.delete(owner.organizationId)
+          if (isNews) return found
+          continue
+        }
+        return 'caller' in found ? { ...found, caller: { ...found.caller, home: place } } : found
+      }
+    },
+
+    async placeOf(token) {
+      const owner = await ownerOf(hashToken(token))
+      return owner === null ? null : usable(owner.database).place
+    },
+
+    async follow(caller) {
+      const { organizationId } = caller
+      const residence = await answered(usable(first.name).home, directory.homeOf(organizationId))
+      if (residence === null) throw new HomeUnavailable('no database has the organization')
+      residences.delete(organizationId)
+      learn(organizationId, residence)
+      return { ...caller, home: usable(residence.database).place }
+    },
+
+    forget(organizationId) {
+      if (organizationId !== null) residences.delete(organizationId)
+      // Kept for when the directory does not answer.
+      else for (const [id, known] of residences) residences.set(id, { ...known, readAt: 0 })
+    },
+  }
+}
+
+/** The newest at the end; the oldest is forgotten. */
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= keptAtMost) return
+    map.delete(oldest)
+  }
+}

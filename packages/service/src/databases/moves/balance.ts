@@ -1,0 +1,86 @@
+/** Which organizations to move, so that databases have about as much to hold and to do as each other. */
+import type { Pool } from 'pg'
+import { firstIdAt } from '../../kernel/ids.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+
+interface OrganizationLoad {
+  readonly organizationId: string
+  readonly name: string
+  /** Of the representations of what exists. */
+  readonly bytes: number
+  /** Events of the last day. */
+  readonly changes: number
+}
+
+export interface DatabaseLoad {
+  readonly name: string
+  readonly organizations: readonly OrganizationLoad[]
+}
+
+interface ProposedMove extends OrganizationLoad {
+  readonly from: string
+  readonly to: string
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** What the organizations that this database serves hold, and have changed in the last day. */
+export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: Clock): Promise<DatabaseLoad> {
+  const { rows } = await pool.query<OrganizationLoad>({
+    text: `select o.organization_id as "organizationId", o.name,
+             (select coalesce(sum(c.stored_bytes), 0)::float8 from kind_counters c where c.organization_id = o.organization_id) as bytes,
+             (select count(*)::float8 from events e where e.organization_id = o.organization_id and e.id >= $1) as changes
+           from organizations o where o.away is null order by o.organization_id`,
+    values: [firstIdAt(clock.now() - day)],
+  })
+  return { name, organizations: rows }
+}
+
+/**
+ * Moves that bring the fullest database nearer to the mean, the most useful first, `most` at most. What a database has is its share of all
+ * bytes or its share of all changes, whichever is more; a move that leaves what it goes to no better off than what it comes from is none.
+ * Pure: the same loads give the same moves.
+ */
+export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
+  const all = databases.flatMap(({ organizations }) => organizations)
+  const total = {
+    bytes: Math.max(
+      1,
+      all.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
+    changes: Math.max(
+      1,
+      all.reduce((sum, { changes }) => sum + changes, 0),
+    ),
+  }
+  const held = new Map(databases.map(({ name, organizations }) => [name, [...organizations]]))
+  const shareOf = (organizations: readonly OrganizationLoad[]) =>
+    Math.max(
+      organizations.reduce((sum, { bytes }) => sum + bytes, 0) / total.bytes,
+      organizations.reduce((sum, { changes }) => sum + changes, 0) / total.changes,
+    )
+  const moves: ProposedMove[] = []
+  while (moves.length < most) {
+    const ranked = [...held].sort(([, a], [, b]) => shareOf(b) - shareOf(a))
+    const [from, full] = ranked[0] ?? ['', []]
+    const [to, free] = ranked.at(-1) ?? ['', []]
+    if (shareOf(full) - shareOf(free) <= worthwhile) break
+    const best = full
+      .map((one) => {
+        const left = full.filter((other) => other !== one)
+        return { one, worst: Math.max(shareOf(left), shareOf([...free, one])) }
+      })
+      .sort((a, b) => a.worst - b.worst)[0]
+    if (best === undefined || best.worst > shareOf(full) - worthwhile / 2) break
+    moves.push({ ...best.one, from, to })
+    held.set(
+      from,
+      full.filter((other) => other !== best.one),
+    )
+    held.set(to, [...free, best.one])
+  }
+  return moves
+}
+
+/** Shares that are no further apart are as good as alike. */
+const worthwhile = 0.05

@@ -1,0 +1,146 @@
+/**
+ * What the database that an organization leaves does while it leaves: triggers on each table, for this organization's rows alone.
+ *
+ * - **They note each row that is written**, in the transaction that writes it, so that it is copied again.
+ * - **They are the fence.** Each writer holds a lock with others until its transaction ends; the mover takes it alone, and has then
+ *   seen all that will ever be written there. Who writes meanwhile waits, for whatever table and from whatever program; if the
+ *   organization has left then, it is refused and has changed nothing.
+ *
+ * Rows of others cost a comparison. Without a move there are no triggers, and nothing costs anything.
+ */
+import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { inTransaction } from '../../db/migrate.ts'
+import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import { refuseAway } from '../../journal/away.ts'
+import type { MovingTable } from './tables.ts'
+
+/** Lets the transaction of whoever moves the organization `$1` write where everybody else is held by the fence. */
+export const asMover = `select set_config('deskwire.mover', $1::text, true)`
+
+/** The lock that writers of the organization hold together, as an expression of its id, a text. */
+export function fenceOf(organizationId: string): string {
+  return `hashtextextended(${organizationId}, 66)`
+}
+
+/**
+ * Of one table. Its one argument is the organization's id. What is only kept, and no more served, may go when its time is over, as
+ * maintenance has it of everybody's.
+ */
+function noteFunction({ name, key, atTurn }: MovingTable): SchemaFunction {
+  const keyOf = (row: string) =>
+    `jsonb_build_object(${key.map((column) => `'${column.name}', ${row}.${column.name}`).join(', ')})`
+  const note = (row: string) =>
+    `insert into move_changes (organization_id, table_name, key) values (tg_argv[0]::uuid, '${name}', ${keyOf(row)});`
+  const notes = atTurn
+    ? ''
+    : `
+  if v_state = 'copying' and tg_op <> 'INSERT' then
+    ${note('old')}
+  end if;
+  if v_state = 'copying' and (tg_op = 'INSERT' or tg_op = 'UPDATE' and ${keyOf('new')} <> ${keyOf('old')}) then
+    ${note('new')}
+  end if;`
+  // Before the turn nobody begins to deliver: what is under way then is completed here, and nothing is sent twice.
+  const claims =
+    name === 'lanes'
+      ? `
+  if tg_op = 'UPDATE' and new.lease_id is distinct from old.lease_id and new.lease_id is not null
+      and exists (select 1 from organization_moves m where m.organization_id = tg_argv[0]::uuid
+        and m.draining_until > clock_timestamp()) then
+    return null;
+  end if;`
+      : ''
+  return schemaFunction(
+    `move_${name}`,
+    { arguments: '', returns: 'trigger' },
+    `declare
+  v_state text;
+begin
+  if current_setting('deskwire.mover', true) is distinct from tg_argv[0] then
+    perform pg_advisory_xact_lock_shared(${fenceOf('tg_argv[0]')});
+    select m.state into v_state from organization_moves m where m.organization_id = tg_argv[0]::uuid;
+    if v_state <> 'copying'${atTurn ? '' : " and tg_op <> 'DELETE'"} then
+      ${refuseAway('(select o.away from organizations o where o.organization_id = tg_argv[0]::uuid)')}
+    end if;
+  end if;${claims}${notes}
+  if tg_op = 'DELETE' then
+    return old;
+  end if;
+  return new;
+end;`,
+  )
+}
+
+/** PostgreSQL's number for "triggers of moves are being made". */
+const captureLock = 6_737_201_166
+
+/**
+ * Makes the triggers that are missing, a table at a time, each as soon as nobody writes that very table for a moment. Answers whether all
+ * were there already.
+ */
+export async function beginCapture(
+  pool: Pool,
+  organizationId: string,
+  tables: readonly MovingTable[],
+): Promise<boolean> {
+  const standing = await captured(pool, organizationId)
+  const missing = tables.filter(({ name }) => !standing.has(name))
+  const client = await pool.connect()
+  try {
+    for (const table of missing) {
+      const { name: functionName, definition } = noteFunction(table)
+      await inTransaction(client, async () => {
+        await client.query(`select pg_advisory_xact_lock(${captureLock})`)
+        const { rows } = await client.query<{ there: boolean }>(
+          'select to_regproc($1) is not null as there',
+          [functionName],
+        )
+        if (rows[0]?.there !== true) await client.query(definition)
+        const made = triggersOf(organizationId).map(
+          ([name, when, row]) =>
+            `create trigger ${name} before ${when} on ${escapeIdentifier(table.name)} for each row
+               when (${row}.organization_id = ${escapeLiteral(organizationId)}) execute function ${functionName}(${escapeLiteral(organizationId)})`,
+        )
+        await client.query(made.join('; '))
+      })
+    }
+  } finally {
+    client.release()
+  }
+  return missing.length === 0
+}
+
+/** Removes the triggers, and with them the fence. */
+export async function endCapture(pool: Pool, organizationId: string): Promise<void> {
+  const standing = await captured(pool, organizationId)
+  const client = await pool.connect()
+  try {
+    for (const table of standing)
+      await inTransaction(client, async () => {
+        for (const [name] of triggersOf(organizationId))
+          await client.query(`drop trigger if exists ${name} on ${escapeIdentifier(table)}`)
+      })
+  } finally {
+    client.release()
+  }
+}
+
+/** The tables that have the triggers, both of them. */
+async function captured(db: Pick<Pool, 'query'>, organizationId: string): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ name: string }>(
+    `select c.relname::text as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+       where c.relnamespace = current_schema()::regnamespace and not c.relispartition and t.tgname = any($1)
+       group by c.relname having count(*) = 2`,
+    [triggersOf(organizationId).map(([name]) => name)],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Name, events, and the row that says whose it is. */
+function triggersOf(organizationId: string): readonly (readonly [string, string, 'new' | 'old'])[] {
+  const name = `moving_${organizationId.replaceAll('-', '')}`
+  return [
+    [name, 'insert or update', 'new'],
+    [`${name}_gone`, 'delete', 'old'],
+  ]
+}

@@ -1,0 +1,189 @@
+/**
+ * Whether two databases hold the same of an organization: of every table the number of its rows and a sum over their hashes; of every
+ * kind what clients hold their copies against: count, digest and content digest.
+ *
+ * All of it is compared once, before the turn. From then on each step compares what it has changed, and carries the sums of the kinds
+ * on; so the last step, for which writers wait, costs as much as it changes.
+ */
+import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { dayText, type Week } from '../../db/weeks.ts'
+import { kinds as deskKinds } from '../../desk/index.ts'
+import { digestModulus, timestampText } from '../../journal/body.ts'
+import { knownContentDigest } from '../../journal/content-recount.ts'
+import { firstIdAt } from '../../kernel/ids.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
+
+type Queryable = Pick<Pool, 'query'>
+
+/** Of a kind's existing rows; digests as numbers below 2^64. */
+interface Sums {
+  readonly count: string
+  readonly digest: string
+  readonly content: string
+}
+
+/** By kind. */
+export type KindSums = Readonly<Record<string, Sums>>
+
+/** What was found in some rows of some tables. */
+interface Measured {
+  /** By table: how many rows, and the sum of their hashes. */
+  readonly rows: Readonly<Record<string, string>>
+  readonly kinds: KindSums
+}
+
+/** All rows of the organization in these tables; `where`: further conditions on rows `t`, by table. */
+export async function measureAll(
+  db: Queryable,
+  organizationId: string,
+  tables: readonly MovingTable[],
+  where: Readonly<Record<string, string>>,
+): Promise<Measured> {
+  const found: [MovingTable, Found][] = []
+  for (const table of tables) {
+    const condition = where[table.name]
+    const rows = `from ${escapeIdentifier(table.name)} t
+      where t.organization_id = ${escapeLiteral(organizationId)}${condition === undefined ? '' : ` and ${condition}`}`
+    found.push([table, await measure(db, table, rows)])
+  }
+  return measured(found)
+}
+
+/** The rows that have changed: in the source by what it has noted, in the target by their keys, as JSON. */
+export async function measureChanged(
+  db: Queryable,
+  organizationId: string,
+  changes: readonly { readonly table: MovingTable; readonly keys: string }[],
+  side: 'source' | 'target',
+): Promise<Measured> {
+  const found: [MovingTable, Found][] = []
+  for (const { table, keys } of changes) {
+    const there = `from ${keysIn(table, '$1')} join ${escapeIdentifier(table.name)} t
+      on t.organization_id = ${escapeLiteral(organizationId)} where ${sameKey(table)}`
+    const answer =
+      side === 'source'
+        ? await measure(db, table, changedRows(table, organizationId))
+        : await measure(db, table, there, [keys])
+    found.push([table, answer])
+  }
+  return measured(found)
+}
+
+interface Found extends Sums {
+  readonly all: string
+}
+
+/** SQL adds signed terms; a sum below 2^64 is what clients see. */
+const unsigned = (sum: string) =>
+  `(mod(mod(coalesce(${sum}, 0), ${digestModulus}) + ${digestModulus}, ${digestModulus}))::text`
+
+async function measure(
+  db: Queryable,
+  { name, columns }: MovingTable,
+  rows: string,
+  values: readonly unknown[] = [],
+): Promise<Found> {
+  const row = `row(${columns.map((column) => `t.${escapeIdentifier(column)}`).join(', ')})::text`
+  const hash = `('x' || left(md5(${row}), 16))::bit(64)::bigint::numeric`
+  const exists = 'filter (where t.removed_at is null)'
+  const ofKind = kindOf.has(name)
+    ? `, (count(*) ${exists})::text as count,
+        ${unsigned(`sum(digest_term(t.id, ${timestampText('t.updated_at')})) ${exists}`)} as digest,
+        ${unsigned(`sum(content_term(t.body)) ${exists}`)} as content`
+    : ''
+  const { rows: answer } = await db.query<Found>(
+    `select count(*) || ' ' || coalesce(sum(${hash}), 0) as all${ofKind} ${rows}`,
+    [...values],
+  )
+  if (answer[0] === undefined) throw new Error('an aggregate has no row')
+  return answer[0]
+}
+
+const kindOf = new Map(deskKinds.map(({ table }) => [table.name, table.kind]))
+
+function measured(found: readonly (readonly [MovingTable, Found])[]): Measured {
+  const kinds = found.flatMap(([{ name }, { count, digest, content }]) => {
+    const kind = kindOf.get(name)
+    return kind === undefined ? [] : [[kind, { count, digest, content }] as const]
+  })
+  return {
+    rows: Object.fromEntries(found.map(([{ name }, { all }]) => [name, all])),
+    kinds: Object.fromEntries(kinds),
+  }
+}
+
+/** `sums` where rows with the one have become rows with the other. */
+export function addKinds(sums: KindSums, before: KindSums, after: KindSums): KindSums {
+  const none: Sums = { count: '0', digest: '0', content: '0' }
+  const modulus = BigInt(digestModulus)
+  const moved = (kind: string, part: keyof Sums) => {
+    const [was, less, more] = [sums, before, after].map((one) => BigInt((one[kind] ?? none)[part]))
+    return String(((((was ?? 0n) - (less ?? 0n) + (more ?? 0n)) % modulus) + modulus) % modulus)
+  }
+  const kinds = new Set([...Object.keys(sums), ...Object.keys(after), ...Object.keys(before)])
+  return Object.fromEntries(
+    [...kinds].map((kind) => [
+      kind,
+      { count: moved(kind, 'count'), digest: moved(kind, 'digest'), content: moved(kind, 'content') },
+    ]),
+  )
+}
+
+/** What clients of this database are told of each kind. A content digest that a recount has still to finish is none. */
+export async function servedKinds(
+  db: Queryable,
+  organizationId: string,
+): Promise<Readonly<Record<string, Omit<Sums, 'content'> & { readonly content: string | null }>>> {
+  const { rows } = await db.query<Sums & { kind: string }>(
+    `select k.kind, k.live_count::text as count, k.digest::text as digest,
+         (${knownContentDigest('k')})::text as content
+       from kind_counters k where k.organization_id = $1`,
+    [organizationId],
+  )
+  return Object.fromEntries(
+    rows.map(({ kind, count, digest, content }) => [kind, { count, digest, content }]),
+  )
+}
+
+/** The first thing in which rows, or the kinds that are served, are not those that were copied; null where all is alike. */
+export function differing(
+  source: Readonly<Record<string, unknown>>,
+  target: Readonly<Record<string, unknown>>,
+): string | null {
+  for (const name of new Set([...Object.keys(source), ...Object.keys(target)])) {
+    const [here, there] = [JSON.stringify(source[name]), JSON.stringify(target[name])]
+    if (here !== there) return `${name}: ${here} became ${there}`
+  }
+  return null
+}
+
+/**
+ * Conditions on the rows that both databases keep for certain: maintenance of either one drops weeks of the log, and forgets stored
+ * responses after a day.
+ */
+export function keptRows(now: number, weeks: readonly (readonly Week[])[]): Readonly<Record<string, string>> {
+  const oldest = (table: string) =>
+    Math.max(
+      ...weeks.map((side) =>
+        Math.min(...side.filter((week) => week.table === table).map(({ begins }) => begins)),
+      ),
+    )
+  const since: Readonly<Record<string, (week: number) => string>> = {
+    events: (week) => `t.id >= '${firstIdAt(week)}'`,
+    attempts: (week) => `t.delivery_id >= '${firstIdAt(week)}'`,
+    deliveries: (week) => `t.log_day >= '${dayText(week)}'`,
+    delivery_stats: (week) => `t.at >= '${formatTimestamp(week)}'`,
+  }
+  const kept = Object.entries(since).flatMap(([table, condition]) => {
+    const week = oldest(table)
+    return Number.isFinite(week) ? [[table, condition(week)] as const] : []
+  })
+  return {
+    ...Object.fromEntries(kept),
+    idempotency_keys: `t.created_at > '${formatTimestamp(now - responsesCompared)}'`,
+  }
+}
+
+/** An hour less than they are kept for, in milliseconds. */
+const responsesCompared = 23 * 60 * 60 * 1000

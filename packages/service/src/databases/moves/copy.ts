@@ -1,0 +1,339 @@
+/**
+ * One step of a copy. It reads, in one snapshot of the source, the rows that have changed since the last step and the next of those
+ * that are not copied yet, and puts them into the target in one commit, together with how far it has come.
+ *
+ * So after each step the target holds exactly what the source held at one moment, as far as it is copied at all; no constraint is in
+ * the way, and whoever is killed anywhere has lost a step at most. What has changed is forgotten by the source only then; what is not
+ * forgotten is copied again, as it is by that time.
+ */
+import { pipeline } from 'node:stream/promises'
+import { escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { sessionSettings } from '../../backup/backup.ts'
+import { allowStatements } from '../../db/silence.ts'
+import { type Tx, transaction } from '../../db/transaction.ts'
+import { addKinds, differing, type KindSums, measureAll, measureChanged, servedKinds } from './compare.ts'
+import { MoveError, type Names } from './requirements.ts'
+import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
+
+/** Where an organization goes from, and to. */
+export interface Sides {
+  readonly organizationId: string
+  readonly source: Pool
+  readonly target: Pool
+  readonly tables: readonly MovingTable[]
+  readonly names: Names
+  /** Whoever moves it now: another one that was thought dead changes nothing any more. */
+  readonly runner: string
+}
+
+/** A key of a table, by its columns. */
+type Key = Readonly<Record<string, string | number>>
+
+/** How far a table is copied: up to this key, or all of it. */
+interface Copied {
+  readonly after?: Key
+  readonly done?: true
+}
+
+/** What the target notes. */
+interface Arrival {
+  readonly copied: Readonly<Record<string, Copied>>
+  /** Of the rows that are there, once all of them were compared. */
+  readonly sums: KindSums | null
+}
+
+/** The changes of one table that are to be copied. */
+interface Changes {
+  readonly table: MovingTable
+  /** Their keys, as JSON. */
+  readonly keys: string
+  readonly ids: readonly string[]
+}
+
+interface Step {
+  /** Rows that were put into the target. */
+  readonly rows: number
+  /** Writes that it brought over among them. */
+  readonly changes: number
+  /** Every table is copied, but for what has changed since. */
+  readonly complete: boolean
+  /** The target was compared with the source. */
+  readonly compared: boolean
+}
+
+/** Rows of one step that are copied for the first time: some hundredths of a second, and little enough that the log of its commit holds up nobody's. */
+const rowsAStep = 1_000
+
+/** What a step reads from and writes to. */
+interface Connections {
+  readonly source: PoolClient
+  readonly target: Tx
+}
+
+/** Makes one step; `limit`: rows at most that are copied for the first time. */
+export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
+  return step(sides, async (connections, arrival) => {
+    const portion = await nextPortion(connections.source, sides, arrival.copied, limit)
+    if (portion === null) return { ...arrival, rows: 0, complete: true }
+    const rows = await copyPortion(connections, sides, portion)
+    return {
+      copied: { ...arrival.copied, [portion.table.name]: portion.reached },
+      sums: null,
+      rows,
+      complete: false,
+    }
+  })
+}
+
+/**
+ * Brings over what has changed, and compares all that is copied with the moment of the source that it is of. `kept`: what both keep for
+ * certain, as conditions on rows, by table. @throws MoveError when they differ.
+ */
+export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>): Promise<Step> {
+  const { organizationId } = sides
+  const tables = sides.tables.filter(({ atTurn }) => !atTurn)
+  return step(sides, async ({ source, target }, { copied }) => {
+    const [here, there] = await Promise.all(
+      [source, target].map((db) => measureAll(db, organizationId, tables, kept)),
+    )
+    requireSame(here?.rows, there?.rows)
+    const sums = there?.kinds ?? {}
+    await requireServed(source, organizationId, sums)
+    return { copied, sums, rows: 0, complete: true }
+  })
+}
+
+/** The last step, in the transaction that holds the fence: what it reads is all there will ever be. @throws MoveError when they differ. */
+export async function lastStep(connections: Connections, sides: Sides): Promise<void> {
+  const { source, target } = connections
+  for (const setting of byKey) await source.query(`set local ${setting}`)
+  await prepareTarget(target, sides)
+  const arrival = await readArrival(target, sides)
+  const { sums } = await copyChanges(connections, sides, await readChanges(source, sides), arrival)
+  if (sums === null) throw new Error('the last step comes after the comparison')
+  await requireServed(source, sides.organizationId, sums)
+  // Where the organization does not leave after all, what was brought over stays.
+  await target.query('update organization_arrivals set sums = $2 where organization_id = $1', [
+    sides.organizationId,
+    JSON.stringify(sums),
+  ])
+}
+
+/** Brings over what has changed; then does the rest of the step, and notes where the copy stands then. */
+async function step(
+  sides: Sides,
+  rest: (
+    connections: Connections,
+    arrival: Arrival,
+  ) => Promise<Arrival & { readonly rows: number; readonly complete: boolean }>,
+): Promise<Step> {
+  const { organizationId } = sides
+  const done = await inSnapshot(sides.source, async (source) => {
+    const changes = await readChanges(source, sides)
+    const made = await transaction(sides.target, async (target) => {
+      await prepareTarget(target, sides)
+      const arrival = await readArrival(target, sides)
+      const { rows, sums } = await copyChanges({ source, target }, sides, changes, arrival)
+      const ended = await rest({ source, target }, { ...arrival, sums })
+      await target.query(
+        'update organization_arrivals set copied = $2, sums = $3 where organization_id = $1',
+        [
+          organizationId,
+          JSON.stringify(ended.copied),
+          ended.sums === null ? null : JSON.stringify(ended.sums),
+        ],
+      )
+      return { rows: rows + ended.rows, complete: ended.complete, compared: ended.sums !== null }
+    })
+    return { ...made, ids: changes.flatMap(({ ids }) => ids) }
+  })
+  const { ids, ...made } = done
+  if (ids.length > 0)
+    await sides.source.query('delete from move_changes where organization_id = $1 and id = any($2::uuid[])', [
+      organizationId,
+      ids,
+    ])
+  return { ...made, changes: ids.length }
+}
+
+/** Runs `work` on one moment of the database. */
+async function inSnapshot<A>(pool: Pool, work: (client: PoolClient) => Promise<A>): Promise<A> {
+  const client = await pool.connect()
+  let failed = true
+  try {
+    allowStatements(client, 0)
+    await client.query('begin isolation level repeatable read, read only')
+    await client.query([...sessionSettings, ...byKey].map((setting) => `set local ${setting}`).join('; '))
+    const answer = await work(client)
+    await client.query('commit')
+    failed = false
+    return answer
+  } finally {
+    // A COPY that was given up ends with its connection.
+    client.release(failed)
+  }
+}
+
+/** However many changes the planner takes there to be, each is looked up. */
+const byKey = ['enable_hashjoin = off', 'enable_mergejoin = off']
+
+async function prepareTarget(target: Tx, { organizationId, runner }: Sides): Promise<void> {
+  allowStatements(target, 0)
+  await target.query([...sessionSettings, ...byKey].map((setting) => `set local ${setting}`).join('; '))
+  const { rowCount } = await target.query(
+    'select 1 from organization_arrivals a where a.organization_id = $1 and a.runner = $2 for update',
+    [organizationId, runner],
+  )
+  if (rowCount !== 1)
+    throw new MoveError(
+      'somebody else has begun to move the organization: this run has ended, and that one goes on',
+    )
+}
+
+async function readArrival(target: Tx, { organizationId }: Sides): Promise<Arrival> {
+  const { rows } = await target.query<Arrival>(
+    'select a.copied, a.sums from organization_arrivals a where a.organization_id = $1',
+    [organizationId],
+  )
+  return rows[0] ?? { copied: {}, sums: null }
+}
+
+async function readChanges(
+  source: PoolClient,
+  { organizationId, tables }: Sides,
+): Promise<readonly Changes[]> {
+  const { rows } = await source.query<{ name: string; keys: string; ids: string[] }>(
+    `select c.table_name as name, jsonb_agg(distinct c.key)::text as keys, array_agg(c.id) as ids
+       from move_changes c where c.organization_id = $1 group by c.table_name`,
+    [organizationId],
+  )
+  return rows.flatMap(({ name, keys, ids }) => {
+    const table = tables.find((one) => one.name === name)
+    return table === undefined ? [] : [{ table, keys, ids }]
+  })
+}
+
+/**
+ * Puts what has changed into the place of what was copied of it. All of it is deleted first, as unique values change hands. Once the
+ * target was compared, what it changes is compared too, and carried into the sums.
+ */
+async function copyChanges(
+  { source, target }: Connections,
+  { organizationId }: Sides,
+  changes: readonly Changes[],
+  { copied, sums }: Arrival,
+): Promise<{ readonly rows: number; readonly sums: KindSums | null }> {
+  const before = sums === null ? null : await measureChanged(target, organizationId, changes, 'target')
+  for (const { table, keys } of changes)
+    await target.query(
+      `delete from ${escapeIdentifier(table.name)} t using ${keysIn(table, '$2')}
+         where t.organization_id = $1 and ${sameKey(table)}`,
+      [organizationId, keys],
+    )
+  let rows = 0
+  for (const { table } of changes) {
+    const reached = reachedOf(table, copied[table.name])
+    if (reached === null) continue
+    rows += await copyRows({ source, target }, table, `${changedRows(table, organizationId)}${reached}`)
+  }
+  if (sums === null || before === null) return { rows, sums: null }
+  const [here, there] = await Promise.all([
+    measureChanged(source, organizationId, changes, 'source'),
+    measureChanged(target, organizationId, changes, 'target'),
+  ])
+  requireSame(here.rows, there.rows)
+  return { rows, sums: addKinds(sums, before.kinds, there.kinds) }
+}
+
+async function requireServed(source: PoolClient, organizationId: string, sums: KindSums): Promise<void> {
+  const served = await servedKinds(source, organizationId)
+  const told = Object.entries(served).map(([kind, { count, digest, content }]) => {
+    const { content: found, ...there } = sums[kind] ?? { count: '0', digest: '0', content: '0' }
+    return [kind, { count, digest, content: content ?? found }, { ...there, content: found }] as const
+  })
+  requireSame(
+    Object.fromEntries(told.map(([kind, here]) => [kind, here])),
+    Object.fromEntries(told.map(([kind, , there]) => [kind, there])),
+  )
+}
+
+function requireSame(
+  here: Readonly<Record<string, unknown>> = {},
+  there: Readonly<Record<string, unknown>> = {},
+): void {
+  const difference = differing(here, there)
+  if (difference !== null)
+    throw new MoveError(
+      `the copy is not what the source is (${difference}): nothing was turned; take it back with --abort, move again, and report this`,
+    )
+}
+
+/** The next rows of a table. */
+interface Portion {
+  readonly table: MovingTable
+  readonly after: Key | undefined
+  /** Null for all that are left. */
+  readonly upTo: Key | null
+  readonly reached: Copied
+}
+
+async function nextPortion(
+  source: PoolClient,
+  { organizationId, tables }: Sides,
+  copied: Arrival['copied'],
+  limit: number,
+): Promise<Portion | null> {
+  const table = tables.find(({ name, atTurn }) => !atTurn && copied[name]?.done !== true)
+  if (table === undefined) return null
+  const after = copied[table.name]?.after
+  const columns = table.key.map(({ name }) => `t.${escapeIdentifier(name)}`)
+  const members = table.key.map(({ name }) => `'${name}', t.${escapeIdentifier(name)}`)
+  const { rows } = await source.query<{ key: Key }>(
+    `select jsonb_build_object(${members.join(', ')}) as key from ${escapeIdentifier(table.name)} t
+       where t.organization_id = $1${after === undefined ? '' : ` and ${compare(table, '>', after)}`}
+       order by ${columns.join(', ')} offset ${limit - 1} limit 1`,
+    [organizationId],
+  )
+  const last = rows[0]?.key ?? null
+  return { table, after, upTo: last, reached: last === null ? { done: true } : { after: last } }
+}
+
+function copyPortion(
+  connections: Connections,
+  { organizationId }: Sides,
+  { table, after, upTo }: Portion,
+): Promise<number> {
+  const bounds = [
+    ...(after === undefined ? [] : [compare(table, '>', after)]),
+    ...(upTo === null ? [] : [compare(table, '<=', upTo)]),
+  ]
+  const rows = `from ${escapeIdentifier(table.name)} t where t.organization_id = ${escapeLiteral(organizationId)}`
+  return copyRows(connections, table, [rows, ...bounds].join(' and '))
+}
+
+/** SQL: a condition on what is copied of a table already; null where nothing is. */
+function reachedOf(table: MovingTable, copied: Copied | undefined): string | null {
+  if (copied === undefined) return null
+  return copied.after === undefined ? '' : ` and ${compare(table, '<=', copied.after)}`
+}
+
+function compare({ key }: MovingTable, how: '>' | '<=', bound: Key): string {
+  const columns = key.map(({ name }) => `t.${escapeIdentifier(name)}`)
+  const values = key.map(({ name, type }) => `${escapeLiteral(String(bound[name]))}::${type}`)
+  return `(${columns.join(', ')}) ${how} (${values.join(', ')})`
+}
+
+async function copyRows(
+  { source, target }: Connections,
+  { name, columns }: MovingTable,
+  rows: string,
+): Promise<number> {
+  const listed = columns.map(escapeIdentifier)
+  const from = source.query(
+    copyTo(`copy (select ${listed.map((column) => `t.${column}`).join(', ')} ${rows}) to stdout`),
+  )
+  const into = target.query(copyFrom(`copy ${escapeIdentifier(name)} (${listed.join(', ')}) from stdin`))
+  await pipeline(from, into)
+  return into.rowCount
+}

@@ -1,0 +1,200 @@
+/**
+ * Listing, suspending and deleting organizations of several databases. Each lives in one of them, which the directory knows; moves leave
+ * copies behind in others, which nobody serves. What is done to an organization is done to all of them, to its home first: there it
+ * counts from that moment on. A database that cannot be reached then makes the command fail, and running it again does the rest.
+ */
+import type { Pool } from 'pg'
+import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+import { DeletionError, deleteOrganization, removeRows } from '../../organization/deletion.ts'
+import {
+  type HeldOrganization,
+  listOrganizations,
+  type OrganizationStanding,
+} from '../../organization/standing.ts'
+import { markCopy, type SuspensionOutcome } from '../../organization/suspension.ts'
+import type { HomeDirectory } from '../directory.ts'
+import { asMover, endCapture } from './capture.ts'
+
+/** One of the databases of an installation. */
+export interface Member {
+  /** Null of one that is alone. */
+  readonly name: string | null
+  readonly pool: Pool
+  /** Brings it to this release's schema. */
+  readonly prepare: () => Promise<unknown>
+}
+
+export interface Everywhere {
+  /** The directory's first. */
+  readonly databases: readonly [Member, ...Member[]]
+  readonly directory: Pick<HomeDirectory, 'homeOf' | 'forget'>
+}
+
+/** The organization is not, or not yet, what was asked for in every database; the message says where, and what to do. */
+export class UnfinishedError extends Error {}
+
+export type ListedOrganization = OrganizationStanding & { readonly database: string | null }
+
+/**
+ * The organizations that these databases have, or the one with the name `only`, the oldest first, each once: in its home. Where nothing
+ * but copies is left of one, its deletion was not finished.
+ */
+export async function listEverywhere(
+  { databases: all, directory }: Everywhere,
+  only: string | null = null,
+): Promise<readonly ListedOrganization[]> {
+  const databases = only === null ? all : all.filter(({ name }) => name === only)
+  const held: (HeldOrganization & { database: string | null })[] = []
+  // The first knows where organizations live.
+  for (const database of new Set([all[0], ...databases])) {
+    await prepared(database)
+    if (!databases.includes(database)) continue
+    for (const one of await listOrganizations(database.pool)) held.push({ ...one, database: database.name })
+  }
+  const served = new Set(held.flatMap((one) => (one.away ? [] : [one.organizationId])))
+  const listed = new Map<string, ListedOrganization>()
+  for (const { away, ...one } of held) {
+    if (!away) listed.set(one.organizationId, one)
+    else if (!served.has(one.organizationId) && !listed.has(one.organizationId)) {
+      const home = await directory.homeOf(one.organizationId)
+      // It has left, and arrives in a moment.
+      if (home?.database === (one.database ?? '')) listed.set(one.organizationId, one)
+      else if (home === null || databases.some(({ name }) => name === home.database))
+        listed.set(one.organizationId, { ...one, status: 'deleting' })
+    }
+  }
+  return [...listed.values()].sort((a, b) =>
+    a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0,
+  )
+}
+
+/** Suspends or resumes it in its home, as `change` does, and marks its copies likewise. @throws UnfinishedError */
+export async function changeEverywhere(
+  everywhere: Everywhere,
+  clock: Clock,
+  organizationId: string,
+  change: (pool: Pool, clock: Clock, organizationId: string) => Promise<SuspensionOutcome>,
+  to: 'suspended' | 'active',
+): Promise<SuspensionOutcome> {
+  const [home, ...others] = await homeFirst(everywhere, organizationId)
+  if (home === null) return 'unknown'
+  const outcome = await change(home.pool, clock, organizationId)
+  if (outcome !== 'done' && outcome !== 'unchanged') return outcome
+  await inEach(
+    others,
+    ({ pool }) => markCopy(pool, organizationId, to === 'suspended' ? clock.now() : null, asMover),
+    `organization ${organizationId} is ${to}, but a copy of it there is not`,
+  )
+  return outcome
+}
+
+interface DeleteEverywhereOptions {
+  /** Is told of the rows that are gone so far. */
+  readonly onPiece?: (rows: number) => void
+  /** Is asked before anything is deleted, with what its home has; null where there is none. Rejects to delete nothing. */
+  readonly confirm?: (standing: OrganizationStanding | null) => Promise<void>
+}
+
+/**
+ * Deletes all that the databases have of the organization, and answers how many rows that were; null when there is nothing of it.
+ * @throws DeletionError, UnfinishedError
+ */
+export async function deleteEverywhere(
+  everywhere: Everywhere,
+  clock: Clock,
+  organizationId: string,
+  { onPiece = () => {}, confirm = async () => {} }: DeleteEverywhereOptions = {},
+): Promise<number | null> {
+  const [home, ...others] = await homeFirst(everywhere, organizationId)
+  await confirm(home === null ? null : ((await listOrganizations(home.pool, organizationId))[0] ?? null))
+  let gone = 0
+  const removed = async ({ pool }: Member) => {
+    gone += await deleteFrom(pool, clock, organizationId, (rows) => onPiece(gone + rows))
+  }
+  if (home !== null) await removed(home)
+  await inEach(others, removed, `what it has of organization ${organizationId} is still there`)
+  // Last, so that a deletion that was interrupted is known.
+  await everywhere.directory.forget(organizationId)
+  return home === null && gone === 0 ? null : gone
+}
+
+async function deleteFrom(
+  pool: Pool,
+  clock: Clock,
+  organizationId: string,
+  onPiece: (rows: number) => void,
+): Promise<number> {
+  const [held] = await listOrganizations(pool, organizationId)
+  // Triggers of the move would refuse to have it changed.
+  if (held?.away === true) await endCapture(pool, organizationId)
+  const rows = held && (await deleteOrganization(pool, clock, organizationId, { onPiece }))
+  if (rows != null) return rows
+  let left = 0
+  await removeRows(pool, organizationId, {
+    told(rows) {
+      left += rows
+    },
+  })
+  return left
+}
+
+/** Its home, null where the directory knows of none, and then all other databases. @throws DeletionError while it leaves its home. */
+async function homeFirst(
+  { databases, directory }: Everywhere,
+  organizationId: string,
+): Promise<readonly [Member | null, ...Member[]]> {
+  await prepared(databases[0])
+  const residence = await directory.homeOf(organizationId)
+  if (residence === null) return [null, ...databases]
+  const home = databases.find(({ name }) => (name ?? '') === residence.database)
+  if (home === undefined)
+    throw new UnfinishedError(
+      `organization ${organizationId} lives in the database ${residence.database}: name it in DESKWIRE_DATABASES, with all others`,
+    )
+  await prepared(home)
+  const { rows } = await home.pool.query<{ target: string }>(
+    `select m.target from organization_moves m where m.organization_id = $1 and m.state = 'left'`,
+    [organizationId],
+  )
+  if (rows[0] !== undefined)
+    throw new DeletionError(
+      `organization ${organizationId} is being moved to ${rows[0].target}: finish that first, with deskwire org move ${organizationId} --to ${rows[0].target}`,
+    )
+  return [home, ...databases.filter((other) => other !== home)]
+}
+
+/** Does the work on each of the databases; that of one that cannot be used keeps none of the others from it. */
+async function inEach(
+  databases: readonly Member[],
+  work: (database: Member) => Promise<unknown>,
+  otherwise: string,
+): Promise<void> {
+  const failed: string[] = []
+  for (const database of databases) {
+    try {
+      await prepared(database)
+      await work(database)
+    } catch (error) {
+      const reason = error instanceof UnfinishedError ? error.message : whyUnusable(database, error)
+      if (reason === null) throw error
+      failed.push(reason)
+    }
+  }
+  if (failed.length > 0)
+    throw new UnfinishedError(`${failed.join('; ')}; ${otherwise}: run it again when it answers`)
+}
+
+/** @throws UnfinishedError where it cannot be used. */
+async function prepared(database: Member): Promise<void> {
+  try {
+    await database.prepare()
+  } catch (error) {
+    const reason = whyUnusable(database, error)
+    throw reason === null ? error : new UnfinishedError(reason, { cause: error })
+  }
+}
+
+function whyUnusable({ name }: Member, error: unknown): string | null {
+  return name === null ? explainDatabaseFailure(error) : explainFailureOf(name, error)
+}

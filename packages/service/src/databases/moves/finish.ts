@@ -1,0 +1,80 @@
+/**
+ * Finishes what movers have not: an organization that has left and has not arrived, as its mover was killed in between, is let arrive by
+ * the first process that has both databases. Until then nobody serves it.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { loggable } from '../../kernel/loggable.ts'
+import { type Periodic, periodic } from '../../kernel/periodic.ts'
+import type { HomeDirectory } from '../directory.ts'
+import { arrive } from './turn.ts'
+
+/** From the end of a look to the next, in milliseconds. */
+const every = 1_000
+/** The same after one that failed: the database is away, and others tell of it. */
+const everyAfterFailure = 10_000
+const stopWithin = 5_000
+
+interface Unfinished {
+  readonly organization_id: string
+  readonly target: string
+}
+
+/** Lets arrive what has left this database, `from`, for another; answers how many organizations that were. */
+export async function finishMoves(
+  from: string,
+  databases: {
+    readonly pools: ReadonlyMap<string, Pool>
+    readonly directory: Pick<HomeDirectory, 'homeOf' | 'note' | 'turn'>
+  },
+): Promise<number> {
+  const { pools, directory } = databases
+  const source = pools.get(from)
+  if (source === undefined) throw new Error(`there is no database ${from}`)
+  const { rows } = await source.query<Unfinished>(
+    `select m.organization_id, m.target from organization_moves m where m.state = 'left'`,
+  )
+  let finished = 0
+  for (const { organization_id: organizationId, target: to } of rows) {
+    const target = pools.get(to)
+    // Somebody else has that database.
+    if (target === undefined) continue
+    await arrive({ organizationId, source, target, from, to, directory })
+    finished++
+  }
+  return finished
+}
+
+/** Looks again and again into each of the databases; one that is away keeps none of the others from being looked into. */
+export function createMoveFinisher(
+  databases: Parameters<typeof finishMoves>[1],
+  {
+    log,
+    isReady,
+  }: {
+    readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+    /** Whether the database with this name can be used. */
+    readonly isReady: (name: string) => boolean
+  },
+): Pick<Periodic, 'start' | 'stop'> {
+  const loops = [...databases.pools.keys()].map((from) =>
+    periodic({
+      every,
+      everyAfterFailure,
+      stopWithin,
+      run: async () => {
+        if (!isReady(from)) return
+        const finished = await finishMoves(from, databases)
+        if (finished > 0) log.info({ from, finished }, 'moves were finished that somebody had begun')
+      },
+      onFailure: (error) =>
+        log.warn({ from, err: loggable(error) }, 'could not look for unfinished moves; trying again'),
+    }),
+  )
+  return {
+    start: () => {
+      for (const loop of loops) loop.start()
+    },
+    stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))),
+  }
+}

@@ -1,0 +1,378 @@
+/**
+ * Moving an organization from one database to another while it works (decision 66). What has been reached is noted in the two databases
+ * and nowhere else: killed anywhere, it is run again, and goes on. A database that is away for a while is waited for.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { explainDatabaseFailure } from '../../db/failure.ts'
+import { type Clock, stopwatch } from '../../kernel/timestamps.ts'
+import { deleteOrganization, removeRows } from '../../organization/deletion.ts'
+import { logWeeks, makeSameLogWeeks } from '../../retention/log-weeks.ts'
+import type { HomeDirectory } from '../directory.ts'
+import { beginCapture, endCapture } from './capture.ts'
+import { keptRows } from './compare.ts'
+import { compareStep, copyStep, type Sides } from './copy.ts'
+import { MoveError, type Names, requireMovable } from './requirements.ts'
+import { movingTables } from './tables.ts'
+import { arrive, type FenceLimits, type Hook, leave } from './turn.ts'
+
+export { MoveError }
+
+/** The databases by their names, and where organizations are among them. */
+export interface Databases {
+  readonly pools: ReadonlyMap<string, Pool>
+  readonly directory: Pick<HomeDirectory, 'homeOf' | 'note' | 'turn'>
+  /** Of the first of them. */
+  readonly clock: Clock
+}
+
+interface Progress {
+  readonly phase: 'copying' | 'comparing' | 'turning' | 'waiting'
+  /** Rows that this run has copied so far. */
+  readonly rows: number
+}
+
+export interface MoveOptions {
+  readonly onProgress?: (progress: Progress) => void
+  /** Between two steps it rests for so many times as long as the first of them took, `restOfSteps` unless told: others have the databases meanwhile. */
+  readonly rest?: number
+  readonly rowsAStep?: number
+  /** How long it goes on though a database does not answer, in milliseconds. */
+  readonly patience?: number
+  readonly between?: Hook
+  readonly fence?: FenceLimits
+}
+
+interface Moved {
+  /** `unchanged`: it was there already. */
+  readonly outcome: 'moved' | 'unchanged'
+  readonly from: string
+  readonly to: string
+  /** Rows that this run has copied. */
+  readonly rows: number
+  /** How long writers of the organization waited at the turn, in milliseconds; null when an earlier run has turned. */
+  readonly paused: number | null
+}
+
+/** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some twelve minutes. */
+const restOfSteps = 8
+/** A turn is tried again so often, as somebody wrote for too long when the fence came; a second apart. */
+const turnsTried = 60
+/** Changes that are few enough to be brought over while writers wait: some hundredths of a second. */
+const fewChanges = 500
+/** Writes that one step brings over at most: their keys are some tens of megabytes. */
+const mostChanges = 300_000
+/** Steps that are made at most to get there; whoever writes as fast as they go has a longer pause. */
+const stepsToFew = 20
+/** For so long, in milliseconds, attempts to deliver are waited for before the turn; what hangs for longer is sent again. */
+const drainWithin = 2_000
+/** Nothing begins to be delivered for so long after the wait began, whatever becomes of the mover. */
+const drainFor = 5_000
+/** What breaks off more often than this is broken. */
+const failuresAtMost = 200
+/** Between two tries while a database does not answer, in milliseconds. */
+const triesApart = 500
+
+/**
+ * Moves the organization to the database with the name `to`, or finishes a move that was broken off. @throws MoveError when it cannot be
+ * moved; nothing of it has changed then.
+ */
+export async function moveOrganization(
+  databases: Databases,
+  organizationId: string,
+  to: string,
+  options: MoveOptions = {},
+): Promise<Moved> {
+  const { onProgress = () => {}, patience = 60_000 } = options
+  const run: Run = { runner: randomUUID(), rows: 0, failures: 0, heard: stopwatch() }
+  for (;;) {
+    try {
+      return await goOn(databases, organizationId, to, options, run)
+    } catch (error) {
+      if (!isPassing(error) || run.heard() > patience || ++run.failures > failuresAtMost) throw error
+      onProgress({ phase: 'waiting', rows: run.rows })
+      await delay(triesApart)
+    }
+  }
+}
+
+/** What this run has done so far. */
+interface Run {
+  readonly runner: string
+  rows: number
+  failures: number
+  /** Milliseconds since a step was made. */
+  heard: () => number
+}
+
+/** The connection broke, or the server is short of something: it may be better in a while. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof MoveError) return false
+  if (error instanceof DatabaseError) return /^(08|40|53|55P03|57|25P0[34])/.test(error.code ?? '')
+  return explainDatabaseFailure(error) !== null
+}
+
+/** From wherever it stands to its end. */
+async function goOn(
+  databases: Databases,
+  organizationId: string,
+  to: string,
+  options: MoveOptions,
+  run: Run,
+): Promise<Moved> {
+  const { between = () => {}, onProgress = () => {} } = options
+  const { from, source, target } = await placesOf(databases, organizationId, to)
+  if (from === to) return { outcome: 'unchanged', from, to, rows: run.rows, paused: null }
+  const departed = { organizationId, source, target, from, to, directory: databases.directory }
+  const departure = await readDeparture(source, organizationId)
+  if (departure !== null && departure.target !== to)
+    throw new MoveError(
+      `organization ${organizationId} is being moved to ${departure.target}: finish that, or take it back with --abort`,
+    )
+  if (departure !== null && departure.state !== 'copying') {
+    await arrive(departed, between)
+    return { outcome: 'moved', from, to, rows: run.rows, paused: null }
+  }
+  await requireMovable(source, target, organizationId, { from, to })
+  const client = await holdMove(source, organizationId)
+  try {
+    const sides = await begin(
+      { organizationId, source, target, runner: run.runner, names: { from, to } },
+      between,
+    )
+    await copy(sides, databases.clock, options, run)
+    onProgress({ phase: 'turning', rows: run.rows })
+    const waited = await turn(sides, run, between, options.fence)
+    await between('left')
+    await arrive(departed, between, sides.tables)
+    return { outcome: 'moved', from, to, rows: run.rows, paused: waited() }
+  } finally {
+    // The lock ends with its session.
+    client.release(true)
+  }
+}
+
+async function placesOf({ pools, directory }: Databases, organizationId: string, to: string) {
+  const home = await directory.homeOf(organizationId)
+  if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
+  return { from: home.database, source: poolOf(pools, home.database), target: poolOf(pools, to) }
+}
+
+function poolOf(pools: Databases['pools'], name: string): Pool {
+  const pool = pools.get(name)
+  if (pool !== undefined) return pool
+  throw new MoveError(
+    `there is no database ${name}: DESKWIRE_DATABASES names ${[...pools.keys()].join(', ')}`,
+  )
+}
+
+async function readDeparture(source: Pool, organizationId: string) {
+  const { rows } = await source.query<{ target: string; state: 'copying' | 'left' | 'arrived' }>(
+    'select m.target, m.state from organization_moves m where m.organization_id = $1',
+    [organizationId],
+  )
+  return rows[0] ?? null
+}
+
+/** PostgreSQL's number for "who moves an organization". */
+const moverLock = 673_720_166
+
+/** For so long, in milliseconds, a mover that was killed may seem to be there. */
+const moverGoneWithin = 5_000
+
+/** So that there is one mover of an organization; the connection holds it. */
+async function holdMove(source: Pool, organizationId: string): Promise<PoolClient> {
+  const client = await source.connect()
+  const elapsed = stopwatch()
+  try {
+    do {
+      const { rows } = await client.query<{ mine: boolean }>(
+        `select pg_try_advisory_lock(${moverLock}, hashtext($1)) as mine`,
+        [organizationId],
+      )
+      if (rows[0]?.mine === true) return client
+      await delay(100)
+    } while (elapsed() < moverGoneWithin)
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+  client.release()
+  throw new MoveError(`somebody else is moving organization ${organizationId} just now`)
+}
+
+/** Has the source note what changes, and the target note how far the copy is; both from the beginning where there was nothing. */
+async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sides> {
+  const { organizationId, source, target, runner } = parties
+  const { from, to }: Names = parties.names
+  const tables = await movingTables(source)
+  const sides = { ...parties, tables }
+  await source.query(
+    `insert into organization_moves as m (organization_id, target, state, runner, began_at) values ($1, $2, 'copying', $3, now())
+       on conflict (organization_id) do update set runner = excluded.runner where m.state = 'copying'`,
+    [organizationId, to, runner],
+  )
+  await between('noted')
+  const unbroken = await beginCapture(source, organizationId, tables)
+  await between('capturing')
+  const { rowCount } = await target.query(
+    'update organization_arrivals set runner = $2 where organization_id = $1 and source = $3',
+    [organizationId, runner, from],
+  )
+  if (unbroken && rowCount === 1 && (await fewEnough(sides))) return sides
+  // What is there is of no moment that is known.
+  await clear(target, organizationId)
+  await source.query('delete from move_changes where organization_id = $1', [organizationId])
+  await between('cleared')
+  await makeSameLogWeeks(target, source)
+  await target.query(
+    'insert into organization_arrivals (organization_id, source, runner) values ($1, $2, $3)',
+    [organizationId, from, runner],
+  )
+  return sides
+}
+
+/** Whether what has changed since the last run can be brought over in one step; where nobody went on for days, a new copy is sooner there. */
+async function fewEnough({ source, organizationId }: Sides): Promise<boolean> {
+  const { rows } = await source.query<{ few: boolean }>(
+    'select count(*) <= $2 as few from (select 1 from move_changes c where c.organization_id = $1 limit $2 + 1) c',
+    [organizationId, mostChanges],
+  )
+  return rows[0]?.few === true
+}
+
+/** Removes a copy that is not finished: one that nobody serves, as it has no organization. */
+async function clear(target: Pool, organizationId: string): Promise<void> {
+  const { rowCount } = await target.query('select 1 from organizations o where o.organization_id = $1', [
+    organizationId,
+  ])
+  if (rowCount !== 0) throw new Error(`organization ${organizationId} is no unfinished copy`)
+  await removeRows(target, organizationId)
+}
+
+/** Until the target is what the source is, but for a few changes. */
+async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run): Promise<void> {
+  const { onProgress = () => {}, between = () => {}, rest = restOfSteps, rowsAStep } = options
+  const made = async (step: ReturnType<typeof copyStep>) => {
+    const took = stopwatch()
+    const done = await step
+    run.rows += done.rows
+    run.heard = stopwatch()
+    const phase = done.complete && !done.compared ? 'comparing' : 'copying'
+    onProgress({ phase, rows: run.rows })
+    await between(phase)
+    if (!done.complete) await delay(took() * rest)
+    return done
+  }
+  let step = await made(copyStep(sides, rowsAStep))
+  while (!step.complete) step = await made(copyStep(sides, rowsAStep))
+  if (!step.compared) {
+    const weeks = await Promise.all([logWeeks(sides.source), logWeeks(sides.target)])
+    step = await made(compareStep(sides, keptRows(clock.now(), weeks)))
+  }
+  for (let n = 0; n < stepsToFew && (n === 0 || step.changes > fewChanges); n++)
+    step = await made(copyStep(sides))
+}
+
+/** Until the organization has left; answers a watch that tells for how long writers have waited, in milliseconds. */
+async function turn(
+  sides: Sides,
+  run: Run,
+  between: Hook,
+  fence: FenceLimits | undefined,
+): Promise<() => number> {
+  for (let tries = 1; ; tries++) {
+    await drain(sides)
+    await between('drained')
+    await copyStep(sides)
+    const waited = await leave(sides, between, fence)
+    if (waited !== 'busy') return waited
+    if (tries === turnsTried)
+      throw new MoveError(
+        'somebody has written for so long whenever the organization was to be turned: move it later',
+      )
+    run.heard = stopwatch()
+    await delay(1_000)
+    await copyStep(sides)
+  }
+}
+
+/** Lets attempts that are under way end, and no other begin. */
+async function drain({ source, organizationId }: Sides): Promise<void> {
+  await source.query(
+    `update organization_moves set draining_until = clock_timestamp() + interval '${drainFor} milliseconds'
+       where organization_id = $1`,
+    [organizationId],
+  )
+  const elapsed = stopwatch()
+  while (elapsed() < drainWithin) {
+    const { rowCount } = await source.query(
+      'select 1 from lanes l where l.organization_id = $1 and l.lease_id is not null limit 1',
+      [organizationId],
+    )
+    if (rowCount === 0) return
+    await delay(20)
+  }
+}
+
+/** Takes back a move that has not come to its turn: the target is rid of it, and the source goes on as if there had been none. */
+export async function abortMove(databases: Databases, organizationId: string): Promise<'aborted' | 'none'> {
+  const home = await databases.directory.homeOf(organizationId)
+  if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
+  const source = poolOf(databases.pools, home.database)
+  const departure = await readDeparture(source, organizationId)
+  if (departure === null) return 'none'
+  if (departure.state !== 'copying')
+    throw new MoveError(
+      `organization ${organizationId} has left for ${departure.target} already: finish the move with deskwire org move ${organizationId} --to ${departure.target}`,
+    )
+  const client = await holdMove(source, organizationId)
+  try {
+    const target = databases.pools.get(departure.target)
+    // A database that is not named any more is not rid of anything.
+    if (target !== undefined) await clear(target, organizationId)
+    await endCapture(source, organizationId)
+    await source.query('delete from move_changes where organization_id = $1', [organizationId])
+    await source.query(`delete from organization_moves where organization_id = $1 and state = 'copying'`, [
+      organizationId,
+    ])
+    return 'aborted'
+  } finally {
+    client.release(true)
+  }
+}
+
+/**
+ * Removes what a move has left behind in a database, once it is over; answers how many rows that were. @throws MoveError when that
+ * database serves the organization, or holds nothing of it.
+ */
+export async function dropSource(
+  databases: Databases,
+  organizationId: string,
+  database: string,
+  onPiece?: (rows: number) => void,
+): Promise<number> {
+  const home = await databases.directory.homeOf(organizationId)
+  const pool = poolOf(databases.pools, database)
+  if (home?.database === database) throw new MoveError(`organization ${organizationId} lives in ${database}`)
+  const { rows } = await pool.query<{ away: string | null }>(
+    'select o.away from organizations o where o.organization_id = $1',
+    [organizationId],
+  )
+  if (rows[0] === undefined)
+    throw new MoveError(`${database} holds nothing of organization ${organizationId}`)
+  if (rows[0].away === null)
+    throw new MoveError(
+      `${database} would serve organization ${organizationId} too, which lives in ${home?.database ?? 'no database'}: see the guide on several databases`,
+    )
+  await endCapture(pool, organizationId)
+  return (
+    (await deleteOrganization(
+      pool,
+      databases.clock,
+      organizationId,
+      onPiece === undefined ? {} : { onPiece },
+    )) ?? 0
+  )
+}

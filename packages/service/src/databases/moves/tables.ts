@@ -1,0 +1,79 @@
+/**
+ * What an organization consists of: every table that has its id, found in the catalogue, so that no new one can be forgotten.
+ *
+ * Most rows lie there until somebody asks for them: they are copied beside the service, long before the turn. The others make
+ * the organization work: itself, its clock, its keys and endpoints with all that refers to them, and the lists of what is still to be
+ * done. Whoever has those serves it, so they are put in at the turn, in one commit.
+ */
+import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { tablesOf } from '../../backup/tables.ts'
+import { directoryTables } from '../directory.ts'
+
+export interface MovingTable {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Of its primary key, what follows the organization's id. */
+  readonly key: readonly { readonly name: string; readonly type: string }[]
+  /** Its rows come at the turn, and not before. */
+  readonly atTurn: boolean
+}
+
+/** What maintenance works off, though it refers to no organization. */
+const workLists = ['erasures', 'detachments', 'removed_webhooks']
+/** What is noted of the move itself. */
+const ownTables = ['organization_moves', 'move_changes', 'organization_arrivals', 'moved_rows']
+
+interface CatalogueRow {
+  readonly name: string
+  readonly key: readonly { readonly name: string; readonly type: string }[]
+  readonly refers: readonly string[]
+}
+
+/** The tables that hold anything of an organization, each after those that it refers to. */
+export async function movingTables(db: Pick<Pool, 'query'>): Promise<readonly MovingTable[]> {
+  const { rows } = await db.query<CatalogueRow>(
+    `select c.relname::text as name,
+         (select coalesce(jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, null)) order by k.place), '[]')
+           from pg_constraint p cross join lateral unnest(p.conkey) with ordinality as k(number, place)
+           join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
+           where p.conrelid = c.oid and p.contype = 'p' and a.attname <> 'organization_id') as key,
+         array(select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+           where f.conrelid = c.oid and f.contype = 'f') as refers
+       from pg_class c join pg_attribute o on o.attrelid = c.oid and o.attname = 'organization_id' and not o.attisdropped
+       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+         and c.relname <> all($1)`,
+    [[...directoryTables, ...ownTables]],
+  )
+  const catalogue = new Map(rows.map((row) => [row.name, row]))
+  const refersToOrganization = (name: string): boolean =>
+    name === 'organizations' || (catalogue.get(name)?.refers ?? []).some(refersToOrganization)
+  return (await tablesOf(db)).flatMap(({ name, columns }) => {
+    const found = catalogue.get(name)
+    if (found === undefined) return []
+    const atTurn = refersToOrganization(name) || workLists.includes(name)
+    return [{ name, columns, key: found.key, atTurn }]
+  })
+}
+
+/** SQL: the keys `k` of a JSON array. */
+export function keysIn({ key }: MovingTable, json: string): string {
+  const columns = key.map(({ name, type }) => `${escapeIdentifier(name)} ${type}`)
+  return `jsonb_to_recordset(${json}::jsonb) as k(${columns.join(', ')})`
+}
+
+/** SQL: the row `t` has the key `k`. */
+export function sameKey({ key }: MovingTable): string {
+  return key.map(({ name }) => `t.${escapeIdentifier(name)} = k.${escapeIdentifier(name)}`).join(' and ')
+}
+
+/** SQL: `from` and `where` of the rows `t` that changes are noted of and that are still there. */
+export function changedRows(table: MovingTable, organizationId: string): string {
+  const { name, key } = table
+  const keys = key.map(
+    (column) => `(c.key->>'${column.name}')::${column.type} as ${escapeIdentifier(column.name)}`,
+  )
+  const organization = escapeLiteral(organizationId)
+  return `from (select distinct ${keys.join(', ')} from move_changes c
+      where c.organization_id = ${organization} and c.table_name = '${name}') k
+    join ${escapeIdentifier(name)} t on t.organization_id = ${organization} where ${sameKey(table)}`
+}

@@ -1,0 +1,256 @@
+/**
+ * The turn: from one commit to another an organization is served by the target and no more by the source.
+ *
+ * 1. **The fence.** One transaction in the source takes the clock row, for which every commit waits, and then the lock that all other
+ *    writers hold (`capture.ts`). It brings over the last changes, and all that makes the organization work, which waits in the target.
+ *    Counts and digests are compared. Broken off until here, by whatever, the transaction is rolled back by the server and nothing has
+ *    happened: a fence that nobody lifts lasts as long as its connection says something, three seconds at most.
+ * 2. **It leaves.** The same transaction notes that it has left, and commits. This is the one moment: from here on the source refuses
+ *    whatever is written, for good, and nobody else serves it yet.
+ * 3. **It arrives.** One commit puts what waits into its tables, and the directory is turned. Whoever finds that this was not done does
+ *    it: it can be done by anybody, and as often as one likes.
+ */
+import { escapeIdentifier, type Pool, type PoolClient } from 'pg'
+import { sessionSettings } from '../../backup/backup.ts'
+import { isHeldElsewhere } from '../../db/failure.ts'
+import { type Tx, transaction } from '../../db/transaction.ts'
+import { deliveriesChannel, encodeDeliveries } from '../../journal/notifier.ts'
+import { stopwatch } from '../../kernel/timestamps.ts'
+import type { HomeDirectory } from '../directory.ts'
+import { asMover, fenceOf } from './capture.ts'
+import { lastStep, type Sides } from './copy.ts'
+import { MoveError, requireSameKey } from './requirements.ts'
+import { type MovingTable, movingTables } from './tables.ts'
+
+/** How long a fence may take, in milliseconds. */
+export interface FenceLimits {
+  /** For whoever writes when it comes: meanwhile others wait too. */
+  readonly within: number
+  /** Until it falls when nothing more is heard of the mover, or a statement of it does not end. */
+  readonly standsFor: number
+}
+
+export const fenceLimits: FenceLimits = { within: 500, standsFor: 3_000 }
+
+/** Called between the steps; tests fail there. */
+export type Hook = (step: string) => Promise<void> | void
+
+/**
+ * Fences the organization, brings over the rest, and lets it leave; 'busy' when somebody has written for so long that others would have
+ * waited for too long: nothing has happened then. Answers a watch that tells for how long writers have waited, in milliseconds.
+ */
+export async function leave(
+  sides: Sides,
+  between: Hook,
+  limits: FenceLimits = fenceLimits,
+): Promise<(() => number) | 'busy'> {
+  const { organizationId, source, target, tables, runner, names } = sides
+  const client = await source.connect()
+  let failed = true
+  try {
+    await client.query('begin')
+    await client.query(
+      [...sessionSettings, ...fenceSettings(limits)].map((setting) => `set local ${setting}`).join('; '),
+    )
+    await client.query(asMover, [organizationId])
+    const waited = stopwatch()
+    if (!(await takeFence(client, organizationId))) return 'busy'
+    await between('fenced')
+    await requireRunner(client, organizationId, runner)
+    await transaction(target, async (tx) => {
+      await lastStep({ source: client, target: tx }, sides)
+      await requireSameKey(client, tx, names)
+      await bringWhatWorks(client, tx, organizationId, tables)
+    })
+    await between('brought')
+    await stopWork(client, organizationId)
+    await between('leaving')
+    await client.query('commit')
+    failed = false
+    return waited
+  } catch (error) {
+    if (isHeldElsewhere(error)) return 'busy'
+    throw error
+  } finally {
+    // Its end ends the transaction, and with it the fence.
+    client.release(failed)
+  }
+}
+
+const fenceSettings = ({ within, standsFor }: FenceLimits) => [
+  `lock_timeout = '${within}ms'`,
+  `statement_timeout = '${standsFor}ms'`,
+  `idle_in_transaction_session_timeout = '${standsFor}ms'`,
+]
+
+/**
+ * The clock, and what the fence is to change itself, in the order in which others take them. Whoever is held up by the fence has locked
+ * the row that it was about to change: what is locked before, nobody is held up with.
+ */
+const lockedFirst = [
+  'select 1 from organization_clocks c where c.organization_id = $1 for update',
+  'select 1 from organizations o where o.organization_id = $1 for no key update',
+  'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
+  `select 1 from api_keys k where k.organization_id = $1 and k.expires_at is not null and k.expiry_settled_at is null
+     order by k.id for no key update`,
+  'select 1 from summary_jobs j where j.organization_id = $1 order by j.conversation_id for update',
+]
+
+async function takeFence(client: PoolClient, organizationId: string): Promise<boolean> {
+  try {
+    for (const locked of lockedFirst) await client.query(locked, [organizationId])
+    await client.query(`select pg_advisory_xact_lock(${fenceOf('$1::text')})`, [organizationId])
+    return true
+  } catch (error) {
+    if (isHeldElsewhere(error)) return false
+    throw error
+  }
+}
+
+async function requireRunner(client: PoolClient, organizationId: string, runner: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `select 1 from organization_moves m where m.organization_id = $1 and m.runner = $2 and m.state = 'copying'
+       and not exists (select 1 from organizations o where o.organization_id = $1 and o.deletion_began_at is not null) for update`,
+    [organizationId, runner],
+  )
+  if (rowCount !== 1)
+    throw new MoveError('somebody else has begun to move the organization: this run has ended')
+}
+
+/** What makes the organization work, as it is, waits in the target in the order in which it is put in. */
+async function bringWhatWorks(
+  source: PoolClient,
+  target: Tx,
+  organizationId: string,
+  tables: readonly MovingTable[],
+): Promise<void> {
+  await target.query('delete from moved_rows where organization_id = $1', [organizationId])
+  let place = 0
+  for (const { name, atTurn } of tables) {
+    if (!atTurn) continue
+    const { rows } = await source.query<{ content: string }>(
+      `select to_jsonb(t)::text as content from ${escapeIdentifier(name)} t where t.organization_id = $1`,
+      [organizationId],
+    )
+    if (rows.length === 0) continue
+    await target.query(
+      `insert into moved_rows (organization_id, place, table_name, content)
+         select $1, $2::int + r.place::int, $3, r.content::jsonb from unnest($4::text[]) with ordinality as r(content, place)`,
+      [organizationId, place, name, rows.map(({ content }) => content)],
+    )
+    place += rows.length
+  }
+  await target.query('update organization_arrivals set ready = true where organization_id = $1', [
+    organizationId,
+  ])
+}
+
+/**
+ * From here on the source refuses what is written, and nobody there finds anything to do: no queue is due, no key is about to expire,
+ * and nothing is to be erased. What is read from it by whoever was let in before is what it was.
+ */
+async function stopWork(source: PoolClient, organizationId: string): Promise<void> {
+  for (const statement of [
+    `update lanes set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
+       where organization_id = $1`,
+    `update api_keys set expiry_settled_at = expires_at
+       where organization_id = $1 and expires_at is not null and expiry_settled_at is null`,
+    'delete from summary_jobs where organization_id = $1',
+    'delete from erasures where organization_id = $1',
+    'delete from detachments where organization_id = $1',
+    'delete from removed_webhooks where organization_id = $1',
+    `update organizations set away = 'moved' where organization_id = $1`,
+    `update organization_clocks set away = 'moved' where organization_id = $1`,
+    `update organization_moves set state = 'left' where organization_id = $1`,
+  ])
+    await source.query(statement, [organizationId])
+}
+
+/** What is needed to let an organization arrive that has left. */
+interface Departed {
+  readonly organizationId: string
+  readonly source: Pool
+  readonly target: Pool
+  /** The names of both. */
+  readonly from: string
+  readonly to: string
+  readonly directory: Pick<HomeDirectory, 'note' | 'turn' | 'homeOf'>
+}
+
+/**
+ * Lets an organization arrive that has left: it is served by the target, and the directory knows. Any number of processes may do it at
+ * once, and again. `known`: the tables of the target, where somebody has just looked.
+ */
+export async function arrive(
+  departed: Departed,
+  between: Hook = () => {},
+  known: readonly MovingTable[] | null = null,
+): Promise<void> {
+  const { organizationId, source, target, from, to, directory } = departed
+  const { rowCount } = await source.query(
+    `select 1 from organization_moves m where m.organization_id = $1 and m.state <> 'copying' and m.target = $2`,
+    [organizationId, to],
+  )
+  if (rowCount !== 1) throw new Error(`organization ${organizationId} has not left ${from} for ${to}`)
+  await open(target, organizationId, known ?? (await movingTables(target)))
+  await between('opened')
+  const { rows } = await target.query<{ token_hash: Buffer }>(
+    `select t.token_hash from api_key_tokens t where t.organization_id = $1
+       union all select c.token_hash from console_links c where c.organization_id = $1`,
+    [organizationId],
+  )
+  await directory.note(
+    organizationId,
+    rows.map(({ token_hash }) => token_hash),
+  )
+  await between('noted')
+  const { rows: standing } = await target.query<{ moves: number }>(
+    'select o.moves from organizations o where o.organization_id = $1',
+    [organizationId],
+  )
+  await directory.turn(organizationId, { from, to, moves: standing[0]?.moves ?? 0 })
+  const home = await directory.homeOf(organizationId)
+  if (home?.database !== to)
+    throw new MoveError(
+      `the directory has the organization in ${home?.database ?? 'no database'}, which is neither where it was nor where it is`,
+    )
+  await between('turned')
+  await source.query(
+    `update organization_moves set state = 'arrived' where organization_id = $1 and state = 'left'`,
+    [organizationId],
+  )
+}
+
+/** Puts what waits into its tables. Whoever comes second finds nothing that waits. */
+async function open(target: Pool, organizationId: string, tables: readonly MovingTable[]): Promise<void> {
+  await transaction(target, async (tx) => {
+    const { rows } = await tx.query<{ ready: boolean }>(
+      'select a.ready from organization_arrivals a where a.organization_id = $1 for update',
+      [organizationId],
+    )
+    if (rows[0]?.ready !== true) return
+    for (const { name, columns, atTurn } of tables) {
+      if (!atTurn) continue
+      const listed = columns.map(escapeIdentifier).join(', ')
+      await tx.query(
+        `insert into ${escapeIdentifier(name)} (${listed})
+           select ${listed} from jsonb_populate_recordset(null::${escapeIdentifier(name)},
+             (select coalesce(jsonb_agg(${arriving[name] ?? 'r.content'} order by r.place), '[]') from moved_rows r
+               where r.organization_id = $1 and r.table_name = $2))`,
+        [organizationId, name],
+      )
+    }
+    for (const table of ['moved_rows', 'organization_arrivals'])
+      await tx.query(`delete from ${table} where organization_id = $1`, [organizationId])
+    await tx.query('select pg_notify($1, $2)', [
+      deliveriesChannel,
+      encodeDeliveries({ at: 0, told: null, queues: null }),
+    ])
+  })
+}
+
+/** What becomes another as it arrives, as SQL of a row `r`. */
+const arriving: Readonly<Record<string, string>> = {
+  organizations: `r.content || jsonb_build_object('away', null, 'moves', (r.content->>'moves')::int + 1)`,
+  organization_clocks: `r.content || '{"away": null}'`,
+}

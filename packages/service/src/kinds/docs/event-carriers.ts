@@ -1,0 +1,83 @@
+/**
+ * Which event tells of which change: of a field, or of a move. It is found out rather than declared, from what the
+ * kind's own rules do (`transitions.ts`). What no event tells of is sync only (specification 5.2).
+ */
+import type { Carriers } from '../../openapi/part.ts'
+import type { Kind } from '../model/kind.ts'
+import { explore, type Transition } from '../model/transitions.ts'
+
+/** The events of a field's changes; for one that only creation sets, that of the creation. */
+export function fieldCarriers(kind: Kind, name: string): Carriers {
+  const changing = changesOf(kind, name)
+  return changing.length === 0 && setAtCreation(kind, name) ? creationCarriers(kind) : carriers(changing)
+}
+
+/** What the documents say about a field's events, in one or two sentences. */
+export function carrierSentence(kind: Kind, name: string): string {
+  const told = fieldCarriers(kind, name)
+  const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)
+  return [
+    toldBy(told, created),
+    detaches(kind, name) && told.always.length + told.sometimes.length > 0
+      ? 'No event tells when it becomes null: sync only.'
+      : '',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
+}
+
+function toldBy({ always, sometimes, silent }: Carriers, created: boolean): string {
+  const all = [...always, ...sometimes]
+  if (all.length === 0) return 'No event: sync only.'
+  if (created) return `Set at creation: told by ${named(all, 'or')}.`
+  if (silent) return `Told by ${named(sometimes, 'or')}; some changes by no event: sync only.`
+  if (always.length === 0) return `Told by ${named(sometimes, 'or')}.`
+  return `Told by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
+}
+
+function named(types: readonly string[], word: 'and' | 'or'): string {
+  const codes = types.map((type) => `\`${type}\``)
+  return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} ${word} ${codes.at(-1)}`
+}
+
+/** The events of a creation: of each word of each choice. */
+export function creationCarriers(kind: Kind): Carriers {
+  return split(explore(kind).created.map((created) => kind.rules.events(null, created)))
+}
+
+/** The events that a PATCH can cause. */
+export function updateCarriers(kind: Kind): Carriers {
+  return carriers(explore(kind).transitions.filter(({ by }) => 'field' in by))
+}
+
+/** The events that an action can cause. */
+export function actionCarriers(kind: Kind, action: string): Carriers {
+  return carriers(explore(kind).transitions.filter(({ by }) => 'action' in by && by.action === action))
+}
+
+/** Its changes. One that clients change with others along is judged by what they do to it themselves. */
+function changesOf(kind: Kind, name: string): readonly Transition[] {
+  const changed = explore(kind).transitions.filter((transition) => transition.changed.has(name))
+  if (kind.fields[name]?.access !== 'write') return changed
+  return changed.filter(({ by }) => !('field' in by) || by.field === name)
+}
+
+function setAtCreation(kind: Kind, name: string): boolean {
+  const field = kind.fields[name]
+  return kind.immutable || field?.access === 'create' || field?.sequence === true
+}
+
+function detaches(kind: Kind, name: string): boolean {
+  return kind.fields[name]?.reference?.onRemove === 'detach'
+}
+
+function carriers(changes: readonly Transition[]): Carriers {
+  return split(changes.map(({ events }) => events))
+}
+
+function split(changes: readonly (readonly string[])[]): Carriers {
+  const types = [...new Set(changes.flat())]
+  const always = types.filter((type) => changes.every((events) => events.includes(type)))
+  const sometimes = types.filter((type) => !always.includes(type))
+  return { always, sometimes, silent: changes.some((events) => events.length === 0) }
+}

@@ -1,0 +1,42 @@
+/** Examples of a kind for the documents, made from its one example by its own rules. */
+import { exampleIdentity, exampleTime } from '../../openapi/examples.ts'
+import type { Json } from '../../openapi/part.ts'
+import type { Field } from '../model/field.ts'
+import type { Kind, State } from '../model/kind.ts'
+import { exampleState, explore, sampleValues } from '../model/transitions.ts'
+
+/** The example as it is read once it was created, or an object in this state. */
+export function exampleObject(kind: Kind, state: State = exampleState(kind)): Json {
+  const own = kind.representationOrder.map((name) => [name, shownValue(kind, name, state)])
+  return { ...exampleIdentity(kind.name), ...Object.fromEntries(own), updatedAt: exampleTime }
+}
+
+/** What the service fills in when it commits is filled in here too. */
+function shownValue(kind: Kind, name: string, state: State): unknown {
+  const field = kind.fields[name] as Field
+  if (field.sequence) return 1
+  const isShown = field.shown?.safeParse(state[name]).success ?? true
+  return isShown ? state[name] : sampleValues(field).find((value) => value !== null)
+}
+
+/** The object that an event of this type brings. */
+export function exampleSubject(kind: Kind, type: string): Json {
+  const { created, transitions } = explore(kind)
+  const made = created.find((state) => kind.rules.events(null, state).includes(type))
+  return exampleObject(kind, made ?? transitions.find(({ events }) => events.includes(type))?.after)
+}
+
+/** A body with which the action does something. */
+export function exampleInput(kind: Kind, action: string): State {
+  const made = explore(kind).transitions.flatMap(({ by }) =>
+    'action' in by && by.action === action ? [by.input] : [],
+  )
+  const [first] = made.sort((a, b) => given(b) - given(a))
+  if (first === undefined) throw new Error(`${kind.name}: nothing that was tried lets ${action} through`)
+  return first
+}
+
+/** How many fields have a value. */
+function given(input: State): number {
+  return Object.values(input).filter((value) => value !== null).length
+}

@@ -1,0 +1,148 @@
+/** A kind's schemas: the object as it is read, and the bodies of creation and change. */
+import { z } from 'zod'
+import { constant, type Json } from '../../openapi/part.ts'
+import type { Field } from '../model/field.ts'
+import type { Kind } from '../model/kind.ts'
+import { carrierSentence, fieldCarriers } from './event-carriers.ts'
+import { exampleInput, exampleObject } from './kind-examples.ts'
+
+/** `customer_note` → `CustomerNote`. */
+export function schemaName(kind: Kind): string {
+  return kind.name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** The object, `…Create` and `…Patch`. */
+export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
+  const name = schemaName(kind)
+  const fields = Object.entries(kind.fields)
+  const atCreation = fields.filter(([, field]) => field.access !== 'read')
+  const later = fields.filter(([, field]) => field.access === 'write')
+  const shown = kind.representationOrder.map((field) => {
+    const { always, sometimes } = fieldCarriers(kind, field)
+    const schema = fieldSchema(kind.fields[field] as Field, 'output')
+    const told = carrierSentence(kind, field)
+    return [
+      field,
+      { ...schema, description: `${schema.description} ${told}`, 'x-events': [...always, ...sometimes] },
+    ]
+  })
+  return {
+    [name]: {
+      type: 'object',
+      description: kind.description,
+      required: ['id', 'object', 'organizationId', 'createdAt', ...kind.representationOrder, 'updatedAt'],
+      properties: {
+        id: { ...uuid, description: 'Its id.' },
+        object: { ...constant(kind.name), description: 'Its kind.' },
+        organizationId: { ...uuid, description: 'Whose it is.' },
+        createdAt: { ...timestamp, description: 'When it was made.' },
+        ...Object.fromEntries(shown),
+        updatedAt: {
+          ...timestamp,
+          description: 'Its version, and its place in the stream: later than every change committed before.',
+        },
+      },
+      examples: [exampleObject(kind)],
+    },
+    [`${name}Create`]: {
+      type: 'object',
+      additionalProperties: false,
+      ...(kind.demands === undefined ? {} : { description: kind.demands }),
+      required: requiredOf(atCreation),
+      properties: inputs(atCreation),
+      examples: [kind.example],
+    },
+    ...actionSchemas(kind),
+    ...(kind.immutable
+      ? {}
+      : {
+          [`${name}Patch`]: {
+            type: 'object',
+            additionalProperties: false,
+            description: `Fields left out stay as they are.${kind.demands === undefined ? '' : ` ${kind.demands}`}`,
+            properties: inputs(later),
+            examples: [
+              Object.fromEntries(
+                Object.entries(kind.example).filter(([field]) => kind.fields[field]?.access === 'write'),
+              ),
+            ],
+          },
+        }),
+  }
+}
+
+/** What an action's body takes: `…Summarize`. */
+export function actionSchemaName(kind: Kind, action: string): string {
+  return `${schemaName(kind)}${capitalized(camelCase(action))}`
+}
+
+function actionSchemas(kind: Kind): Readonly<Record<string, Json>> {
+  const withBody = Object.entries(kind.actions).filter(([, { fields }]) => Object.keys(fields).length > 0)
+  return Object.fromEntries(
+    withBody.map(([action, { fields }]) => [
+      actionSchemaName(kind, action),
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: requiredOf(Object.entries(fields)),
+        properties: inputs(Object.entries(fields)),
+        examples: [exampleInput(kind, action)],
+      },
+    ]),
+  )
+}
+
+/** `no-show` → `noShow`. */
+export function camelCase(words: string): string {
+  return words.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+export function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`
+}
+
+export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
+  return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
+}
+
+/** What bodies accept: each field with its rule in words. */
+export function inputs(fields: readonly (readonly [string, Field])[]): Json {
+  return Object.fromEntries(
+    fields.map(([name, field]) => {
+      const schema = fieldSchema(field, 'input')
+      return [name, { ...schema, description: `${schema.description} ${rulesOf(field)}` }]
+    }),
+  )
+}
+
+function rulesOf({ accepts, nullable, initial, unique }: Field): string {
+  const sentences = [
+    `Must be ${accepts}${nullable && !accepts.endsWith('null') ? ', or null' : ''}.`,
+    unique ? 'Unique in the organization.' : '',
+    initial === undefined || initial === null ? '' : `Initially \`${JSON.stringify(initial)}\`.`,
+  ]
+  return sentences.filter((sentence) => sentence !== '').join(' ')
+}
+
+const uuid = { type: 'string', format: 'uuid' }
+const timestamp = { type: 'string', format: 'date-time' }
+
+/** A field's JSON Schema. Reading, a choice is open: later versions may know more words. */
+export function fieldSchema(field: Field, direction: 'input' | 'output'): Record<string, unknown> {
+  const zod = direction === 'output' ? (field.shown ?? field.schema) : field.schema
+  const { $schema: _, ...schema } = z.toJSONSchema(zod, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Record<string, unknown>
+  if (direction === 'output' && Array.isArray(schema.enum)) {
+    schema.examples = schema.enum
+    delete schema.enum
+  }
+  const described = { ...schema, description: field.description }
+  // What is shown says by itself whether that may be null.
+  if (!field.nullable || (direction === 'output' && field.shown !== undefined)) return described
+  if (direction === 'input' && Array.isArray(schema.enum)) {
+    return { ...described, type: ['string', 'null'], enum: [...schema.enum, null] }
+  }
+  return typeof schema.type === 'string' ? { ...described, type: [schema.type, 'null'] } : described
+}

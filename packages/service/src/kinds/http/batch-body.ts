@@ -1,0 +1,255 @@
+/**
+ * The body of a batch: the request that it makes, and its bytes, taken apart before anything of it is parsed: what stands around its items, and where each item
+ * is. So the number of items is known first, each is parsed by itself, and none holds up the others for longer than
+ * one body of an object may.
+ */
+import { readJson } from '@deskwire/sdk/json'
+import {
+  type BodyFault,
+  deepestNesting,
+  endOfText,
+  parseJson,
+  tooDeep,
+  unstorableText,
+} from '../../http/json-body.ts'
+import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { yielder } from '../../kernel/yielding.ts'
+import type { Kind } from '../model/kind.ts'
+
+/** Items of one batch. */
+export const batchLimit = 1_000
+
+/** Bytes of a batch's body: 16 MiB. */
+export const batchBodyLimit = 16 * 1024 * 1024
+
+/** Bytes of a light batch: the most objects that they can create take as long as the worst body of an object that is read where it came. */
+const lightBytes = 4_096
+
+/** Bytes of one item: as many as the body of an object by itself may have. */
+const itemBytes = 1024 * 1024
+
+/** Values of one item, those within others included: no object takes a third of them. */
+export const itemValues = 1_000
+
+/** Bytes around the items: `{"operation":"upsert","items":[]}`, with room for spaces. */
+const aroundBytes = 4_096
+
+/** An item as it was sent, or why nobody looks at it. */
+export type SentItem = Result<unknown, Problem>
+
+interface BatchBody {
+  /** The body without its items: in the place of each stands the first as `0`, and none where there is none. */
+  readonly around: unknown
+  /** Null when `items` is no list, or not there. */
+  readonly items: readonly SentItem[] | null
+}
+
+type BatchFault =
+  | { readonly fault: 'malformed'; readonly detail: BodyFault }
+  /** More items than `batchLimit`; what is behind them was not looked at. */
+  | { readonly fault: 'too_many' }
+  /** Something beside the items that is too large to be what belongs there. */
+  | { readonly fault: 'other_fields' }
+
+/** Where an item stands in the bytes, and how many values it has. */
+interface Place {
+  readonly from: number
+  readonly end: number
+  readonly values: number
+}
+
+interface Outline {
+  readonly places: readonly Place[]
+  /** The bytes before and behind the items. */
+  readonly around: readonly [before: Buffer, behind: Buffer]
+}
+
+/**
+ * Whether a batch asks for little, whatever it says: few bytes, which create what is as small as they are. An upsert may read and
+ * write objects that are large; the word is not looked for behind escapes.
+ */
+export function isLightBatch(bytes: Buffer): boolean {
+  return bytes.length <= lightBytes && !bytes.includes('upsert') && !bytes.includes('\\')
+}
+
+/** Parses a batch, item by item and in turns. */
+export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchFault>> {
+  const outline = outlineOf(bytes)
+  if ('fault' in outline) return fail(outline)
+  const { places, around } = outline
+  const [before, behind] = around
+  if (before.length + behind.length > aroundBytes) return fail({ fault: 'other_fields' })
+  const rest = parseJson(Buffer.concat([before, Buffer.from(places.length > 0 ? '0' : ''), behind]))
+  if (!rest.ok) return fail({ fault: 'malformed', detail: rest.error })
+  if (before.length === bytes.length) return ok({ around: rest.value, items: null })
+  const items: SentItem[] = []
+  const yieldWhenDue = yielder()
+  for (const [index, { from, end, values }] of places.entries()) {
+    if (end - from > itemBytes) items.push(fail(tooLarge))
+    else if (values > itemValues) items.push(fail(tooRich))
+    else {
+      const item = parseJson(bytes.subarray(from, end), true)
+      if (!item.ok) return fail({ fault: 'malformed', detail: `Item ${index}: ${item.error}` })
+      const refusal = unstorableText(bytes.subarray(from, end), item.value)
+      items.push(refusal === null ? item : fail(refusal))
+    }
+    await yieldWhenDue()
+  }
+  return ok({ around: rest.value, items })
+}
+
+const tooLarge = problem(
+  'body_too_large',
+  `The item has more than ${itemBytes / 1024 / 1024} MiB, the most that one object may have. Send less.`,
+)
+
+const tooRich = validationFailed([
+  { pointer: '', code: 'too_many', detail: `must be an object of at most ${itemValues} values in all` },
+])
+
+/** Where the items are. Bytes that are no JSON have an outline too: what is wrong shows when its parts are parsed. */
+function outlineOf(bytes: Buffer): Outline | BatchFault {
+  const places: Place[] = []
+  let depth = 0
+  let name = ''
+  let text: readonly [from: number, end: number] = [0, 0]
+  /** Where the items begin and end, and where the one at hand began. */
+  let begin = -1
+  let end = -1
+  let from = 0
+  let values = 0
+  for (let n = 0; n < bytes.length; n++) {
+    const byte = bytes[n]
+    const within = begin !== -1 && end === -1
+    if (byte === quote) {
+      text = [n, endOfText(bytes, n + 1)]
+      n = text[1] - 1
+    } else if (byte === colon) {
+      if (depth === 1) name = nameIn(bytes, text)
+    } else if (byte === comma) {
+      if (!within) continue
+      values++
+      if (depth > 2) continue
+      places.push({ from, end: n, values })
+      if (places.length === batchLimit) return { fault: 'too_many' }
+      from = n + 1
+      values = 0
+    } else if (byte === openingList || byte === openingObject) {
+      if (++depth > deepestNesting) return { fault: 'malformed', detail: tooDeep }
+      if (within) values++
+      else if (begin === -1 && depth === 2 && byte === openingList && name === 'items') {
+        begin = from = n + 1
+      }
+    } else if (byte === closingList || byte === closingObject) {
+      if (--depth === 1 && within) end = n
+    }
+  }
+  if (begin === -1) return { places, around: [bytes, bytes.subarray(bytes.length)] }
+  if (end === -1) end = bytes.length
+  const last = { from, end, values }
+  if (places.length > 0 || !isBlank(bytes.subarray(from, end))) places.push(last)
+  return { places, around: [bytes.subarray(0, begin), bytes.subarray(end)] }
+}
+
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openingList = 0x5b
+const closingList = 0x5d
+const openingObject = 0x7b
+const closingObject = 0x7d
+
+/** A name of the outermost object that is worth reading is short, however it is escaped. */
+const longestName = 64
+
+function nameIn(bytes: Buffer, [from, end]: readonly [number, number]): string {
+  if (end - from > longestName) return ''
+  try {
+    return readJson(bytes.toString('utf8', from, end)) as string
+  } catch {
+    return ''
+  }
+}
+
+/** Spaces as JSON has them. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
+}
+
+export const batchOperations = ['create', 'upsert'] as const
+
+/** What is to be done, and to which items. */
+export interface BatchRequest {
+  /** `upsert` changes the object that has an item's externalId, as PATCH does, and creates it where there is none. */
+  readonly operation: (typeof batchOperations)[number]
+  readonly items: readonly SentItem[]
+}
+
+/** Whether objects of this kind can be found by an id of the client's own. */
+export function takesUpserts(kind: Kind): boolean {
+  return kind.table.unique.some(({ field }) => field === 'externalId')
+}
+
+/** The request that a body makes, or what is wrong with it as a whole; items are looked at one by one later. */
+export async function parseBatchRequest(
+  kind: Kind,
+  bytes: Buffer | null,
+): Promise<Result<BatchRequest, Problem>> {
+  if (bytes === null || bytes.length === 0) return refused(noObject)
+  const read = await readBatch(bytes)
+  if (!read.ok) return fail(faultProblem(read.error))
+  const { around, items } = read.value
+  if (typeof around !== 'object' || around === null || Array.isArray(around)) return refused(noObject)
+  const unknown = Object.keys(around).find((name) => name !== 'operation' && name !== 'items')
+  if (unknown !== undefined) {
+    const detail = 'a batch has no such field; accepted: operation, items'
+    return refused({ pointer: `/${unknown}`, code: 'unknown_field', detail })
+  }
+  const { operation = 'create' } = around as { operation?: unknown }
+  const operations = takesUpserts(kind) ? batchOperations : batchOperations.slice(0, 1)
+  const known = operations.find((name) => name === operation)
+  if (known === undefined) {
+    const detail = `must be ${operations.join(' or ')}${takesUpserts(kind) ? '' : `: a ${kind.name} has no externalId to be found by`}`
+    return refused({ pointer: '/operation', code: 'invalid_value', detail })
+  }
+  if (items === null) {
+    const code = 'items' in around ? 'invalid_type' : 'required'
+    return refused({ pointer: '/items', code, detail: `must be ${accepted}` })
+  }
+  if (items.length === 0) {
+    return refused({ pointer: '/items', code: 'required', detail: `must be ${accepted}; it has none` })
+  }
+  return ok({ operation: known, items })
+}
+
+const accepted = `a list of 1 to ${batchLimit} objects`
+
+const noObject: FieldError = {
+  pointer: '',
+  code: 'invalid_type',
+  detail: 'The body must be a JSON object.',
+}
+
+function faultProblem(fault: BatchFault): Problem {
+  switch (fault.fault) {
+    case 'malformed':
+      return problem('malformed_json', fault.detail)
+    case 'too_many':
+      return validationFailed([
+        { pointer: '/items', code: 'too_many', detail: `must be ${accepted}; it has more` },
+      ])
+    case 'other_fields':
+      return validationFailed([
+        {
+          pointer: '',
+          code: 'unknown_field',
+          detail: 'The body must be a JSON object of operation and items: it has much beside them.',
+        },
+      ])
+  }
+}
+
+function refused(error: FieldError): Result<never, Problem> {
+  return fail(validationFailed([error]))
+}

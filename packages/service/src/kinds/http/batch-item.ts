@@ -1,0 +1,241 @@
+/** The items of a batch: what each comes to (a change, nothing to change, or a refusal), and how the answer shows that. */
+import { readJson } from '@deskwire/sdk/json'
+import { type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
+import type { FoundRow } from '../../journal/rows.ts'
+import { errorCatalogue } from '../../kernel/error-catalogue.ts'
+import {
+  type ErrorCode,
+  listedErrors,
+  type Problem,
+  type ProblemMembers,
+  problem,
+  validationFailed,
+} from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { mapYielding } from '../../kernel/yielding.ts'
+import { type ChangeServices, parseNew } from '../model/changes.ts'
+import { updateChange } from '../model/decide.ts'
+import { planInserts } from '../model/inserts.ts'
+import type { Kind, RuleContext, State } from '../model/kind.ts'
+import { parseRepresentation } from '../model/representation.ts'
+import { parsePatch } from '../model/validate.ts'
+import type { SentItem } from './batch-body.ts'
+
+type ItemOutcome =
+  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly id: string }
+  | { readonly outcome: 'refused'; readonly problem: Problem }
+
+/** An existing object as an item of an upsert leaves it: a PATCH that may repeat what only a creation can set. */
+function upserted(
+  kind: Kind,
+  before: State,
+  item: unknown,
+  context: RuleContext,
+  listed: number,
+): Result<State, Problem> {
+  const patch = parsePatch(kind, before, withoutRepeats(kind, before, item), listed)
+  if (!patch.ok) return patch
+  const { draft, sent } = patch.value
+  return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
+}
+
+/** Fields that are set at creation only and are sent as they are: whoever upserts sends whole objects. */
+function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
+  return Object.fromEntries(
+    Object.entries(item).filter(([name, value]) => {
+      const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined
+      if (field?.access !== 'create') return true
+      const parsed = field.schema.safeParse(value)
+      return JSON.stringify(parsed.success ? parsed.data : value) !== JSON.stringify(before[name])
+    }),
+  )
+}
+
+/** The externalId that an item of an upsert is found by. */
+export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem> {
+  const value =
+    typeof item === 'object' && item !== null ? (item as { externalId?: unknown }).externalId : undefined
+  const field = kind.fields.externalId
+  const parsed = field?.schema.safeParse(value)
+  if (parsed?.success && typeof parsed.data === 'string') return ok(parsed.data)
+  const code = value === undefined ? 'required' : 'invalid_type'
+  const detail = `an upsert finds objects by it: must be ${field?.accepts ?? 'a string'}`
+  return fail(validationFailed([{ pointer: '/externalId', code, detail }]))
+}
+
+/** The refusal of an item that an earlier one of the same call stands in the way of. */
+function repeats(earlier: number, id: string): Problem {
+  const detail = `Item ${earlier} of this call is the same object, or has the same unique value. Send it in another call.`
+  return problem('duplicate', detail, { existingId: id })
+}
+
+/**
+ * Wrong places that the answer to a batch lists beyond the first of each item, so that it has an upper size: a hundred of
+ * an item, as of an object by itself, and a thousand in all.
+ */
+class ErrorShare {
+  #left = 1_000
+
+  /** How many the next item may list: its first in any case. */
+  get listed(): number {
+    return Math.min(listedErrors, 1 + this.#left)
+  }
+
+  /** An item that was refused has listed so many. */
+  take({ errors }: Problem): void {
+    if (errors !== undefined) this.#left -= Math.max(0, errors.length - 1)
+  }
+}
+
+/** The refusal of an item that would have to read more than one call may. */
+export function tooMuchToChange(mebibytes: number): Problem {
+  const detail = `The objects that the items of this call change have more than ${mebibytes} MiB together. Send this item in another call.`
+  return problem('body_too_large', detail)
+}
+
+/** The answer to a batch: an outcome for each item, in their order, and how many of each there are. */
+export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
+  const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 }
+  for (const { outcome } of outcomes) counts[outcome]++
+  return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
+}
+
+/** An item as the answer shows it. */
+export interface ShownItem {
+  readonly index: number
+  readonly outcome: string
+  readonly status: number
+  readonly id?: string
+  /** What of a problem is the item's own. */
+  readonly problem?: ProblemMembers & {
+    readonly code: ErrorCode
+    readonly title: string
+    readonly detail: string
+  }
+}
+
+/** The answer to a batch with each item as `show` makes it. */
+export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
+  const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
+  return JSON.stringify({ data: data.map(show), ...counts })
+}
+
+function shownItem(item: ItemOutcome, index: number): ShownItem {
+  const { outcome } = item
+  if (item.outcome !== 'refused')
+    return { index, outcome, status: outcome === 'created' ? 201 : 200, id: item.id }
+  const { code, detail, errors, existingId } = item.problem
+  const { status, title } = errorCatalogue[code]
+  const members = { ...(errors && { errors }), ...(existingId && { existingId }) }
+  return { index, outcome, status, problem: { code, title, detail, ...members } }
+}
+
+interface BatchItems {
+  readonly items: readonly SentItem[]
+  /** For upserts, the objects that there are, by externalId; null when all items are creations. */
+  readonly existing: ReadonlyMap<string, FoundRow> | null
+  /** Items that were refused when the batch was about to commit. */
+  readonly refusals: ReadonlyMap<number, Problem>
+}
+
+/** The change that an item comes to. */
+export interface Planned {
+  readonly index: number
+  readonly change: Change
+}
+
+interface BatchPlan {
+  readonly planned: readonly Planned[]
+  /** What the creations change beside the new objects. */
+  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
+  /** What the answer says of each item, once the plan has committed. */
+  readonly outcomes: readonly ItemOutcome[]
+}
+
+/** What one item wants: a new object, or an existing one in another state. */
+type Intention =
+  | { readonly to: 'create'; readonly draft: State }
+  | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }
+
+/** Decides on every item, as things stand, in turns. */
+export async function planBatch(
+  services: ChangeServices,
+  organizationId: string,
+  { items, existing, refusals }: BatchItems,
+): Promise<BatchPlan> {
+  const { kind, clock } = services
+  const share = new ErrorShare()
+  const intentions = await mapYielding(items, (item, index): Result<Intention, Problem> => {
+    const refusal = refusals.get(index)
+    if (refusal !== undefined) return fail(refusal)
+    const intention = item.ok ? intentionOf(services, item.value, existing, share.listed) : item
+    if (!intention.ok) share.take(intention.error)
+    return intention
+  })
+  const drafts = intentions.flatMap((one) => (one.ok && one.value.to === 'create' ? [one.value.draft] : []))
+  const { changes, rest } = await planInserts(services, organizationId, drafts, null)
+
+  const creations = changes.values()
+  const taken = createTaken()
+  const planned: Planned[] = []
+  const outcomes = await mapYielding(intentions, (intention, index): ItemOutcome => {
+    if (!intention.ok) return { outcome: 'refused', problem: intention.error }
+    const decided = decide(intention.value)
+    if (!decided.ok) return { outcome: 'refused', problem: decided.error }
+    const { id, change } = decided.value
+    const earlier = taken.by(index, id, change === null ? [] : uniqueKeys(change))
+    if (earlier !== null) return { outcome: 'refused', problem: repeats(earlier.index, earlier.id) }
+    if (change === null) return { outcome: 'unchanged', id }
+    planned.push({ index, change })
+    return { outcome: intention.value.to === 'create' ? 'created' : 'updated', id }
+  })
+  return { planned, rest, outcomes }
+
+  /** The change that an intention comes to, null when it changes nothing; creations are taken in their order. */
+  function decide(intention: Intention): Result<{ id: string; change: Change | null }, Problem> {
+    if (intention.to === 'update') {
+      const { row, state } = intention
+      return ok({ id: row.id, change: updateChange(kind, clock, row, state, null) })
+    }
+    const creation = creations.next().value
+    if (creation === undefined) throw new Error('a creation has no plan')
+    return creation.ok ? ok({ id: creation.value.id, change: creation.value }) : creation
+  }
+}
+
+function intentionOf(
+  { kind, clock }: ChangeServices,
+  item: unknown,
+  existing: ReadonlyMap<string, FoundRow> | null,
+  listed: number,
+): Result<Intention, Problem> {
+  if (existing !== null) {
+    const externalId = externalIdOf(kind, item)
+    if (!externalId.ok) return externalId
+    const row = existing.get(externalId.value)
+    if (row !== undefined) {
+      const before = parseRepresentation(kind, row).state
+      const state = upserted(kind, before, item, { now: formatTimestamp(clock.now()) }, listed)
+      return state.ok ? ok({ to: 'update', row, state: state.value }) : state
+    }
+  }
+  const draft = parseNew(kind, item, clock, listed)
+  return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
+}
+
+/** Rows and unique values that items have taken: each goes to the first, as no two changes of a call may share one. */
+function createTaken() {
+  const owners = new Map<string, { readonly index: number; readonly id: string }>()
+  return {
+    /** The earlier item that has one of them; null when they are this item's from now on. */
+    by(index: number, id: string, values: readonly string[]) {
+      const keys = [id, ...values]
+      const earlier = keys.map((key) => owners.get(key)).find((owner) => owner !== undefined)
+      if (earlier !== undefined) return earlier
+      for (const key of keys) owners.set(key, { index, id })
+      return null
+    },
+  }
+}

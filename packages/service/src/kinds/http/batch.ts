@@ -1,0 +1,135 @@
+/**
+ * Many creations or upserts in one transaction (specification 8.1), with an outcome for each: what is refused is left
+ * out, and all the rest commits together. Some refusals show only when the batch is about to commit; what is left is
+ * then decided again, so that the answer is true of one moment.
+ */
+import type { Change, Refusal, ResponseToStore, UnitOutcome } from '../../journal/change.ts'
+import type { FoundRow } from '../../journal/rows.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
+import type { ChangeServices } from '../model/changes.ts'
+import { refusalProblem, tooBusy } from '../model/outcomes.ts'
+import type { BatchRequest, SentItem } from './batch-body.ts'
+import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
+
+type BatchResult =
+  /** Committed, and kept with what it is about: the answer as it is sent to who may read the kind. */
+  | { readonly outcome: 'done'; readonly answer: string }
+  /** There was nothing to commit, and no answer is kept yet. `about`: an object that it names, null when it names none. */
+  | { readonly outcome: 'unchanged'; readonly answer: string; readonly about: string | null }
+  | { readonly outcome: 'refused'; readonly problem: Problem }
+  /** The Idempotency-Key had committed already. */
+  | { readonly outcome: 'replayed' }
+
+export interface Batch {
+  run(
+    organizationId: string,
+    request: BatchRequest,
+    idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
+  ): Promise<BatchResult>
+}
+
+/** Objects that an upsert reads at once: of the largest that there can be, some megabytes. */
+const readAtOnce = 50
+
+const mebibyte = 1024 * 1024
+/** Characters of the objects that one upsert changes, as they are stored. */
+const changedCharacters = 16 * mebibyte
+
+/** Batches of one kind. */
+export function createBatch(services: ChangeServices): Batch {
+  const { kind, rows, journal } = services
+
+  return {
+    async run(organizationId, { operation, items }, idempotency, signal) {
+      const refusals = new Map<number, Problem>()
+      const result = await retryOnConflict<BatchResult>(async () => {
+        const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
+        const plan = await planBatch(services, organizationId, { items, existing, refusals })
+        const { planned, rest } = plan
+        const answer = batchAnswer(plan.outcomes)
+        if (planned.length === 0) {
+          const [about = null] = plan.outcomes.flatMap((item) =>
+            item.outcome === 'refused' ? [] : [item.id],
+          )
+          return { outcome: 'unchanged', answer, about }
+        }
+        const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
+        const outcome = await journal.commitTogether(organizationId, {
+          ...rest,
+          changes,
+          ...(signal && { signal }),
+        })
+        if (outcome.outcome === 'done') return { outcome: 'done', answer }
+        if (isReplay(outcome)) return { outcome: 'replayed' }
+        for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)
+        return null
+      })
+      return result ?? { outcome: 'refused', problem: tooBusy }
+    },
+  }
+
+  /**
+   * The objects that there are, by the externalIds of the items, read some at a time. Once they are more than a call may
+   * change, the items of the others are refused: a few bytes can name an object of a quarter of a megabyte.
+   */
+  async function findExisting(
+    organizationId: string,
+    items: readonly SentItem[],
+    refusals: Map<number, Problem>,
+  ): Promise<ReadonlyMap<string, FoundRow>> {
+    const column = kind.table.unique.find(({ field }) => field === 'externalId')?.column.name
+    if (column === undefined) throw new Error(`a ${kind.name} has no externalId`)
+    const wanted = new Map<string, number[]>()
+    for (const [index, item] of items.entries()) {
+      const id = item.ok && !refusals.has(index) ? externalIdOf(kind, item.value) : null
+      if (id?.ok) wanted.set(id.value, [...(wanted.get(id.value) ?? []), index])
+    }
+    const found = new Map<string, FoundRow>()
+    const ids = [...wanted.keys()]
+    let characters = 0
+    for (let from = 0; from < ids.length; from += readAtOnce) {
+      const some = ids.slice(from, from + readAtOnce)
+      if (characters > changedCharacters) {
+        for (const index of some.flatMap((id) => wanted.get(id) ?? []))
+          refusals.set(index, tooMuchToChange(changedCharacters / mebibyte))
+        continue
+      }
+      for (const row of await rows(kind).withUnique(organizationId, column, some)) {
+        found.set(row.target, row)
+        characters += row.body.length
+      }
+    }
+    return found
+  }
+
+  /** Refusals that stay, whatever is decided again. All else has moved on, and is read again. */
+  function lasting(
+    planned: readonly Planned[],
+    { refusals }: Extract<UnitOutcome, { outcome: 'refused' }>,
+    operation: BatchRequest['operation'],
+  ): [index: number, problem: Problem][] {
+    return planned.flatMap(({ index, change }): [number, Problem][] => {
+      const refusal = refusals.get(change.id)
+      if (refusal === undefined || refusal.outcome === 'conflict' || refusal.outcome === 'replayed') return []
+      // The object has come into being since it was looked for: now it is there to be changed.
+      if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
+      return [[index, refusalProblem(kind, refusal)]]
+    })
+  }
+}
+
+/** The changes of the items; the first keeps the answer, for the Idempotency-Key. */
+function keeping(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
+  const record = idempotency === null ? null : { ...idempotency, body: answer }
+  return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))
+}
+
+function isOfExternalId(refusal: Refusal): boolean {
+  return 'field' in refusal && refusal.field === 'externalId'
+}
+
+function isReplay({ refusals }: Extract<UnitOutcome, { outcome: 'refused' }>): boolean {
+  return [...refusals.values()].some(({ outcome }) => outcome === 'replayed')
+}

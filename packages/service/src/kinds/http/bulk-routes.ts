@@ -1,0 +1,237 @@
+/** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
+import { Readable } from 'node:stream'
+import { done, headersOnly, refused } from '../../http/replies.ts'
+import { routesOf } from '../../http/route.ts'
+import type { Feed } from '../../journal/feed.ts'
+import { exampleId } from '../../openapi/examples.ts'
+import { type ApiPart, type Carriers, constant, eitherOf, type Json, ref } from '../../openapi/part.ts'
+import { exampleCheckpoint, ownOfProblem, streamPlace } from '../../openapi/shared-schemas.ts'
+import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
+import { exampleObject } from '../docs/kind-examples.ts'
+import { camelCase, capitalized, inputs, schemaName } from '../docs/kind-schemas.ts'
+import type { Kind } from '../model/kind.ts'
+import type { Batch } from './batch.ts'
+import {
+  batchBodyLimit,
+  batchLimit,
+  batchOperations,
+  isLightBatch,
+  itemValues,
+  parseBatchRequest,
+  takesUpserts,
+} from './batch-body.ts'
+import { exportLines } from './export.ts'
+import { toldOfWrites } from './write-replies.ts'
+
+export interface BulkServices {
+  readonly batch: Batch
+  /** A feed whose records are lines. */
+  readonly lines: Feed
+}
+
+const route = routesOf<BulkServices>()
+
+/** The routes of a kind. */
+export function bulkRoutes(kind: Kind) {
+  return [writeMany(kind), exportAll(kind)]
+}
+
+function writeMany(kind: Kind) {
+  return route({
+    method: 'post',
+    path: `/v1/${kind.plural}/batch`,
+    id: `batch${capitalized(camelCase(kind.plural))}`,
+    tag: kind.plural,
+    summary: takesUpserts(kind) ? `Create or upsert many ${kind.plural}` : `Create many ${kind.plural}`,
+    description: `Up to ${batchLimit} items and 16 MiB in one transaction. What is refused is left out, and says why; all the rest commits together. An item has at most 1 MiB and ${itemValues} values.`,
+    access: `${kind.plural}:write`,
+    body: `${schemaName(kind)}Batch`,
+    reads: {
+      bodyLimit: batchBodyLimit,
+      isLight: isLightBatch,
+      read: (bytes) => parseBatchRequest(kind, bytes),
+    },
+    once: true,
+    answers: {
+      200: { description: 'An outcome for each item, in their order.', schema: ref('BatchAnswer') },
+    },
+    events: () => batchCarriers(kind),
+    told: toldOfWrites(kind).batch,
+    async handle({ batch }, { request, caller, body: asked, record }) {
+      if (!asked.ok) return refused(asked.error)
+      const result = await batch.run(caller.organizationId, asked.value, record, request.disconnected)
+      switch (result.outcome) {
+        case 'done':
+          return done(result.answer)
+        case 'unchanged':
+          return { outcome: 'unchanged', value: result.answer, about: result.about }
+        case 'refused':
+        case 'replayed':
+          return result
+      }
+    },
+  })
+}
+
+function exportAll(kind: Kind) {
+  return route({
+    method: 'get',
+    path: `/v1/${kind.plural}/export`,
+    id: `export${capitalized(camelCase(kind.plural))}`,
+    tag: kind.plural,
+    summary: `All ${kind.plural} as lines`,
+    description:
+      'Each existing object as a line of JSON, in the order of the stream. The last line is an ExportEnd: the cursor to go on from, and the checkpoint of the lines before it. An export that ends without it is not whole.',
+    access: `${kind.plural}:read`,
+    query: {},
+    answers: {
+      200: {
+        description: 'Lines of JSON.',
+        mediaType: 'application/x-ndjson',
+        // OpenAPI 3.1 has no word for what each line is.
+        schema: {
+          type: 'string',
+          'x-lines': eitherOf({ [schemaName(kind)]: kind.name, ExportEnd: exampleEnd.object }),
+        },
+        examples: () => ({ export: lines(exampleObject(kind), exampleEnd) }),
+      },
+    },
+    async handle({ lines }, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
+      const { organizationId, organizationCreatedAt } = call.caller
+      // The first page before the status: what fails until then is told as any other error.
+      const of = { organizationId, organizationCreatedAt }
+      const pieces = await exportLines(lines, of, () => call.standing())
+      return pieces.ok ? done(Readable.from(pieces.value)) : refused(pieces.error)
+    },
+  })
+}
+
+/** Creations, and with upserts changes too: some of those may have no event. */
+function batchCarriers(kind: Kind): Carriers {
+  const created = creationCarriers(kind)
+  const along = kind.effects?.events ?? []
+  if (!takesUpserts(kind)) return { ...created, sometimes: [...created.sometimes, ...along] }
+  const updated = updateCarriers(kind)
+  const all = [created, updated].flatMap(({ always, sometimes }) => [...always, ...sometimes])
+  return { always: [], sometimes: [...new Set([...all, ...along])], silent: updated.silent }
+}
+
+/** The schemas of a kind's batches. */
+export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
+  const name = schemaName(kind)
+  const upserts = takesUpserts(kind)
+  const atCreation = Object.entries(kind.fields).filter(([, field]) => field.access !== 'read')
+  const item = upserts ? { anyOf: [ref(`${name}Create`), ref(`${name}Upsert`)] } : ref(`${name}Create`)
+  return {
+    [`${name}Batch`]: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['items'],
+      properties: {
+        operation: {
+          type: 'string',
+          enum: upserts ? [...batchOperations] : batchOperations.slice(0, 1),
+          description: upserts
+            ? 'upsert changes the object that has an item\'s externalId, as PATCH does, and creates it where there is none. Initially `"create"`.'
+            : 'Only creations: no externalId finds what is there. Initially `"create"`.',
+        },
+        items: {
+          type: 'array',
+          minItems: 1,
+          maxItems: batchLimit,
+          items: item,
+          description: 'Each is looked at by itself; the same object, or unique value, once a call.',
+        },
+      },
+      examples: [{ operation: 'create', items: [kind.example] }],
+    },
+    ...(upserts
+      ? {
+          [`${name}Upsert`]: {
+            type: 'object',
+            additionalProperties: false,
+            description:
+              'Whole, it creates an object where there is none. What only creation can set may be repeated as it is.',
+            required: ['externalId'],
+            properties: inputs(atCreation),
+            examples: [{ ...kind.example, externalId: 'a-17' }],
+          },
+        }
+      : {}),
+  }
+}
+
+const exampleEnd = { object: 'export_end', nextCursor: 'AZgAAAAA…', checkpoint: exampleCheckpoint }
+
+function lines(...records: readonly unknown[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('')
+}
+
+const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
+
+/** What the batches and exports of all kinds share. */
+export const bulkPart = {
+  tags: [],
+  routes: [],
+  schemas: () => ({
+    BatchAnswer: {
+      type: 'object',
+      description: 'What each item came to, and how many came to what.',
+      required: ['data', 'created', 'updated', 'unchanged', 'refused'],
+      properties: {
+        data: { type: 'array', items: ref('BatchItem'), description: 'One for each item, in their order.' },
+        created: count('Items that made an object.'),
+        updated: count('Items that changed one.'),
+        unchanged: count('Items that repeated what is there.'),
+        refused: count('Items that were left out.'),
+      },
+      examples: [
+        {
+          data: [{ index: 0, outcome: 'created', status: 201, id: exampleId(3) }],
+          created: 1,
+          updated: 0,
+          unchanged: 0,
+          refused: 0,
+        },
+      ],
+    },
+    BatchItem: {
+      type: 'object',
+      description: 'What an item came to: an id, or a problem.',
+      required: ['index', 'outcome', 'status'],
+      properties: {
+        index: count('Its place among the items, from 0.'),
+        outcome: {
+          type: 'string',
+          examples: ['created', 'updated', 'unchanged', 'refused'],
+          description: 'What it came to.',
+        },
+        status: { type: 'integer', description: 'What it would have been answered with alone.' },
+        id: { type: 'string', format: 'uuid', description: 'The object, unless refused.' },
+        problem: ref('ItemProblem'),
+      },
+    },
+    ItemProblem: {
+      type: 'object',
+      description:
+        'Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
+      required: ['code', 'title', 'detail'],
+      properties: ownOfProblem,
+    },
+    ExportEnd: {
+      type: 'object',
+      description: 'The last line of an export.',
+      required: ['object', 'nextCursor', 'checkpoint'],
+      properties: {
+        object: constant(exampleEnd.object),
+        nextCursor: streamPlace.nextCursor,
+        checkpoint: ref('Checkpoint'),
+      },
+      examples: [exampleEnd],
+    },
+  }),
+} satisfies ApiPart

@@ -1,0 +1,46 @@
+/**
+ * Everything of a kind as lines of JSON, in the order of the stream: a first sync that the service makes for the
+ * client, a page at a time, so that a million rows take the memory of a thousand (specification 8.2).
+ */
+import type { Feed, Page, PageStart } from '../../journal/feed.ts'
+import { encodeCursor } from '../../kernel/cursor.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+
+/** Records read at once; fewer when they are large (`PageForm`). */
+const pageRecords = 1_000
+
+/**
+ * The export's text in pieces, the first of them read already. Its last line is not a row: it holds the cursor to go
+ * on from and the checkpoint that the rows before it have. An export that ends without it is not whole. Rejects, and
+ * later throws, when the database fails. `standing` is asked after each page, and refuses a caller that may not read it any more:
+ * the first page is then its problem, and a later one throws.
+ */
+export async function exportLines(
+  feed: Feed,
+  of: { readonly organizationId: string; readonly organizationCreatedAt: number },
+  standing: () => Promise<Problem | null> = async () => null,
+): Promise<Result<AsyncIterable<string>, Problem>> {
+  const { organizationId, organizationCreatedAt } = of
+  const first = await read({ from: 'watermark', updatedAfter: 0, organizationCreatedAt })
+  const refusal = await standing()
+  return refusal === null ? ok(pieces(first)) : fail(refusal)
+
+  async function* pieces(start: Page): AsyncIterable<string> {
+    let page = start
+    while (page.checkpoint === null) {
+      yield `${page.records}\n`
+      page = await read({ from: 'cursor', cursor: page.next })
+      const refusal = await standing()
+      if (refusal !== null) throw new Error(`an export was ended: ${refusal.detail}`)
+    }
+    const end = { object: 'export_end', nextCursor: encodeCursor(page.next), checkpoint: page.checkpoint }
+    yield `${page.records === '' ? '' : `${page.records}\n`}${JSON.stringify(end)}\n`
+  }
+
+  async function read(start: PageStart): Promise<Page> {
+    const result = await feed.page(organizationId, start, pageRecords)
+    if (result.outcome !== 'page') throw new Error('the database was restored during an export')
+    return result.page
+  }
+}

@@ -1,0 +1,206 @@
+/** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
+import {
+  createdBetween,
+  invalid,
+  notTimestamp,
+  paging,
+  unknownParameter,
+} from '../../http/list-parameters.ts'
+import { decodeCursor } from '../../kernel/cursor.ts'
+import { type Problem, quoted } from '../../kernel/errors.ts'
+import { parseId } from '../../kernel/ids.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
+import type { QueryParameter, QueryParameters } from '../../openapi/part.ts'
+import { fieldSchema } from '../docs/kind-schemas.ts'
+import type { Column, Field } from '../model/field.ts'
+import type { Kind } from '../model/kind.ts'
+import { mostSearchWords, neededWords, searchWords } from '../model/search.ts'
+import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
+
+/** One condition of a browse. */
+export type Condition =
+  /** It has one of these values: the one asked for, and another form of it that may be stored. */
+  | {
+      readonly on: 'column'
+      readonly column: string
+      readonly type: string
+      readonly values: readonly unknown[]
+    }
+  | { readonly on: 'ids'; readonly ids: readonly string[] }
+  | { readonly on: 'tag'; readonly tag: string }
+  /** Both exclusive. */
+  | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
+  /** Each begins a word of the row. */
+  | { readonly on: 'words'; readonly words: readonly string[] }
+
+export type ListQuery =
+  | {
+      readonly mode: 'browse'
+      readonly limit: number
+      readonly offset: number
+      readonly conditions: readonly Condition[]
+    }
+  | SyncQuery
+
+/** A filter of a list: what it takes, and the condition that a value of it is. */
+interface Filter extends QueryParameter {
+  readonly condition: (text: string) => Result<Condition, Problem>
+}
+
+const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
+
+/** The filters that a list of this kind takes, by parameter name: made once. */
+function filtersOf(kind: Kind): Readonly<Record<string, Filter>> {
+  const filters = known.get(kind) ?? makeFilters(kind)
+  known.set(kind, filters)
+  return filters
+}
+
+function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
+  const filters: Record<string, Filter> = {}
+  for (const name of kind.fieldNames) {
+    const field = kind.fields[name] as Field
+    if (field.filter && field.column !== null) filters[name] = fieldFilter(name, field, field.column)
+  }
+  if ('tags' in kind.fields) filters.tag = tagFilter
+  const { createdAfter, createdBefore } = createdBetween
+  filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at', createdAfter.description)
+  filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at', createdBefore.description)
+  for (const { range, column } of Object.values(kind.fields)) {
+    if (range === null || column === null) continue
+    filters[range.after] = timeFilter(range.after, 'after', column.name, 'Later than this, exclusive.')
+    filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
+  }
+  if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
+  return filters
+}
+
+/** Whatever the field may show, except null. */
+function fieldFilter(name: string, field: Field, column: Column): Filter {
+  // An id comes in any case, and is looked for as it is stored.
+  const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
+  return {
+    description: `Has this ${name}.`,
+    schema: fieldSchema({ ...field, schema, nullable: false }, 'input'),
+    condition(text) {
+      const parsed = schema.safeParse(filterValue(column, text))
+      const former = field.formerly?.(text) ?? null
+      const values = new Set([...(parsed.success ? [parsed.data] : []), ...(former === null ? [] : [former])])
+      if (values.size === 0) return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
+      return ok({ on: 'column', column: column.name, type: column.type, values: [...values] })
+    },
+  }
+}
+
+/** A query is text; what a field accepts may not be. What stays text is then refused by the field. */
+function filterValue({ type }: Column, text: string): unknown {
+  switch (type) {
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text
+    case 'bigint':
+      return /^-?\d{1,16}$/.test(text) ? Number(text) : text
+    default:
+      return text
+  }
+}
+
+/** A time of the rows against a bound, exclusive. */
+function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
+  return {
+    description,
+    schema: { type: 'string', format: 'date-time' },
+    condition(text) {
+      const at = parseTimestamp(text)
+      return at === null ? notTimestamp(name, text) : ok({ on, column, at: formatTimestamp(at) })
+    },
+  }
+}
+
+const tagFilter: Filter = {
+  description: 'Has this tag.',
+  schema: { type: 'string', minLength: 1 },
+  condition: (text) =>
+    text === '' ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'tag', tag: text }),
+}
+
+const wordsFilter: Filter = {
+  description: `Has words that begin with each of these, at most ${mostSearchWords}. A search that takes longer than a few seconds is ended: 503.`,
+  schema: { type: 'string', minLength: 1 },
+  condition(text) {
+    const words = neededWords(searchWords(text))
+    if (words.length === 0) return invalid('q must have at least one letter or digit.')
+    if (words.length <= mostSearchWords) return ok({ on: 'words', words })
+    return invalid(
+      `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
+    )
+  },
+}
+
+/** Ids that one call reads at most: as many as a page has. */
+const mostIds = 100
+
+const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+
+/** It is no filter: what it names is read whole, in one page. */
+const ids = {
+  description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
+  schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${mostIds - 1}}$` },
+  read(query: URLSearchParams): Result<ListQuery, Problem> {
+    const others = [...query.keys()].filter((name) => name !== 'ids')
+    if (others.length > 0) return invalid(`ids goes with no other parameter; leave out ${others.join(', ')}.`)
+    const texts = (query.get('ids') ?? '').split(',')
+    if (texts.length > mostIds)
+      return invalid(
+        `ids must be at most ${mostIds} ids; got ${texts.length}. Send the rest in another call.`,
+      )
+    const found: string[] = []
+    for (const text of texts) {
+      const id = parseId(text)
+      if (id === null) return invalid(`ids must be ids, UUIDs separated by commas; got ${quoted(text)}.`)
+      found.push(id)
+    }
+    return ok({ mode: 'browse', limit: mostIds, offset: 0, conditions: [{ on: 'ids', ids: found }] })
+  },
+} as const
+
+/** The names of the filters that a list of this kind takes. */
+export function filterNames(kind: Kind): string[] {
+  return Object.keys(filtersOf(kind))
+}
+
+/** All that a list of this kind takes, for browsing and for a sync. */
+export function listParameters(kind: Kind): QueryParameters {
+  const { description, schema } = ids
+  return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
+}
+
+/** What a list request asks for (specification 7). */
+export function parseListQuery(
+  kind: Kind,
+  organizationId: string,
+  query: URLSearchParams,
+): Result<ListQuery, Problem> {
+  const unknown = unknownParameter(query, Object.keys(listParameters(kind)))
+  if (unknown !== null) return fail(unknown)
+  if (isSync(query)) {
+    const path = `/v1/${kind.plural}`
+    return parseSync(query, path, (text) => decodeCursor(text, kind.name, organizationId))
+  }
+  if (query.has('wait'))
+    return invalid('wait goes with updatedAfter or cursor: send one of them, or leave it out.')
+  if (query.has('ids')) return ids.read(query)
+  const limit = paging.limit.read(query.get('limit'), 'limit')
+  if (!limit.ok) return limit
+  const offset = paging.offset.read(query.get('offset'), 'offset')
+  if (!offset.ok) return offset
+  const conditions: Condition[] = []
+  for (const [name, filter] of Object.entries(filtersOf(kind))) {
+    const text = query.get(name)
+    if (text === null) continue
+    const condition = filter.condition(text)
+    if (!condition.ok) return condition
+    conditions.push(condition.value)
+  }
+  return ok({ mode: 'browse', limit: limit.value, offset: offset.value, conditions })
+}

@@ -1,0 +1,101 @@
+/** The kinds as a running whole: their readers, and the routes of all of them. */
+import type { Pool } from 'pg'
+import type { Database } from '../../db/fair-pool.ts'
+import { type Part, partOf } from '../../http/route.ts'
+import {
+  type Checkpoints,
+  createFeed,
+  createJoinedFeeds,
+  type Feeds,
+  shareWaiting,
+} from '../../journal/feed.ts'
+import type { Journal } from '../../journal/journal.ts'
+import { createRangeDigestReader } from '../../journal/range-digests.ts'
+import { createRowReader } from '../../journal/rows.ts'
+import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../../journal/waiting-readers.ts'
+import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+import { createChanges } from '../model/changes.ts'
+import type { Rows } from '../model/inserts.ts'
+import type { Kind } from '../model/kind.ts'
+import { streamResource } from '../model/stream-resource.ts'
+import { createBatch } from './batch.ts'
+import { createBrowse } from './browse.ts'
+import { kindPart } from './routes.ts'
+import { streamPart } from './stream-routes.ts'
+
+interface DeskOptions {
+  readonly pool: Pool
+  readonly database: Database
+  readonly clock: Clock
+  readonly kinds: readonly Kind[]
+  /** What writes them. */
+  readonly journal: Journal
+  /** How long a search for words may take, in milliseconds. */
+  readonly searchTimeout: number
+}
+
+/** What the routes of all kinds work with. Readers that wait are woken by whoever is notified of commits: that is the caller. */
+export function deskParts(options: DeskOptions): {
+  readonly parts: readonly Part[]
+  readonly readers: WaitingReaders
+} {
+  const { pool, database, clock, kinds, journal } = options
+  const readers = createWaitingReaders(createReadClocks(pool))
+  const rows = createRows(database, kinds)
+  const queue = createKeyedQueue()
+  const parts = kinds.map((kind) => {
+    const writing = { kind, journal, rows, clock, queue }
+    const services = {
+      rows: rows(kind),
+      stream: {
+        ...shareWaiting(createFeed(database, kind.table)),
+        kinds: new Set([kind.name]),
+        readers,
+      },
+      browse: createBrowse(database, kind, options.searchTimeout),
+      changes: createChanges(writing),
+      batch: createBatch(writing),
+      lines: createFeed(database, kind.table, 'lines'),
+      digests: createRangeDigestReader(database, kind.table),
+    }
+    return partOf(() => kindPart(kind, kinds).routes, services)
+  })
+  const stream = { feedsOf: joinedFeeds(database, kinds), readers }
+  return { parts: [...parts, partOf(() => streamPart(kinds).routes, stream)], readers }
+}
+
+/** A reader of rows for each kind. */
+function createRows(database: Database, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
+  return ({ name }) => {
+    const reader = readers.get(name)
+    if (reader === undefined) throw new Error(`this installation has no ${name}`)
+    return reader
+  }
+}
+
+/** Sets of kinds whose feeds are kept: keys of one installation rarely have more, and another costs next to nothing. */
+const keptFeeds = 64
+
+/** Feeds of several kinds, each made when it is first asked for. */
+function joinedFeeds(database: Database, kinds: readonly Kind[]) {
+  const feedOf = createJoinedFeeds(
+    database,
+    kinds.map(({ table }) => table),
+  )
+  const known = new Map<string, Feeds<Checkpoints>>()
+  return (read: readonly Kind[]) => {
+    const names = read.map(({ name }) => name)
+    const resource = streamResource(names)
+    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
+    // Back to the end: a Map iterates in order of insertion, and who has not been asked for longest is left out.
+    known.delete(resource)
+    known.set(resource, feeds)
+    for (const oldest of known.keys()) {
+      if (known.size <= keptFeeds) break
+      known.delete(oldest)
+    }
+    return feeds
+  }
+}

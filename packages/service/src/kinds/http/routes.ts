@@ -1,0 +1,335 @@
+/** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
+import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-tag.ts'
+import {
+  done,
+  headersOnly,
+  listBody,
+  type Outcome,
+  refused,
+  searchParameters,
+  sent,
+  type Unchanged,
+} from '../../http/replies.ts'
+import { type Call, type Route, routesOf, standingGoodFor } from '../../http/route.ts'
+import type { Checkpoint } from '../../journal/feed.ts'
+import type { RowReader } from '../../journal/rows.ts'
+import { type ErrorCode, problem } from '../../kernel/errors.ts'
+import { parseId } from '../../kernel/ids.ts'
+import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
+import {
+  type Answer,
+  type ApiPart,
+  type Carriers,
+  eitherOf,
+  header,
+  type Json,
+  pageOf,
+  ref,
+} from '../../openapi/part.ts'
+import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.ts'
+import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
+import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
+import {
+  actionSchemaName,
+  camelCase,
+  capitalized,
+  kindSchemas,
+  requiredOf,
+  schemaName,
+} from '../docs/kind-schemas.ts'
+import type { ChangeResult, Changes, Precondition } from '../model/changes.ts'
+import type { Kind } from '../model/kind.ts'
+import { noSuchObject } from '../model/outcomes.ts'
+import type { Browse } from './browse.ts'
+import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
+import { type DigestServices, digestRoute } from './digest-routes.ts'
+import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
+import { type SyncSource, syncPage } from './sync.ts'
+import { toldOfWrites } from './write-replies.ts'
+
+/** What the routes of one kind need. */
+interface KindServices extends BulkServices, DigestServices {
+  readonly changes: Changes
+  readonly rows: RowReader
+  readonly stream: SyncSource<Checkpoint>
+  readonly browse: Browse
+}
+
+const route = routesOf<KindServices>()
+
+/** `kinds` are all of the installation: removing an object can take others with it. */
+export function kindPart(kind: Kind, kinds: readonly Kind[]) {
+  const routes: readonly Route<KindServices>[] = [
+    list(kind),
+    create(kind),
+    read(kind),
+    ...(kind.immutable ? [] : [update(kind)]),
+    ...Object.keys(kind.actions).map((action) => act(kind, action)),
+    ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
+    ...bulkRoutes(kind),
+    digestRoute(kind),
+  ]
+  return {
+    tags: [{ name: kind.plural, description: kind.description }],
+    routes,
+    schemas: () => ({ ...kindSchemas(kind), ...pageSchema(kind), ...bulkSchemas(kind) }),
+    sent: () =>
+      Object.entries(kind.events).map(([type, when]) => ({
+        type,
+        summary: `Sent when ${when}`,
+        ...(type === kind.removedEvent
+          ? { data: ref('Removed'), example: exampleRemoval(kind.name) }
+          : { data: ref(schemaName(kind)), example: exampleSubject(kind, type) }),
+      })),
+  } satisfies ApiPart
+}
+
+const reading = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:read` }) as const
+const writing = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:write` }) as const
+const one = (kind: Kind) => `/v1/${kind.plural}/{id}` as const
+
+function list(kind: Kind) {
+  return route({
+    ...reading(kind),
+    method: 'get',
+    path: `/v1/${kind.plural}`,
+    id: `list${capitalized(kind.plural)}`,
+    summary: `List or sync ${kind.plural}`,
+    description: `Without a sync parameter: existing rows, newest first, by filter. With \`updatedAfter\` or \`cursor\`: created, changed and removed rows in the order of their \`updatedAt\`, each page going on from the one before. A sync takes no filters.`,
+    query: listParameters(kind),
+    answers: {
+      200: {
+        description: `A page of ${kind.plural}.`,
+        schema: ref(`${schemaName(kind)}Page`),
+        examples: () => ({
+          browsing: exampleList(exampleObject(kind)),
+          'last page of a sync': {
+            data: [
+              exampleObject(kind),
+              ...(kind.removedEvent === null ? [] : [{ ...exampleRemoval(kind.name), id: exampleId(4) }]),
+            ],
+            pagination: { ...examplePagination, nextCursor: 'AZgAAAAA…', checkpoint: exampleCheckpoint },
+          },
+        }),
+      },
+    },
+    errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'cursor_too_old'],
+    async handle({ stream, browse }, call) {
+      const { organizationId } = call.caller
+      const query = parseListQuery(kind, organizationId, searchParameters(call.request))
+      if (!query.ok) return refused(query.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
+      if (query.value.mode === 'sync') return syncPage(call, stream, query.value)
+      return browsePage(browse, organizationId, query.value, call.request.disconnected)
+    },
+  })
+}
+
+function create(kind: Kind) {
+  return route({
+    ...writing(kind),
+    method: 'post',
+    path: `/v1/${kind.plural}`,
+    id: `create${capitalized(kind.name)}`,
+    summary: `Create a ${kind.name}`,
+    body: `${schemaName(kind)}Create`,
+    once: true,
+    answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
+    errors: [...duplicates(kind), 'limit_reached'],
+    events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
+    told: toldOfWrites(kind).one,
+    async handle({ changes }, call) {
+      const { request, caller, body, record } = call
+      const waiting = { standing: () => call.standing(standingGoodFor), signal: request.disconnected }
+      return cameTo(await changes.create(caller.organizationId, body, record, waiting))
+    },
+  })
+}
+
+function read(kind: Kind) {
+  return route({
+    ...reading(kind),
+    method: 'get',
+    path: one(kind),
+    id: `get${capitalized(kind.name)}`,
+    summary: `Read a ${kind.name}`,
+    headers: [header('If-None-Match', 'ETags. When one is the current version, the answer is 304.')],
+    answers: {
+      200: { description: `The ${kind.name}.`, schema: ref(schemaName(kind)), headers: ['ETag'] },
+      304: { description: 'Not changed: you have the current version.', headers: ['ETag'] },
+    },
+    errors: ['not_found'],
+    async handle({ rows }, { request, reply, caller, params }) {
+      const id = parseId(params.id)
+      const row = id === null ? null : await rows.read(caller.organizationId, id)
+      if (row === null) return refused(noSuchObject(kind, params.id))
+      if (holdsVersion(request.headers['if-none-match'], row.updatedAt)) {
+        reply.code(304).header('etag', entityTag(row.updatedAt)).send()
+        return sent
+      }
+      return done(row.body)
+    },
+  })
+}
+
+function update(kind: Kind) {
+  return route({
+    ...writing(kind),
+    method: 'patch',
+    path: one(kind),
+    id: `update${capitalized(kind.name)}`,
+    summary: `Change a ${kind.name}`,
+    description:
+      'What is sent replaces what is there. A change to the same values changes nothing and causes no event.',
+    headers: [ifMatch],
+    body: `${schemaName(kind)}Patch`,
+    answers: { 200: written(kind) },
+    errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
+    events: () => updateCarriers(kind),
+    told: toldOfWrites(kind).one,
+    async handle({ changes }, call) {
+      const { caller, params, body } = call
+      const id = parseId(params.id)
+      if (id === null) return refused(noSuchObject(kind, params.id))
+      const { disconnected } = call.request
+      return cameTo(
+        await changes.update(caller.organizationId, id, body, precondition(call), disconnected),
+        id,
+      )
+    },
+  })
+}
+
+function act(kind: Kind, action: string) {
+  const { description, fields } = kind.actions[action] as Kind['actions'][string]
+  const names = Object.entries(fields)
+  return route({
+    ...writing(kind),
+    method: 'post',
+    path: `/v1/${kind.plural}/{id}/${action}` as `/${string}/{id}/`,
+    id: `${camelCase(action)}${capitalized(kind.name)}`,
+    summary: description,
+    headers: [ifMatch],
+    ...(names.length === 0
+      ? {}
+      : { body: actionSchemaName(kind, action), bodyOptional: requiredOf(names).length === 0 }),
+    once: true,
+    answers: { 200: written(kind) },
+    // One that takes nothing refuses a body that has something.
+    errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
+    events: () => actionCarriers(kind, action),
+    told: toldOfWrites(kind).one,
+    async handle({ changes }, call) {
+      const { caller, params, body, record } = call
+      const id = parseId(params.id)
+      if (id === null) return refused(noSuchObject(kind, params.id))
+      const asked = { action, body }
+      const { disconnected } = call.request
+      return cameTo(
+        await changes.act(caller.organizationId, id, asked, precondition(call), record, disconnected),
+        id,
+      )
+    },
+  })
+}
+
+function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
+  const along = kinds.filter(({ table }) =>
+    table.references.some((reference) => reference.kind === kind.name && reference.onRemove === 'remove'),
+  )
+  return route({
+    ...writing(kind),
+    method: 'delete',
+    path: one(kind),
+    id: `delete${capitalized(kind.name)}`,
+    summary: `Delete a ${kind.name}`,
+    headers: [ifMatch],
+    answers: { 204: { description: 'Deleted.' } },
+    errors: ['not_found', 'version_mismatch'],
+    events: () =>
+      withMoved(
+        { always: [event], sometimes: [], silent: false },
+        along.flatMap(({ removedEvent }) => removedEvent ?? []),
+      ),
+    told: toldOfWrites(kind).one,
+    async handle({ changes }, call) {
+      const { caller, params } = call
+      const id = parseId(params.id)
+      if (id === null) return refused(noSuchObject(kind, params.id))
+      const { disconnected } = call.request
+      return cameTo(await changes.remove(caller.organizationId, id, precondition(call), disconnected), id)
+    },
+  })
+}
+
+function pageSchema(kind: Kind): Readonly<Record<string, Json>> {
+  const name = schemaName(kind)
+  return { [`${name}Page`]: pageOf(eitherOf({ Removed: 'removed', [name]: kind.name })) }
+}
+
+async function browsePage(
+  browse: Browse,
+  organizationId: string,
+  query: Extract<ListQuery, { mode: 'browse' }>,
+  signal: AbortSignal,
+): Promise<Outcome<Buffer>> {
+  const { limit, offset } = query
+  const page = await browse.page(organizationId, query, signal)
+  if (page === 'too_long') return refused(searchTooLong)
+  const { records, found, total } = page
+  return done(listBody(records, { total, limit, offset, hasMore: offset + found < total }))
+}
+
+const searchTooLong = problem(
+  'unavailable',
+  'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
+)
+
+/** `about`: the object that was to be changed. */
+function cameTo(result: ChangeResult, about: string | null = null): Outcome<string> | Unchanged {
+  switch (result.outcome) {
+    case 'done':
+      return done(result.body)
+    case 'unchanged':
+      return { outcome: 'unchanged', value: result.body, about }
+    case 'refused':
+    case 'replayed':
+      return result
+  }
+}
+
+/** Only what is unique can be there already. */
+function duplicates({ table }: Kind): readonly ErrorCode[] {
+  return table.unique.length === 0 ? [] : ['duplicate']
+}
+
+/** The events of the object, and those of others that may move with it. */
+function withMoved(carriers: Carriers, moved: readonly string[]): Carriers {
+  return { ...carriers, sometimes: [...carriers.sometimes, ...moved] }
+}
+
+/** The answer to a write, as `toldOfWrites` shows it. */
+function written(kind: Kind): Answer {
+  return {
+    description: `The ${kind.name}; for a key without \`${kind.plural}:read\`, which one it is and in which version.`,
+    schema: { anyOf: [ref(schemaName(kind)), ref('Written')] },
+    examples() {
+      const whole = exampleObject(kind)
+      const { id, object, updatedAt } = whole
+      return { 'with the read scope': whole, 'without it': { id, object, updatedAt } }
+    },
+    headers: ['ETag'],
+  }
+}
+
+const ifMatch = header(
+  'If-Match',
+  'ETags. Change only when one of them is the current version; otherwise 412.',
+)
+
+function precondition(call: Pick<Call, 'request' | 'standing'>): Precondition {
+  return async (row) =>
+    (await call.standing(standingGoodFor)) ??
+    unmetPrecondition(call.request.headers['if-match'], row.updatedAt)
+}

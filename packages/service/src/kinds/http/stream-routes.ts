@@ -1,0 +1,155 @@
+/** `GET /v1/changes`: the stream of all kinds that a key may read, as one, under one cursor. */
+import type { Caller } from '../../auth/look-up.ts'
+import { grants } from '../../auth/scopes.ts'
+import { unknownParameter } from '../../http/list-parameters.ts'
+import { headersOnly, refused, searchParameters } from '../../http/replies.ts'
+import { routesOf } from '../../http/route.ts'
+import type { Checkpoints, Feeds } from '../../journal/feed.ts'
+import type { WaitingReaders } from '../../journal/waiting-readers.ts'
+import { type Problem, problem } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { exampleId, examplePagination } from '../../openapi/examples.ts'
+import { type ApiPart, eitherOf, pageOf, ref } from '../../openapi/part.ts'
+import { exampleCheckpoint, exampleRemoval, streamPlace } from '../../openapi/shared-schemas.ts'
+import { exampleObject } from '../docs/kind-examples.ts'
+import { schemaName } from '../docs/kind-schemas.ts'
+import type { Kind } from '../model/kind.ts'
+import { createStreamCursors } from '../model/stream-resource.ts'
+import { filterNames } from './list-query.ts'
+import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
+
+interface StreamServices {
+  /** The stream of these kinds. */
+  readonly feedsOf: (kinds: readonly Kind[]) => Feeds<Checkpoints>
+  readonly readers: WaitingReaders
+}
+
+const path = '/v1/changes'
+
+/** `kinds` are all of the installation. */
+export function streamPart(kinds: readonly Kind[]) {
+  const read = streamQueries(kinds)
+  const listChanges = routesOf<StreamServices>()({
+    method: 'get',
+    path,
+    id: 'listChanges',
+    tag: 'changes',
+    summary: 'Sync all kinds as one',
+    description:
+      'Created, changed and removed rows of every kind that the key may read, in one order under one cursor. Send updatedAfter or cursor. A cursor keeps to the kinds that its sync began with: a scope gained later needs a new start, and without one of theirs the answer is 403. The checkpoint of the last page has a count and a digest for each kind.',
+    access: 'any key',
+    query: syncParameters,
+    answers: {
+      200: {
+        description: 'A page of the stream.',
+        schema: ref('ChangesPage'),
+        examples: () => exampleOf(kinds),
+      },
+    },
+    errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'insufficient_scope', 'cursor_too_old'],
+    async handle({ feedsOf, readers }, call) {
+      const asked = read(call.caller, searchParameters(call.request))
+      if (!asked.ok) return refused(asked.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
+      const { query, of } = asked.value
+      const { scopes } = call.caller
+      const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
+      const page = await syncPage(call, stream, query)
+      if (call.caller.scopes === scopes) return page
+      // It has waited: what it shows may be of kinds that the key may not read any more.
+      const lost = of.filter((kind) => !mayRead(call.caller, kind))
+      return lost.length === 0 ? page : refused(scopeLost(lost))
+    },
+  })
+  return {
+    tags: [{ name: 'changes', description: 'The stream of all kinds as one.' }],
+    routes: [listChanges],
+    schemas: () => ({
+      ChangesPage: pageOf(
+        eitherOf({
+          Removed: 'removed',
+          ...Object.fromEntries(kinds.map((kind) => [schemaName(kind), kind.name])),
+        }),
+        'ChangesPagination',
+      ),
+      ChangesPagination: {
+        type: 'object',
+        description: 'Where a page of the stream stands.',
+        required: ['total', 'limit', 'offset', 'hasMore', 'nextCursor'],
+        properties: {
+          ...streamPlace,
+          checkpoint: {
+            type: 'object',
+            description:
+              'On the last page: what an exact copy of each kind has now, by the name of the kind.',
+            additionalProperties: ref('Checkpoint'),
+          },
+        },
+      },
+    }),
+  } satisfies ApiPart
+}
+
+function exampleOf(kinds: readonly Kind[]): Readonly<Record<string, unknown>> {
+  const removable = kinds.find(({ removedEvent }) => removedEvent !== null)
+  if (removable === undefined) return {}
+  const checkpoint = Object.fromEntries(kinds.map(({ name }) => [name, exampleCheckpoint]))
+  return {
+    'last page': {
+      data: [exampleObject(removable), { ...exampleRemoval(removable.name), id: exampleId(4) }],
+      pagination: { ...examplePagination, nextCursor: 'AZgAAAAA…', checkpoint },
+    },
+  }
+}
+
+interface Asked {
+  readonly query: SyncQuery
+  /** The kinds that the sync began with, or begins with now: all that the key may read. */
+  readonly of: readonly Kind[]
+}
+
+/** Reads what is asked of the stream of these kinds. */
+function streamQueries(kinds: readonly Kind[]) {
+  // What other lists take is known here, and refused as what it is.
+  const known = [...new Set([...Object.keys(syncParameters), 'offset', ...kinds.flatMap(filterNames)])]
+  const cursors = createStreamCursors(kinds.map(({ name }) => name))
+
+  return ({ organizationId, scopes }: Caller, parameters: URLSearchParams): Result<Asked, Problem> => {
+    const unknown = unknownParameter(parameters, known)
+    if (unknown !== null) return fail(unknown)
+    if (!isSync(parameters)) return fail(nowhere)
+    const readable = kinds.filter((kind) => mayRead({ scopes }, kind))
+    if (readable.length === 0) return fail(nothingToRead)
+    let of = readable
+    const query = parseSync(parameters, path, (text) => {
+      const names = readable.map(({ name }) => name)
+      const decoded = cursors.decode(text, organizationId, names)
+      if (decoded !== null) of = kinds.filter(({ name }) => decoded.kinds.includes(name))
+      return decoded?.cursor ?? null
+    })
+    if (!query.ok) return query
+    const lost = of.filter((kind) => !readable.includes(kind))
+    return lost.length === 0 ? ok({ query: query.value, of }) : fail(scopeLost(lost))
+  }
+}
+
+function mayRead({ scopes }: Pick<Caller, 'scopes'>, { plural }: Kind): boolean {
+  return grants(scopes, `${plural}:read`)
+}
+
+const nowhere = problem(
+  'invalid_parameter',
+  'Send updatedAfter to start, for example updatedAfter=1970-01-01T00:00:00Z, or the cursor of an earlier page to go on.',
+)
+
+const nothingToRead = problem(
+  'insufficient_scope',
+  'This needs a key with the read scope of at least one kind, for example customers:read.',
+)
+
+function scopeLost(kinds: readonly Kind[]): Problem {
+  const scopes = kinds.map(({ plural }) => `${plural}:read`).join(', ')
+  const detail = `The cursor is of a sync that began with kinds this key may not read any more: it lacks ${scopes}. Use a key that holds them, or start again with updatedAfter for the kinds that this one may read.`
+  return problem('insufficient_scope', detail)
+}

@@ -1,0 +1,205 @@
+/**
+ * The backfill: upgrades rows that an earlier release wrote to the version that their kind has now. Each is written like any
+ * other change, by the journal, with a stamp of its own, so that copies get it; but no event tells of it, as nobody did
+ * anything. Which rows are left stands in the rows, so it can be killed at any moment, and goes on wherever it begins.
+ *
+ * One process of an installation does it at a time, a piece of an organization after a piece of another, with one statement under way at a
+ * time.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { unlessElsewhere } from '../../db/elsewhere.ts'
+import { isHeldElsewhere } from '../../db/failure.ts'
+import type { Change } from '../../journal/change.ts'
+import { commitFunction } from '../../journal/commit-function.ts'
+import { defaultLimits } from '../../journal/group-commit.ts'
+import { createJournal, type Journal } from '../../journal/journal.ts'
+import { createNotifier } from '../../journal/notifier.ts'
+import {
+  countOutdated,
+  type OutdatedRow,
+  organizationsWithOutdated,
+  readOutdated,
+} from '../../journal/outdated.ts'
+import { loggable } from '../../kernel/loggable.ts'
+import { periodic } from '../../kernel/periodic.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
+import { mapYielding } from '../../kernel/yielding.ts'
+import { upgrading } from './decide.ts'
+import type { Kind } from './kind.ts'
+
+export interface Backfill {
+  /** Upgrades what there is to upgrade, and looks again every minute until stopped. */
+  start(): void
+  /** Begins no more pieces, and waits for the one under way, 5 s at most. */
+  stop(): Promise<void>
+  /**
+   * Upgrades what there is to upgrade, and answers how many rows that were: none where another process does it. Rejects
+   * between two pieces when the signal says so.
+   */
+  run(signal?: AbortSignal): Promise<number>
+}
+
+/** Rows of a piece: as many as one call commits of any writers' changes, so that nobody waits longer than for those. */
+const rowsAtOnce = 32
+/** From the end of a run to the next, in milliseconds: processes of an earlier release may still write. */
+const every = 60_000
+/** A stop waits no longer for the piece under way, in milliseconds. */
+const stopWithin = 5_000
+/** Rows that cannot be upgraded of which the log tells, of a kind and a run: of a step that is wrong there may be millions. */
+const failuresTold = 10
+/** PostgreSQL's number for "who upgrades rows": any constant that nothing else on the server locks by. */
+const lockNumber = 673_720_111
+
+/** What `pool` writes must be durable when it is acknowledged, as it is part of the stream. It takes two connections. */
+function createBackfill(services: {
+  readonly pool: Pool
+  readonly kinds: readonly Kind[]
+  /** One that gives up at once where an organization's clock is held, rather than keep the others waiting. */
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+}): Backfill {
+  const { pool, journal, clock, log } = services
+  const kinds = services.kinds.filter(({ upgrades }) => upgrades.length > 0)
+  const loop = periodic({
+    every,
+    stopWithin,
+    run: async (signal) => {
+      await run(signal)
+    },
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'the upgrade of rows failed; it will go on'),
+  })
+  return { start: loop.start, stop: loop.stop, run }
+
+  async function run(signal?: AbortSignal): Promise<number> {
+    // Most releases change no kind: then nobody asks the database anything.
+    if (kinds.length === 0) return 0
+    let upgraded = 0
+    await unlessElsewhere(pool, lockNumber, async () => {
+      for (const kind of kinds) upgraded += await upgradeKind(kind, signal)
+    })
+    return upgraded
+  }
+
+  /** Everyone in turn: a piece of each organization that has rows left, until none has or all are busy. */
+  async function upgradeKind(kind: Kind, signal: AbortSignal | undefined): Promise<number> {
+    const found = await organizationsWithOutdated(pool, kind.table)
+    if (found.length === 0) return 0
+    const { version } = kind.table
+    log.info({ kind: kind.name, version, organizations: found.length }, 'rows are being upgraded')
+    /** By organization, the last row that was looked at. */
+    const places = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
+    let upgraded = 0
+    let failed = 0
+    const onFailure: OnFailure = (row, why) => {
+      if (failed++ < failuresTold) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
+    }
+    for (let busy = 0; places.size > busy; ) {
+      busy = 0
+      for (const [organizationId, after] of places) {
+        signal?.throwIfAborted()
+        const piece = await upgradePiece(kind, organizationId, after, onFailure)
+        if (piece === 'busy') busy++
+        else {
+          upgraded += piece.upgraded
+          if (piece.last === null) places.delete(organizationId)
+          else places.set(organizationId, piece.last)
+        }
+      }
+    }
+    log.info({ kind: kind.name, version, rows: upgraded, failed }, 'rows were upgraded')
+    return upgraded
+  }
+
+  /** The rows after `after`; the last of them, null when there are no more. */
+  async function upgradePiece(
+    kind: Kind,
+    organizationId: string,
+    after: string | null,
+    onFailure: OnFailure,
+  ): Promise<{ readonly upgraded: number; readonly last: string | null } | 'busy'> {
+    const rows = await readOutdated(pool, kind.table, organizationId, after, rowsAtOnce)
+    const changes = await mapYielding(rows, (row) => changeOf(kind, organizationId, row, onFailure))
+    const commits = changes.flatMap((change) =>
+      change === null ? [] : [commit(organizationId, change, onFailure)],
+    )
+    const outcomes = await Promise.allSettled(commits)
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined && isHeldElsewhere(failed.reason)) return 'busy'
+    if (failed !== undefined) throw failed.reason
+    const upgraded = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value).length
+    return { upgraded, last: rows.length < rowsAtOnce ? null : (rows.at(-1)?.id ?? null) }
+  }
+
+  /** Null for a row that the kind's upgrades fail on: it is left as it is, and the others go on. */
+  function changeOf(
+    kind: Kind,
+    organizationId: string,
+    row: OutdatedRow,
+    onFailure: OnFailure,
+  ): Change | null {
+    try {
+      return upgrading(kind, clock, row)
+    } catch (error) {
+      onFailure({ organizationId, id: row.id }, { err: loggable(error as Error) })
+      return null
+    }
+  }
+
+  /** Whether the row was upgraded. Of one that somebody has changed meanwhile there is nothing left to do. */
+  async function commit(organizationId: string, change: Change, onFailure: OnFailure): Promise<boolean> {
+    const { outcome } = await journal.commit(organizationId, change)
+    if (outcome === 'duplicate')
+      onFailure({ organizationId, id: change.id }, { reason: 'another row has a value that it would get' })
+    return outcome === 'done'
+  }
+}
+
+/** Told of a row that cannot be upgraded, and why. */
+type OnFailure = (
+  row: { readonly organizationId: string; readonly id: string },
+  why: { readonly err: unknown } | { readonly reason: string },
+) => void
+
+/** A backfill with its journal. It does nothing until it is started or told to. What the pool writes must be durable. */
+export function createBackfillOf(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
+  readonly maxClockSkew?: number
+}): Backfill {
+  const { pool, clock, log, kinds, maxClockSkew } = options
+  const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of upgraded rows')
+  const tables = kinds.map(({ table }) => table)
+  const journal = createJournal({
+    pool,
+    clock,
+    commitFunction: commitFunction(tables),
+    tables,
+    // Nothing that it commits has an event.
+    maxAttempts: 1,
+    notifier: createNotifier(pool, untold),
+    limits: { ...defaultLimits, giveUpAfter: 0 },
+    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
+  })
+  return createBackfill({ pool, kinds, journal, clock, log })
+}
+
+/** Rows of a kind that are counted at most. */
+export const outdatedCounted = 100_000
+
+/** By kind, how many rows show an earlier version of it. Of a kind that never changed nobody is asked. */
+export async function outdatedRows(
+  pool: Pool,
+  kinds: readonly Kind[],
+): Promise<readonly { readonly kind: string; readonly rows: number }[]> {
+  return Promise.all(
+    kinds.map(async ({ name, table }) => ({
+      kind: name,
+      rows: table.version === 1 ? 0 : await countOutdated(pool, table, outdatedCounted),
+    })),
+  )
+}

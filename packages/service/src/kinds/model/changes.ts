@@ -1,0 +1,249 @@
+/**
+ * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
+ * Decisions are the kind's pure rules; the journal alone writes.
+ */
+import type { Change, Refusal, ResponseToStore, Unit, UnitOutcome } from '../../journal/change.ts'
+import type { Journal } from '../../journal/journal.ts'
+import type { StoredRow } from '../../journal/rows.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import type { KeyedQueue } from '../../kernel/keyed-queue.ts'
+import { ok, type Result } from '../../kernel/result.ts'
+import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { deleteChange, updateChange } from './decide.ts'
+import { planInserts, type Rows } from './inserts.ts'
+import type { Action, Kind, State } from './kind.ts'
+import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
+import { parseRepresentation } from './representation.ts'
+import { parseCreation, parsePatch } from './validate.ts'
+
+export type ChangeResult =
+  /** What is stored now: the representation, or for a removal its record. */
+  | { readonly outcome: 'done'; readonly body: string }
+  /** Everything was so already: nothing was committed, and no answer is kept yet. */
+  | { readonly outcome: 'unchanged'; readonly body: string }
+  | { readonly outcome: 'refused'; readonly problem: Problem }
+  /** The Idempotency-Key had committed already. */
+  | { readonly outcome: 'replayed' }
+
+/** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
+export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
+
+/** What ends a wait: a caller that may not create it any more, once it is its turn, and a client that disconnects. */
+interface WhileWaiting {
+  readonly standing?: () => Promise<Problem | null>
+  readonly signal?: AbortSignal
+}
+
+/** `signal`: a change that still waits when it aborts is not made. */
+export interface Changes {
+  create(
+    organizationId: string,
+    body: unknown,
+    idempotency: ResponseToStore | null,
+    waiting?: WhileWaiting,
+  ): Promise<ChangeResult>
+  update(
+    organizationId: string,
+    id: string,
+    body: unknown,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult>
+  /** The action of this name, which the kind must have. */
+  act(
+    organizationId: string,
+    id: string,
+    request: { readonly action: string; readonly body: unknown },
+    precondition: Precondition,
+    idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult>
+  remove(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult>
+}
+
+export interface ChangeServices {
+  readonly kind: Kind
+  readonly journal: Journal
+  readonly rows: Rows
+  readonly clock: Clock
+  /** Changes of one row wait for each other here rather than losing to each other at their commit. */
+  readonly queue: KeyedQueue
+}
+
+/** What a change of a row is asked with. */
+interface Asked {
+  readonly precondition: Precondition
+  readonly signal: AbortSignal | undefined
+}
+
+/** A new state for the row as it is, or why not. */
+type Decide = (before: State) => Result<State, Problem>
+
+/** The changes of one kind. */
+export function createChanges(services: ChangeServices): Changes {
+  const { kind, journal, rows, clock, queue } = services
+  return { create, update, act, remove }
+
+  async function create(
+    organizationId: string,
+    body: unknown,
+    idempotency: ResponseToStore | null,
+    { standing = async () => null, signal }: WhileWaiting = {},
+  ): Promise<ChangeResult> {
+    const draft = parseNew(kind, body, clock)
+    if (!draft.ok) return refused(draft.error)
+    if (kind.effects === null) return attemptInsert()
+    const create = async () => {
+      const refusal = await standing()
+      return refusal === null ? attemptInsert() : refused(refusal)
+    }
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, create, signal)
+
+    async function attemptInsert(): Promise<ChangeResult> {
+      const result = await retryOnConflict(async () => {
+        const drafts = draft.ok ? [draft.value] : []
+        const { changes, rest } = await planInserts(services, organizationId, drafts, idempotency)
+        const [change] = changes
+        if (change === undefined) throw new Error('a creation has no plan')
+        if (!change.ok) return refused(change.error)
+        const outcome =
+          kind.effects === null
+            ? await journal.commit(organizationId, change.value, signal)
+            : await commitWith(organizationId, change.value, { ...rest, ...(signal && { signal }) })
+        return resultOf(outcome)
+      })
+      return result ?? refused(tooBusy)
+    }
+  }
+
+  async function commitWith(
+    organizationId: string,
+    change: Change,
+    rest: Awaited<ReturnType<typeof planInserts>>['rest'] & Pick<Unit, 'signal'>,
+  ) {
+    const unit = { ...rest, changes: [change, ...rest.changes] }
+    return leading(change, await journal.commitTogether(organizationId, unit))
+  }
+
+  function update(
+    organizationId: string,
+    id: string,
+    body: unknown,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ) {
+    return changeState(organizationId, id, { precondition, idempotency: null, signal }, (before) => {
+      const patch = parsePatch(kind, before, body)
+      if (!patch.ok) return patch
+      const { draft, sent } = patch.value
+      return kind.rules.update?.(before, draft, sent, { now: formatTimestamp(clock.now()) }) ?? ok(draft)
+    })
+  }
+
+  async function act(
+    organizationId: string,
+    id: string,
+    request: { readonly action: string; readonly body: unknown },
+    precondition: Precondition,
+    idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult> {
+    const action = kind.actions[request.action]
+    if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
+    const input = parseAction(request.action, action, request.body)
+    if (!input.ok) return refused(input.error)
+    return changeState(organizationId, id, { precondition, idempotency, signal }, (before) =>
+      action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
+    )
+  }
+
+  function remove(organizationId: string, id: string, precondition: Precondition, signal?: AbortSignal) {
+    return changeRow(organizationId, id, { precondition, signal }, (row) =>
+      ok(deleteChange(kind, clock, id, row)),
+    )
+  }
+
+  function changeState(
+    organizationId: string,
+    id: string,
+    asked: Asked & { readonly idempotency: ResponseToStore | null },
+    decide: Decide,
+  ): Promise<ChangeResult> {
+    return changeRow(organizationId, id, asked, (row) => {
+      const state = decide(parseRepresentation(kind, row).state)
+      return state.ok ? ok(updateChange(kind, clock, row, state.value, asked.idempotency)) : state
+    })
+  }
+
+  /** Commits what is decided on the row as it is; null changes nothing. */
+  function changeRow(
+    organizationId: string,
+    id: string,
+    { precondition, signal }: Asked,
+    decide: (row: StoredRow) => Result<Change | null, Problem>,
+  ): Promise<ChangeResult> {
+    const change = async () => {
+      const result = await retryOnConflict<ChangeResult>(async () => {
+        const row = await rows(kind).read(organizationId, id)
+        if (row === null) return refused(noSuchObject(kind, id))
+        const unmet = await precondition(row)
+        if (unmet !== null) return refused(unmet)
+        const decision = decide(row)
+        if (!decision.ok) return refused(decision.error)
+        if (decision.value === null) return { outcome: 'unchanged', body: row.body }
+        return resultOf(await journal.commit(organizationId, decision.value, signal))
+      })
+      return result ?? refused(tooBusy)
+    }
+    return queue.run(`${organizationId} ${id}`, change, signal)
+  }
+
+  /** Null when the race was lost. */
+  function resultOf(outcome: Refusal | { outcome: 'done'; body: string }): ChangeResult | null {
+    switch (outcome.outcome) {
+      case 'done':
+      case 'replayed':
+        return outcome
+      case 'conflict':
+        return null
+      case 'duplicate':
+      case 'dangling':
+      case 'full':
+        return refused(refusalProblem(kind, outcome))
+    }
+  }
+}
+
+/** A new object as its body and the kind's rules make it; a refusal lists so many wrong places at most. */
+export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: number): Result<State, Problem> {
+  const parsed = parseCreation(kind, body, listed)
+  if (!parsed.ok) return parsed
+  return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
+}
+
+/** What an action's body asks for; one that needs nothing takes none. */
+function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
+  return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
+}
+
+/**
+ * What became of the change that a unit is about. Where something else of it has moved on, that comes first: the change
+ * is decided again, and then meets what stands in its way, if that is still there.
+ */
+function leading(change: Change, outcome: UnitOutcome): Refusal | { outcome: 'done'; body: string } {
+  if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[0] as string }
+  const refusals = [...outcome.refusals.values()]
+  const own = outcome.refusals.get(change.id)
+  if (own?.outcome === 'replayed') return own
+  return refusals.find((one) => one.outcome === 'conflict') ?? own ?? { outcome: 'conflict' }
+}
+
+function refused(refusal: Problem): ChangeResult {
+  return { outcome: 'refused', problem: refusal }
+}

@@ -1,0 +1,120 @@
+/** From states to what the journal commits. Pure, but that the clock is asked. */
+import { contentTerm, hasHead, storedBytes } from '../../journal/body.ts'
+import type { Change, ResponseToStore } from '../../journal/change.ts'
+import type { StoredRow } from '../../journal/rows.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Kind, State } from './kind.ts'
+import {
+  changedHead,
+  columnValues,
+  type Identity,
+  parseRepresentation,
+  representationHead,
+} from './representation.ts'
+import { changedSearchDocument } from './search.ts'
+
+/** The creation of an object with this state. */
+export function insertChange(
+  kind: Kind,
+  identity: Identity,
+  state: State,
+  idempotency: ResponseToStore | null,
+): Change {
+  const columns = columnValues(kind, state)
+  return {
+    operation: 'insert',
+    table: kind.table,
+    id: identity.id,
+    decidedAt: identity.createdAt,
+    head: representationHead(kind, identity, state, true),
+    columns,
+    searchDocument: changedSearchDocument(kind, identity.createdAt, null, state),
+    references: setReferences(kind, null, columns),
+    unique: setUnique(kind, null, columns),
+    events: kind.rules.events(null, state),
+    idempotency,
+  }
+}
+
+/**
+ * The change of a row to this state; null when no value of it changes. A row of an earlier version of its kind is upgraded
+ * with it, and that alone is a change too, of which no event tells.
+ */
+export function updateChange(
+  kind: Kind,
+  clock: Clock,
+  row: StoredRow,
+  state: State,
+  idempotency: ResponseToStore | null,
+): Change | null {
+  const before = parseRepresentation(kind, row)
+  const head = changedHead(kind, row, before, state)
+  const outdated = row.version < kind.table.version
+  if (!outdated && hasHead(row.body, head)) return null
+  const changesMore = !outdated || head !== changedHead(kind, row, before, before.state)
+  const earlier = columnValues(kind, before.state)
+  const columns = columnValues(kind, state)
+  return {
+    operation: 'update',
+    table: kind.table,
+    id: before.id,
+    decidedAt: formatTimestamp(clock.now()),
+    expected: row.updatedAt,
+    bytes: storedBytes(row.body),
+    contentTerm: contentTerm(row.body),
+    head,
+    columns,
+    // What an earlier version was found by, and what of it was unique, is that version's to know.
+    searchDocument: changedSearchDocument(kind, before.createdAt, outdated ? null : before.state, state),
+    references: setReferences(kind, earlier, columns),
+    unique: setUnique(kind, outdated ? null : earlier, columns),
+    events: changesMore ? kind.rules.events(before.state, state) : [],
+    idempotency,
+  }
+}
+
+/** The change of a row of an earlier version of its kind that upgrades it, and does nothing else. */
+export function upgrading(kind: Kind, clock: Clock, row: StoredRow): Change {
+  const change = updateChange(kind, clock, row, parseRepresentation(kind, row).state, null)
+  if (change === null) throw new Error(`a ${kind.name} of this version is not upgraded`)
+  return change
+}
+
+/** The removal of a row. */
+export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRow): Change {
+  const event = kind.removedEvent
+  if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
+  return {
+    operation: 'delete',
+    table: kind.table,
+    id,
+    decidedAt: formatTimestamp(clock.now()),
+    expected: row.updatedAt,
+    bytes: storedBytes(row.body),
+    contentTerm: contentTerm(row.body),
+    events: [event],
+    idempotency: null,
+  }
+}
+
+type Columns = Readonly<Record<string, unknown>>
+
+/** References that are set now: they must exist. What was set earlier is not asked again. */
+function setReferences(kind: Kind, before: Columns | null, after: Columns): Record<string, string> {
+  const references: Record<string, string> = {}
+  for (const { column } of kind.table.references) {
+    const id = after[column.name]
+    if (typeof id === 'string' && id !== before?.[column.name]) references[column.name] = id
+  }
+  return references
+}
+
+/** Unique values that are set now: nobody else may have them. */
+function setUnique(kind: Kind, before: Columns | null, after: Columns): Record<string, unknown> {
+  const unique: Record<string, unknown> = {}
+  for (const { column } of kind.table.unique) {
+    const value = after[column.name]
+    if (value !== null && value !== before?.[column.name]) unique[column.name] = value
+  }
+  return unique
+}

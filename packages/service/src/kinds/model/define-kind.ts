@@ -1,0 +1,66 @@
+/** How a kind is declared: what a folder of kinds calls with its declaration. */
+import { isRewritten, placeInBody } from '../../journal/body.ts'
+import type { Field, Fields } from './field.ts'
+import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
+import { exampleState, requireActions } from './transitions.ts'
+
+/**
+ * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, where its rules
+ * refuse its own example, or where nothing leads from that to one of its actions.
+ */
+export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
+  const fields = Object.entries<Field>(declaration.fields)
+  checkDeclaration(declaration)
+  const stored = fields.flatMap(([name, field]) =>
+    field.column === null ? [] : [{ name, field, column: field.column }],
+  )
+  const sequences = stored.filter(({ field }) => field.sequence)
+  const kind: Kind = {
+    ...declaration,
+    rules: declaration.rules as Rules<State>,
+    actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
+    immutable: declaration.immutable ?? false,
+    effects: (declaration.effects ?? null) as Effects<State> | null,
+    upgrades: declaration.upgrades ?? [],
+    fieldNames: fields.map(([name]) => name),
+    representationOrder: [...fields]
+      .sort(([, a], [, b]) => placeInBody(a) - placeInBody(b))
+      .map(([name]) => name),
+    table: {
+      kind: declaration.name,
+      name: declaration.plural,
+      version: 1 + (declaration.upgrades ?? []).length,
+      columns: stored.filter(({ field }) => !field.sequence).map(({ column }) => column),
+      searchable: 'tags' in declaration.fields || fields.some(([, field]) => field.search),
+      unique: stored.filter(({ field }) => field.unique).map(({ name, column }) => ({ field: name, column })),
+      references: stored.flatMap(({ name, field, column }) =>
+        field.reference === null ? [] : [{ field: name, column, ...field.reference }],
+      ),
+      sequence: sequences.map(({ name, column }) => ({ field: name, column: column.name }))[0] ?? null,
+      removedEvent: declaration.removedEvent,
+    },
+  }
+  // All that documents tell of the kind is found by trying its rules on its example.
+  exampleState(kind)
+  requireActions(kind)
+  return kind
+}
+
+/** Throws for a declaration that would only show later that it does not fit together. */
+function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
+  const all = Object.entries<Field>(fields)
+  for (const [field, { column, unique, filter, range }] of all) {
+    if (column === null && (unique || filter || range !== null))
+      throw new Error(`${name}.${field}: a unique field and a filter need a column`)
+  }
+  const written = all.filter(([, field]) => isRewritten(field))
+  if (written.length > 1)
+    throw new Error(
+      `${name}: at most one field, a sequence or a reference that detaches, stands before updatedAt`,
+    )
+  const foreign = Object.keys(events).find((type) => !type.startsWith(`${name}.`))
+  if (foreign !== undefined) throw new Error(`${name}: the event ${foreign} must begin with ${name}.`)
+  // Erasing what events hold of a removed object spares those that end so: they hold the removal record.
+  if (removedEvent !== null && (removedEvent !== `${name}.deleted` || !(removedEvent in events)))
+    throw new Error(`${name}: removedEvent must be ${name}.deleted and stand in events`)
+}

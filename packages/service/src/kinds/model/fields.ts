@@ -1,0 +1,261 @@
+/** The vocabulary that kinds are declared in. */
+import { z } from 'zod'
+import { isStorable } from '../../kernel/text.ts'
+import { formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
+import { addressForm, invisibleIn } from './email-address.ts'
+import {
+  defineField,
+  type Field,
+  type Nullable,
+  type Optional,
+  type Options,
+  type Reference,
+} from './field.ts'
+
+/** A string that every layer below can hold. */
+export function storableText(min: number, max: number): z.ZodType<string> {
+  return z
+    .string()
+    .check((context) => {
+      const text = context.value
+      const length = codePoints(text)
+      if (length > max)
+        context.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: text })
+      if (length < min)
+        context.issues.push({
+          code: 'too_small',
+          origin: 'string',
+          minimum: min,
+          inclusive: true,
+          input: text,
+        })
+      if (!isStorable(text))
+        context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: text })
+    })
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max })
+}
+
+/** Length in characters as a reader counts them (code points), which is also what JSON Schema counts. */
+function codePoints(text: string): number {
+  let length = text.length
+  for (let n = 0; n < text.length; n++) {
+    const unit = text.charCodeAt(n)
+    if (unit >= 0xd800 && unit <= 0xdbff && n + 1 < text.length) {
+      length--
+      n++
+    }
+  }
+  return length
+}
+
+/** A string of `min` (0 unless told) to `max` characters. */
+export function text<const O extends Optional & { max: number; min?: number }>(
+  options: O,
+): Field<Nullable<O, string>> {
+  const min = options.min ?? 0
+  const accepts = `a string of ${min === 0 ? 'at most' : `${min} to`} ${options.max} characters (no U+0000)`
+  return defineField(storableText(min, options.max), accepts, 'text', options)
+}
+
+/** An email address, stored in one form. */
+export function email<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const address = z.email({ pattern: z.regexes.unicodeEmail })
+  const reject = (because: string) => ({
+    code: 'custom' as const,
+    params: { code: 'invalid_format', because },
+  })
+  const schema = storableText(3, 320)
+    .check((context) => {
+      const input = context.value
+      const found = invisibleIn(input)
+      if (found !== null) context.issues.push({ ...reject(`it has the invisible character ${found}`), input })
+    })
+    .pipe(address)
+    .transform((input, context) => {
+      const form = addressForm(input)
+      if (form === null) context.issues.push({ ...reject('its domain is no domain name'), input })
+      else if (codePoints(form) <= 320) return form
+      else context.issues.push({ code: 'too_big', origin: 'string', maximum: 320, inclusive: true, input })
+      return z.NEVER
+    })
+  const stored = storableText(3, 320).pipe(address)
+  return defineField(schema, 'an email address of at most 320 characters', 'text', options, {
+    formerly: (text) => (stored.safeParse(text).success ? text.toLowerCase() : null),
+  })
+}
+
+/** A telephone number in E.164. */
+export function phone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  return defineField(
+    z.string().regex(z.regexes.e164),
+    'a telephone number in E.164, for example +4930123456',
+    'text',
+    options,
+  )
+}
+
+/** A language tag (BCP 47), stored in its canonical spelling. */
+export function locale<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = storableText(2, 100).transform((value, context) => {
+    try {
+      return Intl.getCanonicalLocales(value)[0] as string
+    } catch {
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+      return z.NEVER
+    }
+  })
+  return defineField(schema, 'a language tag (BCP 47), for example en-GB', 'text', options)
+}
+
+const knownTimezones = new Map<string, string>()
+
+/** Words of former names that do not simply begin with a capital letter. */
+const zoneWords = new Map(
+  [
+    ...['ACT', 'BajaNorte', 'BajaSur', 'CHAT', 'ComodRivadavia', 'DeNoronha', 'EasterIsland', 'GMT', 'IN'],
+    ...['LHI', 'NSW', 'SystemV', 'UCT', 'US', 'UTC'],
+  ].map((word) => [word.toLowerCase(), word]),
+)
+
+/** The time zone of the IANA database that `name` is, in the case that it has there; null where it is none, as `+01:00`. */
+function timezoneNamed(name: string): string | null {
+  const lower = name.toLowerCase()
+  const known = knownTimezones.get(lower)
+  if (known !== undefined) return known
+  if (!/^[a-z]/.test(lower)) return null
+  let current: string
+  try {
+    current = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return null
+  }
+  // A former name stays the name, as clients may compare it: `Intl` spells the current one alone.
+  const found = current.toLowerCase() === lower ? current : inCaseOfZones(lower)
+  knownTimezones.set(lower, found)
+  return found
+}
+
+/** `asia/kolkata` as `Asia/Kolkata`, `est5edt` as `EST5EDT`, `gb-eire` as `GB-Eire`. */
+function inCaseOfZones(lower: string): string {
+  const short = lower.includes('/') ? 0 : 3
+  return lower.replaceAll(/[a-z\d]+/g, (word) => {
+    if (/\d/.test(word) || word.length <= short) return word.toUpperCase()
+    return zoneWords.get(word) ?? word.charAt(0).toUpperCase() + word.slice(1)
+  })
+}
+
+/** The name of an IANA time zone, stored in its own case. */
+export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = storableText(1, 100).transform((value, context) => {
+    const name = timezoneNamed(value)
+    if (name === null)
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+    return name ?? z.NEVER
+  })
+  return defineField(schema, 'an IANA time zone, for example Europe/Berlin', 'text', options)
+}
+
+interface Choice<W extends string> extends Optional {
+  readonly initial?: W
+  /** What clients may give, where the service knows more words than they may set. */
+  readonly settable?: readonly W[]
+}
+
+/** One of a few words. With `initial`, or when required, it always has a value; otherwise null is one more. */
+export function choice<const W extends readonly string[], const O extends Choice<W[number]>>(
+  words: W,
+  options: O,
+): Field<O extends { initial: string } | { required: true } ? W[number] : W[number] | null> {
+  type Value = O extends { initial: string } | { required: true } ? W[number] : W[number] | null
+  const settable = options.settable ?? words
+  const nullable = options.initial === undefined && options.required !== true
+  const accepts = `one of ${settable.join(', ')}${nullable ? ' or null' : ''}`
+  return defineField<Value>(z.enum(settable), accepts, 'text', options, {
+    nullable,
+    ...(options.initial === undefined ? {} : { initial: options.initial as Value }),
+    ...(options.settable === undefined ? {} : { shown: z.enum(words) }),
+  })
+}
+
+/** A point in time; any RFC 3339 spelling comes in, UTC with three decimals goes out. */
+export function timestamp<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = z
+    .string()
+    .transform((value, context) => {
+      const milliseconds = parseTimestamp(value)
+      if (milliseconds !== null) return formatTimestamp(milliseconds)
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+      return z.NEVER
+    })
+    .meta({ format: 'date-time' })
+  const accepts = 'a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z'
+  return defineField(schema, accepts, 'timestamptz(3)', options)
+}
+
+/** Yes or no, with a value when creation gives none. */
+export function flag(options: Options & { initial: boolean }): Field<boolean> {
+  return defineField(z.boolean(), 'true or false', 'boolean', options, {
+    nullable: false,
+    initial: options.initial,
+  })
+}
+
+/** A whole number from `min` to `max`, for example an amount in the smallest unit of its currency. */
+export function integer<const O extends Optional & { min: number; max: number }>(
+  options: O,
+): Field<Nullable<O, number>> {
+  const { min, max } = options
+  return defineField(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, 'bigint', options)
+}
+
+/** How often something happened to the object: from 0 up, kept by the service. */
+export function count(options: Options): Field<number> {
+  const own = { ...options, access: 'read' } as const
+  return defineField(z.int().min(0), 'a number', 'bigint', own, { nullable: false, initial: 0 })
+}
+
+/** The id of another object, which must exist when it is set. One that detaches is null once that is removed. */
+export function reference<const R extends Reference, const O extends Optional>(
+  to: R,
+  options: O & { column: string },
+): Field<R extends { onRemove: 'detach' } ? string | null : Nullable<O, string>> {
+  type Value = R extends { onRemove: 'detach' } ? string | null : Nullable<O, string>
+  const schema = z.guid().transform((value) => value.toLowerCase())
+  return defineField<Value>(schema, `the id (a UUID) of a ${to.kind}`, 'uuid', options, {
+    reference: to,
+    ...(to.onRemove === 'detach' ? { shown: z.guid().nullable() } : {}),
+  })
+}
+
+/** A number that counts up within the organization, given at creation. */
+export function sequence(options: Options & { column: string }): Field<number> {
+  return defineField(
+    z.int().min(1),
+    'a number',
+    'bigint',
+    { ...options, access: 'read' },
+    { nullable: false, initial: 0, sequence: true },
+  )
+}
+
+/** Repeats included. */
+export const mostWords = 100
+
+/** One or more of a few words. A set: repeats are dropped, order is kept. It has to be given at creation. */
+export function wordList(
+  words: readonly string[],
+  options: { readonly description: string },
+): Field<readonly string[]> {
+  const schema = z
+    .array(z.enum(words as [string, ...string[]]))
+    .min(1)
+    .max(mostWords)
+    .transform((given) => [...new Set(given)])
+  return defineField<readonly string[]>(
+    schema,
+    `a list of 1 to ${mostWords} of ${words.join(', ')}`,
+    'text',
+    { ...options, required: true },
+    { shown: z.array(storableText(1, 100)), acceptsWithin: `one of ${words.join(', ')}` },
+  )
+}

@@ -1,0 +1,104 @@
+/**
+ * New objects, one or many: from drafts to the unit that commits them together with what they move. Whatever it was
+ * decided on is part of the unit, so that it commits as decided or not at all.
+ */
+import type {
+  Change,
+  ReferringExpectation,
+  ResponseToStore,
+  RowExpectation,
+  Unit,
+} from '../../journal/change.ts'
+import type { RowReader, StoredRow } from '../../journal/rows.ts'
+import type { Problem } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { ok, type Result } from '../../kernel/result.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { mapYielding } from '../../kernel/yielding.ts'
+
+import { insertChange, updateChange } from './decide.ts'
+import type { DeskReader, Kind, Moved, Read, State } from './kind.ts'
+import { parseRepresentation } from './representation.ts'
+
+/** Rows of every kind. */
+export type Rows = (kind: Kind) => RowReader
+
+interface PlannedInserts {
+  /** In the order of the drafts: the change that creates each, or why there is none. */
+  readonly changes: readonly Result<Change, Problem>[]
+  /** What else belongs to the unit. */
+  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
+}
+
+/** Decides on new objects of a kind. The first of them carries the response to store. */
+export async function planInserts(
+  { kind, rows, clock }: { readonly kind: Kind; readonly rows: Rows; readonly clock: Clock },
+  organizationId: string,
+  drafts: readonly State[],
+  idempotency: ResponseToStore | null,
+): Promise<PlannedInserts> {
+  const desk = recordingReader(rows, organizationId)
+  const plan = kind.effects === null ? null : await kind.effects.plan(drafts, desk)
+  const states = plan?.drafts ?? drafts.map(ok)
+  let record = idempotency
+  const changes = await mapYielding(states, (state) => {
+    if (!state.ok) return state
+    const identity = { id: newId(clock), organizationId, createdAt: formatTimestamp(clock.now()) }
+    const change = insertChange(kind, identity, state.value, record)
+    record = null
+    return ok(change)
+  })
+  return { changes, rest: await desk.unit(plan?.moved ?? [], clock) }
+}
+
+interface RecordingReader extends DeskReader {
+  /** The changes of what moved, and everything else that was read as an expectation. */
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>
+}
+
+/** Remembers what it read. */
+function recordingReader(rows: Rows, organizationId: string): RecordingReader {
+  const read = new Map<string, { readonly kind: Kind; readonly row: StoredRow }>()
+  const referring: ReferringExpectation[] = []
+
+  function remember<S>(kind: Kind, row: StoredRow): Read<S> {
+    const { id, state } = parseRepresentation(kind, row)
+    read.set(id, { kind, row })
+    return { id, state: state as S }
+  }
+
+  return {
+    async byId<S>(kind: Kind, ids: readonly string[]) {
+      const found = await Promise.all([...new Set(ids)].map((id) => rows(kind).read(organizationId, id)))
+      const objects = found.filter((row) => row !== null).map((row) => remember<S>(kind, row))
+      return new Map(objects.map((object) => [object.id, object]))
+    },
+    async referring<S>(kind: Kind, field: string, ids: readonly string[]) {
+      const reference = kind.table.references.find((one) => one.field === field)
+      if (reference === undefined) throw new Error(`${kind.name}.${field} is not a reference`)
+      const column = reference.column.name
+      const distinct = [...new Set(ids)]
+      const found = await rows(kind).referring(organizationId, column, distinct)
+      const stampsOf = Map.groupBy(found, (row) => row.target)
+      for (const id of distinct) {
+        const stamps = (stampsOf.get(id) ?? []).map((row) => row.updatedAt)
+        const latest = stamps.toSorted().at(-1) ?? null
+        referring.push({ table: kind.table, column, id, count: stamps.length, latest })
+      }
+      // However many tickets a conversation has, each with its text.
+      return mapYielding(found, (row) => remember<S>(kind, row))
+    },
+    async unit(moved, clock) {
+      const changes: Change[] = []
+      const expected: RowExpectation[] = []
+      const after = new Map(moved.map((one) => [one.id, one.after]))
+      await mapYielding(read, ([id, { kind, row }]) => {
+        const state = after.get(id)
+        const change = state === undefined ? null : updateChange(kind, clock, row, state, null)
+        if (change !== null) changes.push(change)
+        else expected.push({ table: kind.table, id, expected: row.updatedAt })
+      })
+      return { changes, rows: expected, referring }
+    },
+  }
+}

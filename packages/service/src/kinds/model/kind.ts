@@ -1,0 +1,147 @@
+/**
+ * A kind of object as a value: its name, its fields, and the rules that are its own. `defineKind` turns the
+ * declaration into what the machinery, the journal and the documents read. Nothing here knows any kind by name.
+ */
+import type { Migration } from '../../db/migration.ts'
+import type { StreamTable } from '../../journal/stream-table.ts'
+import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
+import { fail, type Result } from '../../kernel/result.ts'
+import type { Fields, StateOf } from './field.ts'
+
+/** An object's own fields, whatever its kind. */
+export type State = Readonly<Record<string, unknown>>
+
+/** What a rule may look at beside the object: nothing but the time. */
+export interface RuleContext {
+  /** Now, as a timestamp of the wire. */
+  readonly now: string
+}
+
+/** The behaviour of a kind: pure functions of its states. */
+export interface Rules<S> {
+  /** Completes or refuses a new object; `draft` is what was sent, with initial values for the rest. */
+  create?(draft: S, context: RuleContext): Result<S, Problem>
+  /** Completes or refuses a change; `draft` is `before` with the patch laid over, `sent` the fields it named. */
+  update?(before: S, draft: S, sent: ReadonlySet<string>, context: RuleContext): Result<S, Problem>
+  /** Event types of a creation (`before` null) or of a change. A change that changes no value is never asked. */
+  events(before: S | null, after: S): readonly string[]
+}
+
+/** A move that clients ask for by name: `POST /v1/{kind}/{id}/{action}`. */
+export interface Action<S> {
+  readonly description: string
+  /** What its body takes; all of it is parsed as at a creation. */
+  readonly fields: Fields
+  /** The object after the move, or why it is refused. Its events are those of the change. */
+  apply(before: S, input: State, context: RuleContext): Result<S, Problem>
+}
+
+/** An action whose `apply` knows the types of its own fields. */
+export function action<S, const F extends Fields>(declaration: {
+  readonly description: string
+  readonly fields: F
+  apply(before: S, input: StateOf<F>, context: RuleContext): Result<S, Problem>
+}): Action<S> {
+  return declaration as unknown as Action<S>
+}
+
+/**
+ * From the members that a body of one version shows to those of the next: a field added with a value, renamed, dropped. Pure, and
+ * total over every body of that version. It sets no reference that the row did not have, and leaves the sequence as it is.
+ */
+type Upgrade = (shown: State) => State
+
+export interface Declaration<F extends Fields> {
+  /** Singular, as in `object` and in event types: `ticket`. */
+  readonly name: string
+  /** Plural: the path `/v1/tickets`, the scopes `tickets:read`, the table. */
+  readonly plural: string
+  readonly description: string
+  readonly fields: F
+  readonly rules: Rules<StateOf<F>>
+  /** By the name in their path. */
+  readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
+  /** Objects of it are never changed by clients: there is no PATCH. */
+  readonly immutable?: boolean
+  /** What else a creation changes, in the same commit. */
+  readonly effects?: Effects<StateOf<F>>
+  /** What its rules demand beyond what each field says by itself, in a sentence for the documents. */
+  readonly demands?: string
+  /** Error codes that its own rules refuse with, beside those of every kind. */
+  readonly refusals?: readonly ErrorCode[]
+  /** Every event type its changes can emit, with what it is sent for. */
+  readonly events: Readonly<Record<string, string>>
+  /** The event of a removal; null when objects of this kind cannot be deleted. */
+  readonly removedEvent: string | null
+  readonly migrations: readonly Migration[]
+  /**
+   * How bodies of earlier releases become those of this one, a step for each change of the fields since the first release: the
+   * kind is of version 1, and one higher with each step. A step that was released stays as it is.
+   */
+  readonly upgrades?: readonly Upgrade[]
+  /** A creation body for the documents. */
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+export interface Kind
+  extends Omit<Declaration<Fields>, 'rules' | 'actions' | 'immutable' | 'effects' | 'upgrades'> {
+  readonly rules: Rules<State>
+  readonly actions: Readonly<Record<string, Action<State>>>
+  readonly immutable: boolean
+  readonly effects: Effects<State> | null
+  readonly upgrades: readonly Upgrade[]
+  readonly table: StreamTable
+  readonly fieldNames: readonly string[]
+  /** Fields in the order of the representation: what a commit may rewrite stands last. */
+  readonly representationOrder: readonly string[]
+}
+
+/** An existing object, as it was read. */
+export interface Read<S = State> {
+  readonly id: string
+  readonly state: S
+}
+
+/** Reads of one organization. What a creation was decided on must still hold when it commits. */
+export interface DeskReader {
+  /** Objects by id; those that do not exist are missing. */
+  byId<S = State>(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Read<S>>>
+  /** The objects that refer to one of `ids` through a field of theirs, oldest first. */
+  referring<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
+}
+
+/** An object that a creation changes. */
+export interface Moved {
+  readonly kind: Kind
+  readonly id: string
+  readonly after: State
+}
+
+interface Plan<S> {
+  /** The new objects completed, or refused; in the order of the drafts. */
+  readonly drafts: readonly Result<S, Problem>[]
+  readonly moved: readonly Moved[]
+}
+
+/**
+ * What a creation changes beside the new object: a message moves its conversation. The kind says so with a
+ * function of its own folder, which reads what it needs and decides; all of it commits together or not at all.
+ */
+export interface Effects<S> {
+  /** Event types of other kinds that it can cause, for the documents. */
+  readonly events: readonly string[]
+  /** The object that a creation moves: creations that share one wait for each other rather than losing races. */
+  queuedBehind(draft: S): string
+  plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
+}
+
+/** The refusal of a move that a state does not allow, 409 `invalid_transition`: names where the object stands and what can be done from there. */
+export function refuseMove(
+  object: { readonly kind: string; readonly state: string },
+  move: string,
+  allowed: readonly string[],
+): Result<never, Problem> {
+  const possible = allowed.length === 0 ? 'none' : allowed.join(', ')
+  const detail = `The ${object.kind} is ${object.state}: ${move} is not possible. Possible now: ${possible}.`
+  return fail(problem('invalid_transition', detail))
+}

@@ -1,0 +1,56 @@
+/**
+ * What a cursor of `GET /v1/changes` belongs to: the kinds that its sync began with, which stay the same to its end. A
+ * cursor holds a hash, by which the set is found: it is nearly always that of all kinds that the key may read. Where it is
+ * not, it is looked for among all sets, which are two to the power of the number of kinds.
+ */
+import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
+
+/**
+ * Kinds that a stream may join: of 16 there are 65,535 sets, whose hashes take a process 4 MB and, once, 0.1 s. With more than
+ * that the set has to stand in the cursor itself.
+ */
+const mostKinds = 16
+
+/** The name of a stream of these kinds, whatever their order. */
+export function streamResource(kinds: Iterable<string>): string {
+  return `changes ${[...kinds].sort().join(' ')}`
+}
+
+/** Reads cursors of streams of any of these kinds, `readable` before all other sets; null for any other text. */
+export function createStreamCursors(kinds: readonly string[]) {
+  if (kinds.length > mostKinds)
+    throw new Error(`a stream joins ${mostKinds} kinds at most, not ${kinds.length}`)
+  /** By the hash of each set, which kinds are in it, a bit each. */
+  let sets: ReadonlyMap<string, number> | null = null
+  const setOf = (bits: number) => kinds.filter((_, place) => (bits & (1 << place)) !== 0)
+
+  function allSets(): ReadonlyMap<string, number> {
+    const all = new Map<string, number>()
+    for (let bits = 1; bits < 2 ** kinds.length; bits++)
+      all.set(resourceKey(streamResource(setOf(bits))), bits)
+    return all
+  }
+
+  function otherSet(key: string): readonly string[] | null {
+    sets ??= allSets()
+    const bits = sets.get(key)
+    return bits === undefined ? null : setOf(bits)
+  }
+
+  return {
+    decode(
+      text: string,
+      organizationId: string,
+      readable: readonly string[] = kinds,
+    ): { cursor: Cursor; kinds: readonly string[] } | null {
+      let found: readonly string[] | null = null
+      const own = streamResource(readable)
+      const resourceOf = (key: string) => {
+        found = key === resourceKey(own) ? readable : otherSet(key)
+        return found === null ? null : streamResource(found)
+      }
+      const cursor = decodeCursorOf(text, resourceOf, organizationId)
+      return cursor === null || found === null ? null : { cursor, kinds: found }
+    },
+  }
+}

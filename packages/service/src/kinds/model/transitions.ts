@@ -1,0 +1,252 @@
+/**
+ * Every sort of change that a kind's rules let through, found by trying: from the example, created with each word of
+ * each choice, along the kind's actions, and from each state reached by a change of each single field. The documents
+ * are made from what these changes do, so that they cannot say anything else. At the end, the values that are tried.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import type { Problem } from '../../kernel/errors.ts'
+import type { Result } from '../../kernel/result.ts'
+import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import type { Field, Fields } from './field.ts'
+import type { Kind, State } from './kind.ts'
+import { parseCreation } from './validate.ts'
+
+export interface Transition {
+  /** The field that a PATCH sent, or the action that was asked for. */
+  readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
+  readonly before: State
+  readonly after: State
+  /** The fields whose values differ. */
+  readonly changed: ReadonlySet<string>
+  readonly events: readonly string[]
+}
+
+/** Later than every time of an example, so that what has to wait for one can happen. */
+const now = '2026-03-01T12:00:00.000Z'
+
+/** Actions in a row that are tried: enough to undo what another has done. */
+const depth = 3
+
+interface Explored {
+  /** States that a creation can lead to. */
+  readonly created: readonly State[]
+  readonly transitions: readonly Transition[]
+}
+
+const known = new WeakMap<Kind, Explored>()
+
+/** All that was found. A kind's rules are pure, so they are tried once. */
+export function explore(kind: Kind): Explored {
+  const found = known.get(kind) ?? tryRules(kind)
+  known.set(kind, found)
+  return found
+}
+
+function tryRules(kind: Kind): Explored {
+  const created = createdStates(kind)
+  const acted = [...followActions(kind, created)]
+  const states = new Map(
+    [...created, ...acted.map(({ after }) => after)].map((one) => [JSON.stringify(one), one]),
+  )
+  const sent = sentValues(kind)
+  const patched = distinctInChoices(kind, [...states.values()]).flatMap((state) => patches(kind, state, sent))
+  return { created, transitions: [...acted, ...patched] }
+}
+
+/**
+ * Throws where nothing that is tried lets one of the kind's actions through: the documents show a body with which it does
+ * something. Tries no more than it has to: every process does this when it starts.
+ */
+export function requireActions(kind: Kind): void {
+  const missing = new Set(Object.keys(kind.actions))
+  const starts = [() => [exampleState(kind)], () => createdStates(kind)]
+  for (const start of starts) {
+    if (missing.size === 0) return
+    for (const { by } of followActions(kind, start())) {
+      missing.delete(by.action)
+      if (missing.size === 0) return
+    }
+  }
+  throw new Error(`${kind.name}: nothing that was tried lets ${[...missing].join(', ')} through`)
+}
+
+type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
+
+/** What the actions do from these states, and from those that they lead to. */
+function* followActions(kind: Kind, start: readonly State[]): Generator<Acted> {
+  // To find what a field accepts takes longer than to try a rule: it is done once, not in each state.
+  const tried = Object.entries(kind.actions).map(([action, { fields }]) => ({
+    action,
+    inputs: sampleInputs(fields),
+  }))
+  const seen = new Set(start.map((state) => JSON.stringify(state)))
+  let latest = start
+  for (let step = 0; step < depth; step++) {
+    const reached: State[] = []
+    for (const before of latest) {
+      for (const acted of actions(kind, before, tried)) {
+        yield acted
+        const key = JSON.stringify(acted.after)
+        if (!seen.has(key)) reached.push(acted.after)
+        seen.add(key)
+      }
+    }
+    latest = reached
+  }
+}
+
+function* actions(
+  kind: Kind,
+  before: State,
+  tried: readonly { readonly action: string; readonly inputs: readonly State[] }[],
+): Generator<Acted> {
+  for (const { action, inputs } of tried) {
+    for (const input of inputs) {
+      const after = kind.actions[action]?.apply(before, input, { now })
+      if (after?.ok) yield* transition(kind, { action, input }, before, after.value)
+    }
+  }
+}
+
+/** One state for each combination of words: rules decide by those. */
+function distinctInChoices(kind: Kind, states: readonly State[]): readonly State[] {
+  const choices = kind.fieldNames.filter((name) => {
+    const field = kind.fields[name]
+    return field !== undefined && wordsOf(field) !== null
+  })
+  return [
+    ...new Map(states.map((state) => [JSON.stringify(choices.map((name) => state[name])), state])).values(),
+  ]
+}
+
+/** Values of each field that a PATCH can send. */
+function sentValues(kind: Kind): ReadonlyMap<string, readonly unknown[]> {
+  const sent = kind.immutable
+    ? []
+    : Object.entries(kind.fields).filter(([, { access }]) => access === 'write')
+  return new Map(
+    sent.map(([name, field]) => {
+      const samples = sampleValues(field, kind.example[name])
+      if (samples.length < 2)
+        throw new Error(`none of the values that are tried are two that ${kind.name}.${name} accepts`)
+      return [name, samples]
+    }),
+  )
+}
+
+/** Changes of one field each, from each of its values to each other. */
+function patches(kind: Kind, state: State, sent: ReadonlyMap<string, readonly unknown[]>): Transition[] {
+  return [...sent].flatMap(([name, samples]) => {
+    const pairs = samples.flatMap((from) => samples.map((to) => ({ from, to })))
+    return pairs.flatMap(({ from, to }) => {
+      const before = { ...state, [name]: from }
+      const draft = { ...state, [name]: to }
+      const after = kind.rules.update?.(before, draft, new Set([name]), { now })
+      if (after === undefined) return transition(kind, { field: name }, before, draft)
+      return after.ok ? transition(kind, { field: name }, before, after.value) : []
+    })
+  })
+}
+
+/** None when no value changes: such a change is not made. */
+function transition<By extends Transition['by']>(
+  kind: Kind,
+  by: By,
+  before: State,
+  after: State,
+): (Transition & { readonly by: By })[] {
+  const changed = kind.fieldNames.filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  if (changed.length === 0) return []
+  return [{ by, before, after, changed: new Set(changed), events: kind.rules.events(before, after) }]
+}
+
+/** Two of each sort of value; a field takes those that it accepts. */
+const values: readonly unknown[] = [
+  'The parcel was found.',
+  'The parcel is late.',
+  exampleId(1),
+  exampleId(2),
+  '2026-02-03T14:00:00.000Z',
+  '2026-02-03T14:30:00.000Z',
+  'ada@example.com',
+  'grace@example.com',
+  '+4930123456',
+  '+4930123457',
+  'Europe/Berlin',
+  'Europe/Paris',
+  'en-GB',
+  'de-DE',
+  1,
+  2,
+  true,
+  false,
+  ['a'],
+  ['b'],
+  { a: 'b' },
+  { a: 'c' },
+]
+
+/** Every word of a choice; of another field some values, null among them where it is one. */
+export function sampleValues(field: Field, example?: unknown): readonly unknown[] {
+  const words = wordsOf(field)
+  const accepted = [example, ...(field.examples ?? words ?? values)].flatMap((value) => {
+    const parsed = field.schema.safeParse(value)
+    return parsed.success ? [parsed.data] : []
+  })
+  const distinct = accepted.filter(
+    (value, n) => accepted.findIndex((one) => isDeepStrictEqual(one, value)) === n,
+  )
+  const samples = field.nullable ? [null, ...distinct] : distinct
+  return words === null ? samples.slice(0, 3) : samples
+}
+
+/** The words of a choice that can be sent; null for any other field. */
+function wordsOf(field: Field): readonly string[] | null {
+  return field.schema instanceof z.ZodEnum ? (field.schema.options as string[]) : null
+}
+
+/** Bodies for these fields, with every sample of each in some of them. */
+function sampleInputs(fields: Fields): readonly State[] {
+  return Object.entries(fields).reduce<readonly State[]>(
+    (inputs, [name, field]) =>
+      inputs.flatMap((input) => sampleValues(field).map((value) => ({ ...input, [name]: value }))),
+    [{}],
+  )
+}
+
+/** The fields of the kind's example once created. Throws, with the reason, where the kind itself refuses it. */
+export function exampleState(kind: Kind): State {
+  const created = createdState(kind, {})
+  if (created.ok) return created.value
+  const { detail, errors = [] } = created.error
+  const [first] = errors
+  const why = first === undefined ? detail : `${first.pointer} ${first.detail}`
+  throw new Error(`the example of ${kind.name} is refused: ${why}`)
+}
+
+/** The example once created, and with each word of each choice that can be sent, if need be with another value beside. */
+function createdStates(kind: Kind): readonly State[] {
+  const sent = Object.entries(kind.fields).filter(([, { access }]) => access !== 'read')
+  const varied = sent.flatMap(([name, field]) =>
+    (wordsOf(field) ?? []).map((word): State => ({ [name]: word })),
+  )
+  const beside = sent.flatMap(([name, field]) =>
+    sampleValues(field, kind.example[name]).map((value) => ({ [name]: value })),
+  )
+  return [exampleState(kind), ...varied.flatMap((values) => firstCreated(kind, values, beside))]
+}
+
+function firstCreated(kind: Kind, values: State, beside: readonly State[]): readonly State[] {
+  for (const other of [{}, ...beside]) {
+    const created = createdState(kind, { ...other, ...values })
+    if (created.ok) return [created.value]
+  }
+  return []
+}
+
+/** The kind's example with these values, or why the kind refuses that. */
+function createdState(kind: Kind, values: State): Result<State, Problem> {
+  const draft = parseCreation(kind, { ...kind.example, ...values })
+  return draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
+}
