@@ -13,24 +13,36 @@ function rank({ moduleId }: TestSpecification): number {
   return moduleId.endsWith('.e2e.test.ts') ? 0 : moduleId.endsWith('.pg.test.ts') ? 1 : 2
 }
 
-// A file's suffix tells what it needs: .test.ts nothing, .pg.test.ts a database, .e2e.test.ts whole processes.
-export default defineConfig({
+/**
+ * What is run in each mode: `npm test`, `npm run check -- console`, `npm run check -- plans`, and `npm run screenshots`, which writes the
+ * pictures that documents show.
+ */
+const files: Readonly<Record<string, readonly string[]>> = {
+  // A file's suffix tells what it needs: .test.ts nothing, .pg.test.ts a database, .e2e.test.ts whole processes.
+  test: [
+    'packages/*/{src,test}/**/*.test.ts',
+    'bench/**/*.test.ts',
+    'checks/**/*.test.ts',
+    'tools/**/*.test.ts',
+  ],
+  console: ['packages/console/test/**/*.{test,screens}.ts', 'packages/service/test/docs/*.screens.ts'],
+  plans: ['packages/*/test/**/*.plans.ts'],
+  screenshots: ['packages/console/test/**/*.screenshots.ts', 'packages/service/test/docs/*.screenshots.ts'],
+}
+
+export default defineConfig(({ mode }) => ({
   test: {
-    include: [
-      'packages/*/{src,test}/**/*.test.ts',
-      'bench/**/*.test.ts',
-      'checks/**/*.test.ts',
-      'tools/**/*.test.ts',
-    ],
-    provide: { isSuite: true },
+    include: [...(files[mode] ?? [])],
+    provide: { isSuite: mode === 'test' },
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
-    // Most tests wait for processes and databases of their own: four files at once also on two cores.
-    maxWorkers: 4,
+    // Most tests wait for processes and databases of their own: four files at once also on two cores. A browser does not wait.
+    maxWorkers: mode === 'test' ? 4 : 2,
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // No test is about these: far longer than the longest takes on a machine that has much else to do.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    ...(mode === 'test' ? {} : { expect: { poll: { timeout: 100_000 } } }),
   },
-})
+}))

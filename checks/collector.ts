@@ -1,11 +1,10 @@
 /**
- * `npm run test:collector [-- --write-results]`: what is exported over OTLP, taken by a collector that others made: Rotel, whose program
+ * `npm run check -- collector`: what is exported over OTLP, taken by a collector that others made: Rotel, whose program
  * is a package of PyPI. A service of its own makes a customer and delivers the event; what the collector says that it got is looked at.
- * With --write-results it writes `checks/collector/RESULTS.md`. Needs Python 3.11.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,6 +14,7 @@ import { newToken } from '../packages/service/src/auth/token.ts'
 import { installPython } from '../tools/python.ts'
 import { freePort, untilListening } from './deploy/postgres-server.ts'
 import { startReceiver } from './deploy/trial.ts'
+import { report } from './report.ts'
 import { serve } from './service-process.ts'
 
 const release = '0.0.1a15'
@@ -28,9 +28,7 @@ const patience = 60_000
 const library = join(dirname(installPython('deskwire-collector', [`rotel==${release}`])), 'lib')
 const [python = ''] = readdirSync(library)
 const program = join(library, python, 'site-packages/rotel/rotel-agent')
-const lines: string[] = []
 for (const protocol of protocols) await tryProtocol(protocol)
-if (process.argv.includes('--write-results')) writeResults()
 
 async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-collector-'))
@@ -112,24 +110,4 @@ async function startCollector(directory: string) {
       await once(child, 'close')
     },
   }
-}
-
-function report(line: string, good: boolean): void {
-  if (!good) process.exitCode = 1
-  lines.push(`- ${good ? '' : '**wrong** '}${line}`)
-  console.log(lines.at(-1))
-}
-
-function writeResults(): void {
-  const file = new URL('./collector/RESULTS.md', import.meta.url)
-  mkdirSync(new URL('.', file), { recursive: true })
-  writeFileSync(
-    file,
-    `# Telemetry, before a collector of others
-
-Written by \`npm run test:collector -- --write-results\`: Rotel ${release}, Node ${process.versions.node}.
-
-${lines.join('\n')}
-`,
-  )
 }

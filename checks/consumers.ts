@@ -1,7 +1,6 @@
 /**
- * `npm run test:consumers`: the consumers of docs/guides/consumers, run as they are written, against a service that is started for
- * it: a desk is read, changed with removals, and read on, and each copy is compared with the service row by row. Needs Python
- * 3.11, and fetches dlt and airbyte-cdk once. With --write-results it writes checks/consumers/RESULTS.md.
+ * `npm run check -- consumers`: the consumers of docs/guides/consumers, run as they are written, against a service that is started for
+ * it: a desk is read, changed with removals, and read on, and each copy is compared with the service row by row.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,6 +11,7 @@ import { type BatchAnswer, type Client, createClient } from '../packages/sdk/src
 import { newToken } from '../packages/service/src/auth/token.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { installPython } from '../tools/python.ts'
+import { report } from './report.ts'
 import { startService } from './service-process.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -26,8 +26,6 @@ const scratch = mkdtempSync(join(tmpdir(), 'deskwire-consumers-'))
 const key = newToken()
 const service = await startService(join(scratch, 'data'), key)
 const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: key })
-const lines: string[] = []
-let wrong = 0
 
 try {
   const readers = [dltReader(), airbyteReader()]
@@ -36,18 +34,17 @@ try {
   await changeAndRemove(client)
   await compareAll('changes and removals')
   await compareAll('nothing new')
-  if (process.argv.includes('--write-results')) writeResults()
   for (const line of service.errors) console.error(line)
-  process.exitCode = wrong > 0 || service.errors.length > 0 ? 1 : 0
+  if (service.errors.length > 0) process.exitCode = 1
 
   async function compareAll(what: string): Promise<void> {
     const expected = await everything(client)
     for (const { name, read, asTheyHaveIt } of readers) {
       const differences = compare(expected, read(), asTheyHaveIt)
       const rows = [...expected.values()].reduce((sum, table) => sum + table.size, 0)
-      wrong += differences.length
       report(
         `${name}, ${what}: ${rows} rows, ${differences.length === 0 ? 'all alike' : differences.slice(0, 5).join('; ')}`,
+        differences.length === 0,
       )
     }
   }
@@ -176,10 +173,8 @@ function dltReader(): Reader {
     read() {
       const said = python('deskwire_dlt.py')
       const proofs = said.split('\n').filter((line) => / rows, /.test(line))
-      if (proofs.length !== kinds.length || !proofs.every((line) => line.endsWith(', exact'))) {
-        wrong++
-        report(`dlt proved: ${said}`)
-      }
+      if (proofs.length !== kinds.length || !proofs.every((line) => line.endsWith(', exact')))
+        report(`dlt proved: ${said}`, false)
       const copy: Copy = new Map(kinds.map(({ plural }) => [plural, new Map()]))
       for (const line of python(join(root, 'checks/consumers/rows.py'), 'deskwire.duckdb')
         .trim()
@@ -224,11 +219,11 @@ function airbyteReader(): Reader {
       .map((line) => JSON.parse(line))
   const said = run('check').find(({ type }) => type === 'CONNECTION_STATUS')
   const status = said?.connectionStatus?.status
-  if (status !== 'SUCCEEDED') wrong++
   const { streams } = run('discover').find(({ type }) => type === 'CATALOG').catalog
   const name = `airbyte-cdk ${versionOf(airbyteBin, 'airbyte-cdk')}`
   report(
     `${name}, check: ${status}; discover: ${streams.map((stream: { name: string }) => stream.name).join(', ')}`,
+    status === 'SUCCEEDED',
   )
   const catalog = file('catalog.json', {
     streams: streams.map((stream: object) => ({
@@ -290,15 +285,4 @@ function withoutNulls(row: Row): Row {
 function versionOf(bin: string, name: string): string {
   const code = `from importlib.metadata import version; print(version('${name}'))`
   return execFileSync(join(bin, 'python'), ['-c', code], { encoding: 'utf8' }).trim()
-}
-
-function report(line: string): void {
-  lines.push(line)
-  console.log(line)
-}
-
-function writeResults(): void {
-  const python = execFileSync('python3', ['--version'], { encoding: 'utf8' }).trim()
-  const text = `# Consumers, run as they are written\n\nWritten by \`npm run test:consumers -- --write-results\`: ${python}, Node ${process.versions.node}.\n\n${lines.map((line) => `- ${line}`).join('\n')}\n`
-  writeFileSync(join(root, 'checks/consumers/RESULTS.md'), text)
 }

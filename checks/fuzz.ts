@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz`: schemathesis against a service that is started for it, from its own openapi.json. Fails on a 5xx, on
- * an answer that the document does not have, and on an error in the service's log. Needs Python 3.10 or later, and
- * fetches schemathesis once. What follows goes to schemathesis: `npm run fuzz -- --max-examples 500 --seed 7`.
+ * `npm run check -- fuzz`: schemathesis against a service that is started for it, from its own openapi.json. Fails on a 5xx, on
+ * an answer that the document does not have, and on an error in the service's log. Options are
+ * those of schemathesis: `npm run check -- fuzz --max-examples 500 --seed 7`.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

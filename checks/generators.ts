@@ -1,23 +1,21 @@
 /**
- * `npm run test:generators`: five generators make clients from the openapi.json of a service that is started for it. Each
- * client compiles, and a program of `callers/` lists, creates, writes a batch and syncs to the end with it. Needs Python
- * 3.11, Go 1.24 and the registries of npm, PyPI and Go. `--write-results` writes `generators/RESULTS.md`; names of generators
- * after that run those alone.
+ * `npm run check -- generators [NAME …]`: five generators make clients from the openapi.json of a service that is started for it. Each
+ * client compiles, and a program of `callers/` lists, creates, writes a batch and syncs to the end with it. Names of
+ * generators run those alone.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { arch, platform, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { newToken } from '../packages/service/src/auth/token.ts'
 import { installPython } from '../tools/python.ts'
 import { type Command, type Generator, generators } from './generators/generators.ts'
-import { resultsPage } from './generators/results.ts'
+import { report } from './report.ts'
 import { startService } from './service-process.ts'
 
 const here = fileURLToPath(new URL('generators/', import.meta.url))
-const writes = process.argv.includes('--write-results')
-const named = process.argv.slice(2).filter((name) => !name.startsWith('--'))
+const named = process.argv.slice(2)
 const chosen = generators.filter(({ name }) => named.length === 0 || named.includes(name))
 
 /** Where each generator's programs of Python are. */
@@ -31,21 +29,16 @@ try {
   const document = join(scratch, 'openapi.json')
   const served = await fetch(`${service.url}/openapi.json`)
   writeFileSync(document, await served.text())
-  const said = chosen.map((generator) => ({ generator, said: outcome(generator, document) }))
-  if (writes) {
-    const on = `Node ${process.versions.node}, ${versionOf('python3', ['--version'])}, ${versionOf('go', ['version'])}, ${platform()} ${arch()}`
-    writeFileSync(join(here, 'RESULTS.md'), resultsPage(said, on, new Date()))
-  }
+  for (const generator of chosen) tryGenerator(generator, document)
   for (const line of service.errors) console.error(line)
-  console.log(`${service.errors.length} errors in the service's log`)
-  if (said.some((one) => one.said === null) || service.errors.length > 0) process.exitCode = 1
+  report(`${service.errors.length} errors in the service's log`, service.errors.length === 0)
 } finally {
   await service.stop()
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** The last line of the program that calls the service; null when a step failed, which is then shown. */
-function outcome(generator: Generator, document: string): string | null {
+/** Reports the last line of the program that calls the service, or the step that failed. */
+function tryGenerator(generator: Generator, document: string): void {
   const directory = join(scratch, generator.name.replaceAll(/\W/g, '-'))
   mkdirSync(directory)
   copyFileSync(document, join(directory, 'openapi.json'))
@@ -55,12 +48,10 @@ function outcome(generator: Generator, document: string): string | null {
   try {
     let said = ''
     for (const step of generator.steps) said = run(step, directory, programs.get(generator.name) ?? null)
-    console.log(`${generator.name}: ${said}`)
-    return said
+    report(`${generator.name} ${generator.version}: ${said}`, true)
   } catch (error) {
     const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string }
-    console.error(`${generator.name} failed: ${message}\n${stdout}\n${stderr}`)
-    return null
+    report(`${generator.name} ${generator.version}: ${message}\n${stdout}\n${stderr}`, false)
   }
 }
 
@@ -76,9 +67,4 @@ function run([command, ...args]: Command, cwd: string, programs: string | null):
   const env = { ...process.env, ...own }
   const said = execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
   return said.trim().split('\n').at(-1) ?? ''
-}
-
-function versionOf(command: string, args: readonly string[]): string {
-  const said = execFileSync(command, args, { encoding: 'utf8' })
-  return `${command === 'go' ? 'Go' : 'Python'} ${/\d+\.\d+\.\d+/.exec(said)?.[0]}`
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run lint:api`: openapi.json under the rules of Redocly CLI and of Spectral; any error or warning fails it. Both are
+ * `npm run check -- lint-api`: openapi.json under the rules of Redocly CLI and of Spectral; any error or warning fails it. Both are
  * installed, at pinned versions, into a temporary folder; `lint-api/` has what they are told.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
- * `npm run test:majors -- --programs /usr/lib/postgresql/15/bin [--write-results]`: an embedded database of another major version of
- * PostgreSQL is brought to this one's as the refusal of a start says, and nothing is missing. The directory of the other version is
- * made by its own programs: Debian's package `postgresql-15` brings some. As root it runs them as `nobody`.
+ * `npm run check -- majors`: an embedded database of another major version of PostgreSQL is brought to this one's as the refusal of a
+ * start says, and nothing is missing. The directory of the other version is made by the programs of the machine's own PostgreSQL; as root
+ * it runs them as `nobody`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
@@ -13,11 +13,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createClient } from '../packages/sdk/src/index.ts'
 import { newToken } from '../packages/service/src/auth/token.ts'
 import { faultOf, startHooks } from '../packages/service/test/harness/arrivals.ts'
@@ -25,31 +23,17 @@ import { type Follower, follow } from '../packages/service/test/harness/follower
 import { httpReader } from '../packages/service/test/harness/http-follower.ts'
 import { eventually } from '../packages/service/test/harness/locks.ts'
 import { createServices, type Environment, socketUrl } from '../packages/service/test/harness/services.ts'
-
-const { values } = parseArgs({
-  options: {
-    programs: { type: 'string', default: '/usr/lib/postgresql/15/bin' },
-    'write-results': { type: 'boolean', default: false },
-  },
-})
+import { postgresPrograms } from './deploy/postgres-server.ts'
+import { report } from './report.ts'
 
 const customers = 2_000
 const followed = ['customers', 'tickets'] as const
 const token = newToken()
-const lines: string[] = []
-let wrong = 0
-
-/** A line of the result. */
-function found(right: boolean, line: string): void {
-  if (!right) wrong++
-  lines.push(`- ${right ? '' : 'WRONG: '}${line}`)
-  console.log(lines.at(-1))
-}
 
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-majors-'))
 const dataDir = join(scratch, 'data')
 const file = join(scratch, 'desk.backup')
-const old = oldServer(values.programs, join(scratch, 'old'))
+const old = oldServer(postgresPrograms(), join(scratch, 'old'))
 try {
   await using hooks = await startHooks()
   await using services = createServices()
@@ -79,7 +63,8 @@ try {
   await eventually('all deliveries have arrived', () => hooks.arrivals.length >= customers)
   const copies = await copiesOf(before.url)
   await before.end('SIGTERM')
-  found((await run(['backup', file], there)).code === 0, `deskwire backup on PostgreSQL ${old.version}`)
+  const backup = await run(['backup', file], there)
+  report(`deskwire backup on PostgreSQL ${old.version}`, backup.code === 0)
   await old.stop()
 
   mkdirSync(dataDir, { mode: 0o700 })
@@ -87,13 +72,13 @@ try {
   const refused = await run(['serve', '--port', '0'], here)
   const line = refused.said.replaceAll(dataDir, 'DATA').trim()
   const advised = / (restore) FILE (--replace)/.exec(line)?.slice(1) ?? []
-  found(refused.code === 1 && !line.includes('\n') && advised.length === 2, `a start on it: ${line}`)
+  report(`a start on it: ${line}`, refused.code === 1 && !line.includes('\n') && advised.length === 2)
   const restored = await run([advised[0] ?? '', file, advised[1] ?? ''], here)
-  found(restored.code === 0, `deskwire restore FILE --replace${restored.said.trim()}`)
+  report(`deskwire restore FILE --replace${restored.said.trim()}`, restored.code === 0)
   const aside = readdirSync(dataDir).find((name) => name.startsWith('before-restore-')) ?? ''
-  found(
-    versionOf(join(dataDir, aside)) === old.major,
+  report(
     `data/before-restore-TIME is of PostgreSQL ${versionOf(join(dataDir, aside))}, data/postgres of ${versionOf(join(dataDir, 'postgres'))}`,
+    versionOf(join(dataDir, aside)) === old.major,
   )
 
   const after = await services.serve([], here)
@@ -102,9 +87,9 @@ try {
     const [was, is] = [copies[n] as Follower, again[n] as Follower]
     const alike =
       was.copy.size === is.copy.size && [...was.copy].every(([id, body]) => is.copy.get(id) === body)
-    found(
-      alike && was.faults.length + is.faults.length === 0,
+    report(
       `${is.copy.size} ${kind}, byte for byte as before, and the checkpoint is that of the copy`,
+      alike && was.faults.length + is.faults.length === 0,
     )
   }
   const earlier = hooks.arrivals.length
@@ -112,17 +97,15 @@ try {
   await eventually('its delivery has arrived', () => hooks.arrivals.length > earlier)
   const fresh = hooks.arrivals.slice(earlier)
   const faults = await Promise.all(fresh.map((arrival) => faultOf(arrival, hook)))
-  found(
+  report(
+    'a customer made afterwards is delivered, signed with the secret from before',
     faults.every((fault) => fault === null),
-    `a customer made afterwards is delivered, signed with the secret from before`,
   )
   await after.end('SIGTERM')
 } finally {
   await old.stop()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }
-if (values['write-results']) writeResults()
-process.exitCode = wrong === 0 ? 0 : 1
 
 async function fill(url: string): Promise<void> {
   const client = createClient({ baseUrl: `${url}/v1`, apiKey: token })
@@ -202,15 +185,4 @@ function oldServer(programs: string, directory: string) {
       rmSync(sockets, { recursive: true, force: true })
     },
   }
-}
-
-function writeResults(): void {
-  const text = `# From one major version of PostgreSQL to the next
-
-Written by \`npm run test:majors -- --write-results\`: Node ${process.versions.node}, and PostgreSQL ${old.version} for the directory as it
-was.
-
-${lines.join('\n')}
-`
-  writeFileSync(new URL('./majors/RESULTS.md', import.meta.url), text)
 }

@@ -1,13 +1,13 @@
 /**
- * `npm run measure:migrations [-- --rows N] [--planted DIRECTORY] [--write-results]`: for how long a writer waits while the schema is
+ * `npm run check -- migrations [--rows N] [--planted DIRECTORY]`: for how long a writer waits while the schema is
  * migrated under it, from the oldest that may be, on so many rows of one organization. The writer does what processes of that release do:
  * it takes the clock, and writes a row and what it is found by. With `--planted` the rows are made once, by a run that does nothing else,
  * and others begin with a copy of that directory: ten million take minutes.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,6 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
     planted: { type: 'string' },
-    'write-results': { type: 'boolean', default: false },
   },
 })
 const rows = Number(values.rows)
@@ -87,7 +86,6 @@ const lines = [
   ),
 ]
 console.log(lines.join('\n'))
-if (values['write-results']) writeResults()
 process.exitCode = worst > limit ? 1 : 0
 
 function seconds(milliseconds: number): string {
@@ -232,27 +230,4 @@ function startWriter(pool: Pool, organizationId: string) {
       await done
     },
   }
-}
-
-/** Puts the section of so many rows in the place of the last. */
-function writeResults(): void {
-  const file = new URL('./migrations/RESULTS.md', import.meta.url)
-  const title = (count: number) => `## ${count.toLocaleString('en')} rows\n`
-  const others = existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split(/^(?=## )/m)
-        .slice(1)
-        .filter((section) => !section.startsWith(title(rows)))
-    : []
-  const countOf = (section: string) => Number(/^## ([\d,]+)/.exec(section)?.[1]?.replaceAll(',', ''))
-  const sections = [
-    ...others.map((section) => `${section.trim()}\n`),
-    `${title(rows)}\n${lines.join('\n')}\n`,
-  ]
-  const head = `# For how long migrations hold a writer up
-
-Written by \`npm run measure:migrations -- --write-results\`: PostgreSQL of this release, ${cpus().length} processors, which others may have used
-meanwhile.
-`
-  writeFileSync(file, [head, ...sections.toSorted((a, b) => countOf(a) - countOf(b))].join('\n'))
 }

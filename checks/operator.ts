@@ -1,11 +1,11 @@
 /**
- * `npm run test:operator [-- --from REVISION] [--write-results]`: docs/guides/installing.md, each block as it is written, on a fresh
+ * `npm run check -- operator [--from REVISION]`: docs/guides/installing.md, each block as it is written, on a fresh
  * Debian with systemd as its first process; after each step, whether what the guide says has come true. It begins with an earlier
  * release, packed from the history, and ends with this one. Needs root, and what `checks/deploy/image.ts` does; BUILD_FLAGS
  * there are RUN_FLAGS here.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,19 +15,19 @@ import { Agent, fetch as fetchBy } from 'undici'
 import { createClient } from '../packages/sdk/src/index.ts'
 import type { Fetch } from '../packages/sdk/src/transport.ts'
 import { provideBaseImages } from './deploy/base-images.ts'
-import { ownAddress, run } from './deploy/containers.ts'
+import { ownAddress } from './deploy/containers.ts'
 import { type Machine, makeMachineImage, startMachine } from './deploy/machine.ts'
 import { type Receiver, startReceiver, tryOut } from './deploy/trial.ts'
 import { stepsOf } from './operator/guide.ts'
 import { startLoad } from './operator/load.ts'
 import { openShell } from './operator/shell.ts'
+import { report } from './report.ts'
 import { tarballsOf } from './upgrade/release.ts'
 
 const { values } = parseArgs({
   options: {
     // The first that says what an installation lacks, and runs behind a pooler.
     from: { type: 'string', default: '1202fbb' },
-    'write-results': { type: 'boolean', default: false },
   },
 })
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -41,8 +41,6 @@ const revision = execFileSync('git', ['rev-parse', '--short=10', values.from], {
   cwd: root,
   encoding: 'utf8',
 }).trim()
-const lines: string[] = []
-let wrong = 0
 
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-operator-'))
 const address = ownAddress()
@@ -67,8 +65,6 @@ try {
   receiver.close()
   rmSync(scratch, { recursive: true })
 }
-if (values['write-results']) writeResults()
-process.exitCode = wrong > 0 ? 1 : 0
 
 async function walk(): Promise<void> {
   machine.copy(join(root, 'deploy'), `${home}/deploy`)
@@ -265,22 +261,4 @@ function dashboardExpressions(): readonly string[] {
     ([, quoted = '""']) => JSON.parse(quoted) as string,
   )
   return found.map((expression) => expression.replaceAll(/\$__rate_interval|\$__interval|\$__range/g, '1m'))
-}
-
-function report(line: string, good: boolean): void {
-  if (!good) wrong++
-  lines.push(`- ${good ? '' : '**wrong** '}${line}`)
-  console.log(lines.at(-1))
-}
-
-function writeResults(): void {
-  const system = run('podman', ['run', '--rm', '--entrypoint=cat', image, '/etc/debian_version']).trim()
-  const text = `# The installation of the guide, as written
-
-Written by \`npm run test:operator -- --write-results\`: docs/guides/installing.md on Debian ${system} with systemd as process 1 of a
-container, Node ${process.versions.node}.
-
-${lines.join('\n')}
-`
-  writeFileSync(new URL('operator/RESULTS.md', import.meta.url), text)
 }

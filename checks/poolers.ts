@@ -1,12 +1,11 @@
 /**
- * `npm run test:poolers`: the service behind Debian's PgBouncer, in each of its modes, with a PostgreSQL of the machine's
- * own: what it says when sessions are lost, and that everything works with DESKWIRE_DATABASE_DIRECT_URL. Needs Debian's
- * `postgresql` and `pgbouncer`. With --write-results it writes `checks/poolers/RESULTS.md`.
+ * `npm run check -- poolers`: the service behind Debian's PgBouncer, in each of its modes, with a PostgreSQL of the machine's
+ * own: what it says when sessions are lost, and that everything works with DESKWIRE_DATABASE_DIRECT_URL.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -19,11 +18,11 @@ import {
   createServerIn,
   freePort,
   makeDirectory,
-  type PostgresServer,
   startServer,
   untilListening,
 } from './deploy/postgres-server.ts'
 import { startReceiver, tryOut } from './deploy/trial.ts'
+import { report } from './report.ts'
 import { type ServiceProcess, serve } from './service-process.ts'
 
 type PoolMode = 'session' | 'transaction' | 'statement'
@@ -38,8 +37,6 @@ chmodSync(scratch, 0o711)
 const receiver = await startReceiver(scratch)
 const postgres = await createServerIn(join(scratch, 'postgres'), { max_connections: '200' })
 await postgres.run('postgres', ...statementsOf(ownDatabase), 'create database shared')
-const lines: string[] = []
-let wrong = 0
 /** Calls of a kind that are compared. */
 const rounds = 300
 
@@ -50,13 +47,11 @@ try {
   await tryDoctor()
   await tryDeadServer()
   await measureUnnamed()
-  if (process.argv.includes('--write-results')) writeResults()
 } finally {
   receiver.close()
   await postgres.stop()
   rmSync(scratch, { recursive: true, force: true })
 }
-process.exitCode = wrong > 0 ? 1 : 0
 
 function statementsOf(sql: string): readonly string[] {
   return sql.split(';\n').filter((statement) => statement.trim() !== '')
@@ -131,7 +126,7 @@ function pgbouncers(): Readonly<Record<string, Setup>> {
 }
 
 async function tryPooler(name: string, { mode, settings, refusal, direct }: Setup): Promise<void> {
-  const database = `desk_${lines.length}`
+  const database = `desk_${randomBytes(4).toString('hex')}`
   await postgres.run('postgres', `create database ${database} owner ${role.user}`)
   const pooler = await startPgBouncer(mode, settings)
   const pooled = pooler.url(database)
@@ -433,9 +428,7 @@ async function startPgBouncer(
   settings: Setup['settings'],
   server = postgres.port,
 ): Promise<Pooler> {
-  const directory = makeDirectory(
-    join(scratch, `pgbouncer-${lines.length}-${randomBytes(2).toString('hex')}`),
-  )
+  const directory = makeDirectory(join(scratch, `pgbouncer-${randomBytes(4).toString('hex')}`))
   const port = await freePort()
   const file = (name: string, content: string) => {
     const path = join(directory, name)
@@ -468,23 +461,4 @@ async function startPgBouncer(
       await once(child, 'close')
     },
   }
-}
-
-function report(line: string, good: boolean): void {
-  if (!good) wrong++
-  lines.push(`- ${good ? '' : '**wrong** '}${line}`)
-  console.log(lines.at(-1))
-}
-
-function writeResults(): void {
-  const version = execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' }).split('\n')[0]
-  const directory = fileURLToPath(new URL('poolers/', import.meta.url))
-  mkdirSync(directory, { recursive: true })
-  const written = `# Behind poolers
-
-Written by \`npm run test:poolers -- --write-results\`: ${version}, PostgreSQL ${(postgres as PostgresServer).version.split(' ')[0]}, Node ${process.versions.node}.
-
-${lines.join('\n')}
-`
-  writeFileSync(join(directory, 'RESULTS.md'), written)
 }

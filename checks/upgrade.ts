@@ -1,10 +1,9 @@
 /**
- * `npm run test:upgrade [-- --from REVISION] [--changes N] [--seed N] [--write-results]`: an earlier release and this one share a
+ * `npm run check -- upgrade [--from REVISION] [--changes N] [--writers N] [--seed N]`: an earlier release and this one share a
  * database while a rollout goes on under load: writers, followers and receivers notice nothing. What they were told and what they
  * read is recorded and checked as the torture's is. The earlier release is built from the history, with its own `npm ci`.
  */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { isClean } from './torture/history/check.ts'
 import { describeVerdict } from './torture/history/report.ts'
@@ -17,7 +16,6 @@ const { values } = parseArgs({
     changes: { type: 'string', default: '40000' },
     writers: { type: 'string', default: '16' },
     seed: { type: 'string', default: '1' },
-    'write-results': { type: 'boolean', default: false },
   },
 })
 
@@ -45,23 +43,7 @@ const failed =
   report.phases.some((phase) => phase.failed.length > 0)
 for (const fault of [...report.undelivered, ...report.forged]) console.log(fault)
 console.log(`${lines.join('\n')}\n\n${describeVerdict(report.verdict)}`)
-if (values['write-results']) writeResults()
 process.exitCode = failed ? 1 : 0
-
-function writeResults(): void {
-  const text = `# Result of the last rollout beside an earlier release
-
-Written by \`npm run test:upgrade -- --write-results\`: Node ${process.versions.node}, both releases, database, balancer, load and
-receiver on one machine. An API and a worker of the earlier release, and another API of it, serve; the schema is migrated under them;
-then each is replaced by one of this release.
-
-${lines.join('\n')}
-
-\`\`\`text
-${describeVerdict(report.verdict)}\`\`\`
-`
-  writeFileSync(new URL('./upgrade/RESULTS.md', import.meta.url), text)
-}
 
 function git(...words: string[]): string {
   return execFileSync('git', words, { encoding: 'utf8' }).trim()

@@ -1,22 +1,18 @@
 /**
- * `npm run test:verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
- * receivers of the guide that use them. It installs both from their registries, and writes what came of it
- * into `checks/verifiers/RESULTS.md`. That of npm is a part of `npm test`.
+ * `npm run check -- verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
+ * receivers of the guide that use them. It installs both from their registries; that of npm is a part of `npm test`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { receiverSecrets, wrongAnswers } from '../packages/sdk/test/standard-receiver.ts'
-import {
-  makeStandardVectors,
-  publishedAt,
-  type StandardVector,
-} from '../packages/sdk/test/standard-vectors.ts'
+import { makeStandardVectors, publishedAt } from '../packages/sdk/test/standard-vectors.ts'
 import { installPython } from '../tools/python.ts'
+import { report } from './report.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const receivers = here('../docs/guides/receivers/')
@@ -70,26 +66,18 @@ const verifiers: readonly Verifier[] = [
   },
 ]
 
-const lines = [
-  '# Standard Webhooks before the verifiers of others',
-  '',
-  `Written by \`npm run test:verifiers\` on ${new Date().toISOString().slice(0, 10)}.`,
-  '',
-]
 try {
   for (const verifier of verifiers) {
     verifier.install?.()
-    lines.push(`## ${verifier.title}`, '', ...judged(verifier), await received(verifier), '')
+    judge(verifier)
+    await receive(verifier)
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
-writeFileSync(here('verifiers/RESULTS.md'), `${lines.join('\n').trimEnd()}\n`)
-console.log(lines.join('\n'))
-if (lines.some((line) => line.startsWith('- WRONG'))) process.exitCode = 1
 
-/** What it says of the vectors, signed so long before now as the published ones are before theirs. */
-function judged({ judge, differences }: Verifier): string[] {
+/** Reports what it says of the vectors, signed so long before now as the published ones are before theirs. */
+function judge({ title, judge: [command, ...args], differences }: Verifier): void {
   const now = Math.floor(Date.now() / 1000)
   const given = makeStandardVectors().flatMap(({ name, now: at }) => {
     const ago = at - publishedAt
@@ -97,31 +85,22 @@ function judged({ judge, differences }: Verifier): string[] {
     if (Math.abs(Math.abs(ago) - 300) < 10 || ago > now) return []
     return makeStandardVectors(now - ago).filter((vector) => vector.name === name)
   })
-  const [command, ...args] = judge
   const said = execFileSync(command, args, { input: JSON.stringify(given), encoding: 'utf8' })
     .trim()
     .split('\n')
-  const wrong = given.flatMap((vector, n) =>
-    wrongVerdict(vector, said[n] ?? 'nothing', differences[vector.name]),
+  const wrong = given.flatMap(({ name, expected }, n) => {
+    const other = expected === 'accept' ? 'reject' : 'accept'
+    return said[n] === (name in differences ? other : expected) ? [] : [`${name}: ${said[n]}`]
+  })
+  report(
+    `${title}: ${given.length} of ${makeStandardVectors().length} vectors judged, ${given.length - Object.keys(differences).length} of them as by the SDK${wrong.map((one) => `; ${one}`).join('')}`,
+    wrong.length === 0,
   )
-  return [
-    `- ${given.length} of ${makeStandardVectors().length} vectors judged, ${given.length - Object.keys(differences).length} of them as by the SDK`,
-    ...Object.entries(differences).map(([name, why]) => `- otherwise: ${name}, as ${why}`),
-    ...wrong,
-  ]
+  for (const [name, why] of Object.entries(differences)) report(`otherwise: ${name}, as ${why}`, true)
 }
 
-function wrongVerdict(
-  { name, expected }: StandardVector,
-  said: string,
-  difference: string | undefined,
-): string[] {
-  const other = expected === 'accept' ? 'reject' : 'accept'
-  return said === (difference === undefined ? expected : other) ? [] : [`- WRONG: ${name}: ${said}`]
-}
-
-/** What the guide's receiver answers. */
-async function received({ receiver: [command, ...args] }: Verifier): Promise<string> {
+/** Reports what the guide's receiver answers. */
+async function receive({ title, receiver: [command, ...args] }: Verifier): Promise<void> {
   const env = { ...process.env, PORT: '0', DESKWIRE_WEBHOOK_SECRET: receiverSecrets }
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
@@ -129,9 +108,10 @@ async function received({ receiver: [command, ...args] }: Verifier): Promise<str
     const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
     const url = /^listening on (http:\/\/\S+)$/.exec(String(value))?.[1]
     const wrong = await wrongAnswers(`${url}/hook`)
-    return wrong.length > 0
-      ? `- WRONG: the guide's receiver: ${wrong.join('; ')}`
-      : "- the guide's receiver accepts what is signed and refuses the rest"
+    report(
+      `${title}: the guide's receiver accepts what is signed and refuses the rest${wrong.map((one) => `; ${one}`).join('')}`,
+      wrong.length === 0,
+    )
   } finally {
     child.kill()
     await ended

@@ -1,7 +1,6 @@
 /**
- * `deploy/chart`, rendered with helm and held against the schemas of Kubernetes with kubeconform. Both install with `go install
- * helm.sh/helm/v3/cmd/helm@v3.19.0` and `go install github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0`; the schemas come from a
- * package of PyPI, and that of a ServiceMonitor from the Prometheus operator's module for Go, so `pip` and `go` are needed too.
+ * `npm run check -- chart`: `deploy/chart`, rendered with helm and held against the schemas of Kubernetes with kubeconform. The schemas
+ * come from a package of PyPI, and that of a ServiceMonitor from the Prometheus operator's module for Go.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
-import type { Report } from '../deploy.ts'
+import { report } from '../report.ts'
 
 const chart = fileURLToPath(new URL('../../deploy/chart', import.meta.url))
 const schemaPackage = 'kubernetes-validate==1.37.0'
@@ -41,7 +40,9 @@ const settings: Readonly<Record<string, readonly string[]>> = {
   'with several databases': ['databases.secret=deskwire-databases'],
 }
 
-export async function tryChart(report: Report): Promise<string> {
+await tryChart()
+
+async function tryChart(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-chart-'))
   try {
     const schemas = provideSchemas(scratch)
@@ -53,14 +54,13 @@ export async function tryChart(report: Report): Promise<string> {
         report(`${name}, for Kubernetes ${release}: ${line}`, good)
       }
     }
-    reportDatabases(report)
-    reportNumbers(report, scratch)
-    reportPublicUrl(report)
-    reportVolumes(report)
+    reportDatabases()
+    reportNumbers(scratch)
+    reportPublicUrl()
+    reportVolumes()
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
     report(`and with a field misspelt on purpose: ${line}`, !good)
-    return `kubeconform 0.7.0 with the schemas of ${schemaPackage} and ${operator}, helm ${/v[\d.]+/.exec(run('helm', ['version', '--short']))?.[0]}`
   } finally {
     rmSync(scratch, { recursive: true })
   }
@@ -76,7 +76,7 @@ interface PodSpec {
 }
 
 /** Helm reads numbers of a file of values as floats: each setting is text as it was written. */
-function reportNumbers(report: Report, scratch: string): void {
+function reportNumbers(scratch: string): void {
   const numbers = {
     DESKWIRE_MAX_ROWS: 10_000_000,
     DESKWIRE_MAX_BYTES: 1_099_511_627_776,
@@ -99,7 +99,7 @@ function reportNumbers(report: Report, scratch: string): void {
 }
 
 /** What clients call is the host of the Ingress, or what an operator says. */
-function reportPublicUrl(report: Report): void {
+function reportPublicUrl(): void {
   const cases: readonly (readonly [values: readonly string[], url: string | undefined])[] = [
     [[], undefined],
     [['ingress.enabled=true', 'ingress.host=desk.test'], 'https://desk.test'],
@@ -116,7 +116,7 @@ function reportPublicUrl(report: Report): void {
 }
 
 /** The volumes of an operator are in every pod, and mounted. */
-function reportVolumes(report: Report): void {
+function reportVolumes(): void {
   const pods = podsOf(render(settings['with volumes of an operator'] ?? [], '1.37.0'))
   const mounted = pods.filter(
     ({ volumes, containers: [container] }) =>
@@ -137,7 +137,7 @@ function podsOf(rendered: string): readonly PodSpec[] {
 }
 
 /** Whatever runs Deskwire reads the file of the Secret where it is mounted, and has no URL beside it; with one database the URL alone. */
-function reportDatabases(report: Report): void {
+function reportDatabases(): void {
   for (const secret of ['', 'desks']) {
     const pods = podsOf(render([`databases.secret=${secret}`], '1.37.0'))
     const told = pods.map(({ volumes, containers: [container] }) => {

@@ -1,6 +1,6 @@
 /**
- * The image and the files for compose, as root with Debian's buildah, podman and podman-compose, netavark and aardvark-dns; and
- * mmdebstrap, with which the images that they begin with are made of Debian's packages where they are not there. What the
+ * `npm run check -- image`: the image and the files for compose, as root with Debian's buildah, podman, podman-compose, netavark and
+ * aardvark-dns; mmdebstrap makes the images that they begin with of Debian's packages where they are not there. What the
  * machine's own podman and npm need, such as another runtime or a certificate, is for CONTAINERS_CONF, BUILDAH_ISOLATION and, flags
  * of `buildah build`, BUILD_FLAGS to say.
  */
@@ -13,7 +13,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { commands } from '../../packages/cli/src/commands.ts'
 import { createClient } from '../../packages/sdk/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import type { Report } from '../deploy.ts'
+import { report } from '../report.ts'
 import { provideBaseImages } from './base-images.ts'
 import { ownAddress, podman, root, run, succeeds, versionOf } from './containers.ts'
 import { type Receiver, startReceiver, tryOut, writes } from './trial.ts'
@@ -21,7 +21,6 @@ import { type Receiver, startReceiver, tryOut, writes } from './trial.ts'
 const hardened = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
 
 interface Trial {
-  readonly report: Report
   readonly receiver: Receiver
   readonly apiKey: string
   /** Beside what an operator sets: the receiver is not on a public address. */
@@ -30,7 +29,9 @@ interface Trial {
   readonly scratch: string
 }
 
-export async function tryImage(report: Report): Promise<string> {
+await tryImage()
+
+async function tryImage(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-image-'))
   const address = ownAddress()
   const receiver = await startReceiver(scratch, address)
@@ -40,23 +41,23 @@ export async function tryImage(report: Report): Promise<string> {
     DESKWIRE_TRUSTED_TARGETS: `${address}/32`,
     DESKWIRE_TARGET_CA: '/etc/deskwire/ca.pem',
   }
-  const trial = { report, receiver, apiKey, environment, ca: receiver.ca, scratch }
+  const trial = { receiver, apiKey, environment, ca: receiver.ca, scratch }
   try {
     const made = provideBaseImages()
-    build(report)
+    build()
     await tryEmbedded(trial)
     await tryCompose(trial)
     await tryScaled(trial)
     await tryDatabases(trial)
     const from = made.length > 0 ? `; made here of Debian's packages: ${made.join(', ')}` : ''
-    return `${['podman', 'buildah', 'podman-compose'].map(versionOf).join(', ')}${from}`
+    console.log(`${['podman', 'buildah', 'podman-compose'].map(versionOf).join(', ')}${from}`)
   } finally {
     receiver.close()
     rmSync(scratch, { recursive: true })
   }
 }
 
-function build(report: Report): void {
+function build(): void {
   const began = performance.now()
   // Of the formats, Docker's alone keeps the health check.
   run('buildah', [
@@ -81,7 +82,7 @@ function build(report: Report): void {
 }
 
 /** One container with the embedded database on a volume: stopped, killed, and started again on it. */
-async function tryEmbedded({ report, receiver, apiKey, environment, ca }: Trial): Promise<void> {
+async function tryEmbedded({ receiver, apiKey, environment, ca }: Trial): Promise<void> {
   const name = `deskwire-${randomBytes(3).toString('hex')}`
   const variables = Object.entries(environment).flatMap(([variable, value]) => [
     '--env',
@@ -159,13 +160,12 @@ async function tryCompose(trial: Trial): Promise<void> {
     const [container = ''] = containersOf('deskwire')
     await untilHealthy(container)
     const { line, good } = await tryOut('http://127.0.0.1:8080', trial)
-    trial.report(`compose.yaml: ${line}`, good)
+    report(`compose.yaml: ${line}`, good)
   })
 }
 
 /** `deploy/compose.scaled.yaml`, through Caddy and its certificate, and with one worker less. */
 async function tryScaled(trial: Trial): Promise<void> {
-  const { report } = trial
   await withCompose(
     trial,
     'compose.scaled.yaml',
@@ -202,7 +202,6 @@ async function tryScaled(trial: Trial): Promise<void> {
 
 /** `deploy/compose.databases.yaml`: an organization in each of two servers, one of which stops and comes back. */
 async function tryDatabases(trial: Trial): Promise<void> {
-  const { report } = trial
   await withCompose(trial, 'compose.databases.yaml', ['api', 'worker'], {}, async () => {
     const [api = ''] = containersOf('api')
     const [worker = ''] = containersOf('worker')

@@ -13,7 +13,6 @@ export const owner = { user: 'postgres', password: 'owner' } as const
 
 export interface PostgresServer {
   readonly port: number
-  readonly version: string
   readonly directory: string
   /** Of a database, as its owner or as another role. */
   url(database: string, role?: { readonly user: string; readonly password: string }): string
@@ -40,7 +39,7 @@ export function makeDirectory(path: string): string {
 }
 
 /** The newest PostgreSQL that Debian has installed, or the one in PG_BIN. */
-function postgresPrograms(): string {
+export function postgresPrograms(): string {
   if (process.env.PG_BIN !== undefined) return process.env.PG_BIN
   const base = '/usr/lib/postgresql'
   const [newest] = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : []
@@ -129,10 +128,9 @@ export async function startServer(
       await client.end()
     }
   }
-  const version = await untilReady(url('postgres'), () => child.exitCode !== null)
+  await untilReady(url('postgres'), () => child.exitCode !== null)
   return {
     port,
-    version,
     directory,
     url,
     run,
@@ -143,14 +141,13 @@ export async function startServer(
   }
 }
 
-async function untilReady(url: string, hasEnded: () => boolean): Promise<string> {
+async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   for (;;) {
     if (hasEnded()) throw new Error('PostgreSQL ended as it started: POSTGRES_LOG=1 shows why')
     const client = new Client({ connectionString: url })
     try {
       await client.connect()
-      const { rows } = await client.query<{ server_version: string }>('show server_version')
-      return rows[0]?.server_version ?? ''
+      return
     } catch {
       await delay(50)
     } finally {

@@ -1,6 +1,6 @@
 /**
- * `deploy/nginx.conf` and `deploy/Caddyfile`, as they are but for ports and certificates, in front of a service with the embedded
- * database. Needs Debian's nginx and caddy.
+ * `npm run check -- proxies`: `deploy/nginx.conf` and `deploy/Caddyfile`, as they are but for ports and certificates, in front of a
+ * service with the embedded database.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { connect as connectTls, getCACertificates, setDefaultCACertificates } fr
 import { fileURLToPath } from 'node:url'
 import { createAuthority } from '../../packages/cli/src/listen/certificates.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import type { Report } from '../deploy.ts'
+import { report } from '../report.ts'
 import { serve } from '../service-process.ts'
 import { freePort, untilListening } from './postgres-server.ts'
 import { type Receiver, startReceiver, tryOut } from './trial.ts'
@@ -31,7 +31,9 @@ interface Proxy {
   stop(): Promise<void>
 }
 
-export async function tryProxies(report: Report): Promise<string> {
+await tryProxies()
+
+async function tryProxies(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-proxies-'))
   chmodSync(scratch, 0o755)
   const receiver = await startReceiver(scratch)
@@ -48,12 +50,11 @@ export async function tryProxies(report: Report): Promise<string> {
     const upstream = new URL(service.url).host
     proxies.push(await startNginx(scratch, upstream), await startCaddy(scratch, upstream))
     setDefaultCACertificates([...getCACertificates('default'), ...proxies.map(({ ca }) => ca)])
-    for (const proxy of proxies) await tryProxy(proxy, { report, receiver, apiKey })
+    for (const proxy of proxies) await tryProxy(proxy, { receiver, apiKey })
     const held = await Promise.all(proxies.map((proxy) => waitAt(proxy, apiKey)))
     for (const { line, good } of held) report(line, good)
     const { status } = await fetch(`${service.url}/metrics`)
     report(`/metrics inside: ${status}`, status === 200)
-    return proxies.map(({ name }) => name).join(', ')
   } finally {
     for (const proxy of proxies) await proxy.stop()
     await service.stop()
@@ -64,7 +65,7 @@ export async function tryProxies(report: Report): Promise<string> {
 
 async function tryProxy(
   { name, url }: Proxy,
-  { report, receiver, apiKey }: { report: Report; receiver: Receiver; apiKey: string },
+  { receiver, apiKey }: { receiver: Receiver; apiKey: string },
 ): Promise<void> {
   const { line, good } = await tryOut(url, { apiKey, receiver })
   report(`${name}: ${line}`, good)

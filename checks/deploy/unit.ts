@@ -1,19 +1,21 @@
 /**
- * `deploy/deskwire.service`, run by a systemd: one that is process 1 of a container, made of Debian's packages and what the image
- * `deskwire` has. After the part `image`, and with the programs that this needs.
+ * `npm run check -- unit`: `deploy/deskwire.service`, run by a systemd that is process 1 of a container, made of Debian's packages and
+ * of the image that `npm run check -- image` builds.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import type { Report } from '../deploy.ts'
+import { report } from '../report.ts'
 import { ownAddress, root } from './containers.ts'
 import { makeMachineImage, startMachine } from './machine.ts'
 import { startReceiver, tryOut } from './trial.ts'
 
 const image = 'localhost/deskwire-systemd'
 
-export async function tryUnit(report: Report): Promise<string> {
+await tryUnit()
+
+async function tryUnit(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-unit-'))
   const address = ownAddress()
   const receiver = await startReceiver(scratch, address)
@@ -112,7 +114,7 @@ export async function tryUnit(report: Report): Promise<string> {
       `a setting that is not accepted: not tried again, and the journal has “${said}”`,
       said !== '' && shown('NRestarts') === '0',
     )
-    return `systemd ${/\d+/.exec(inside('systemctl', '--version'))?.[0]}, as process 1 of a container`
+    console.log(`systemd ${/\d+/.exec(inside('systemctl', '--version'))?.[0]}, as process 1 of a container`)
   } finally {
     receiver.close()
     machine.remove()

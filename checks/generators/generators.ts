@@ -1,4 +1,4 @@
-/** The generators that `npm run test:generators` runs: pinned, each with the steps that lead to a call. */
+/** The generators that `npm run check -- generators` runs: pinned, each with the steps that lead to a call. */
 
 /** A program and its arguments, run in the generator's own folder. */
 export type Command = readonly [program: string, ...args: string[]]

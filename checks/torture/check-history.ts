@@ -1,10 +1,10 @@
-/** `npm run check:history FILE [--json]`: what a recorded history shows. Exits with 1 when it shows a fault, 2 without a history. */
+/** `npm run check -- history FILE [--json]`: what a recorded history shows. Exits with 1 when it shows a fault, 2 without a history. */
 import { parseArgs } from 'node:util'
 import { checkHistory, isClean } from './history/check.ts'
 import { historyFile } from './history/format.ts'
 import { describeVerdict } from './history/report.ts'
 
-const usage = 'check:history FILE [--json]: FILE is a history as docs/history.md describes it'
+const usage = 'history FILE [--json]: FILE is a history as docs/history.md describes it'
 
 process.exitCode = await main()
 
@@ -34,6 +34,6 @@ function arguments_(): { file: string; json: boolean } | null {
 }
 
 function refuse(why: string): number {
-  process.stderr.write(`check:history: ${why}\n`)
+  process.stderr.write(`history: ${why}\n`)
   return 2
 }

@@ -1,10 +1,8 @@
 /**
- * `npm run torture:mirror [-- --seconds N] [--only STORE] [--seed N] [--write-results]`: mirrors of a desk that is written to at full
+ * `npm run check -- mirror-torture [--seconds N] [--only STORE] [--seed N]`: mirrors of a desk that is written to at full
  * speed, while its services, its database, the mirror and the mirror's store are killed at random. In the end the tables are held
  * against the service's exports, byte for byte, by a comparer that knows nothing of the mirror. Exits with 1 when they differ.
  */
-import { writeFile } from 'node:fs/promises'
-import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type MirrorTortureReport, runMirrorTorture, stores } from './run-mirror-torture.ts'
 
@@ -13,26 +11,22 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
     seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
-    'write-results': { type: 'boolean', default: false },
   },
 })
 const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
 const chosen = stores.filter((store) => store.includes(values.only))
 if (!(seconds >= 1) || !Number.isSafeInteger(seed) || chosen.length === 0) {
   process.stderr.write(
-    `torture:mirror: --seconds and --seed are whole numbers from 1; stores are ${stores.join(', ')}\n`,
+    `mirror-torture: --seconds and --seed are whole numbers from 1; stores are ${stores.join(', ')}\n`,
   )
   process.exit(2)
 }
-const reports: MirrorTortureReport[] = []
 for (const store of chosen) {
   const report = await runMirrorTorture({ store, seconds, seed })
   process.stdout.write(`${lineOf(report)}\n`)
   for (const difference of report.differences.slice(0, 20)) process.stdout.write(`  ${difference}\n`)
-  reports.push(report)
+  if (!isClean(report)) process.exitCode = 1
 }
-if (values['write-results']) await writeFile(new URL('./MIRROR-RESULTS.md', import.meta.url), page())
-process.exitCode = reports.every(isClean) ? 0 : 1
 
 function isClean({ differences, mended, isExact }: MirrorTortureReport): boolean {
   return differences.length === 0 && mended === 0 && isExact
@@ -43,18 +37,4 @@ function lineOf(report: MirrorTortureReport): string {
   const number = (value: number) => value.toLocaleString('en')
   const verdict = isExact ? 'exact' : 'not exact'
   return `${store}: ${number(changes)} changes acknowledged, ${number(rows)} rows in the end; kill -9 of the mirror ${kills.mirror} times, of a service ${kills.service}, of the service's database ${kills.database}, of the store's server ${kills.store}; by hand ${differences.length} differences, by verify ${verdict}, ${mended} repairs on the way`
-}
-
-function page(): string {
-  const [processor] = cpus()
-  return `# Result of the last torture of mirrors
-
-Written by \`npm run torture:mirror -- --write-results\`, on ${new Date().toISOString().slice(0, 10)}: Node ${process.versions.node}, ${processor?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, everything on one machine.
-
-Sixteen writers write for ${seconds} s to three services whose clocks step. In the end the exports of the service are held against what the
-databases' own clients read from the copy, each text byte for byte and each column by its value. A repair on the way would say that
-something was applied twice, or not at all. Seed ${seed}.
-
-${reports.map((report) => `- ${lineOf(report)}`).join('\n')}
-`
 }

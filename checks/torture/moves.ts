@@ -1,9 +1,7 @@
 /**
- * `npm run torture:moves [-- --changes N] [--moves N] [--writers N] [--seed N] [--write-results]`: an organization moves to and fro between
+ * `npm run check -- move-torture [--changes N] [--moves N] [--writers N] [--seed N]`: an organization moves to and fro between
  * two databases under load, while everything that takes part is killed. Exits with 1 when the record of it shows a fault.
  */
-import { writeFile } from 'node:fs/promises'
-import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isClean } from './history/check.ts'
 import { describeVerdict } from './history/report.ts'
@@ -15,7 +13,6 @@ const { values } = parseArgs({
     moves: { type: 'string', default: '20' },
     writers: { type: 'string', default: '16' },
     seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
-    'write-results': { type: 'boolean', default: false },
   },
 })
 const [changes = 0, moves = 0, writers = 0, seed = 0] = [
@@ -25,7 +22,7 @@ const [changes = 0, moves = 0, writers = 0, seed = 0] = [
   values.seed,
 ].map(Number)
 if (![changes, moves, writers, seed].every((one) => Number.isSafeInteger(one) && one >= 1)) {
-  process.stderr.write('torture:moves: --changes, --moves, --writers and --seed are whole numbers from 1\n')
+  process.stderr.write('move-torture: --changes, --moves, --writers and --seed are whole numbers from 1\n')
   process.exit(2)
 }
 const limits = [1, 8, 34, 100, 100, 55]
@@ -41,7 +38,6 @@ const report = await runMoveTorture({
 const said = `${conditions(report).join('\n')}\n\n${describeVerdict(report.verdict)}`
 process.stdout.write(said)
 for (const failure of new Set(report.failures)) process.stdout.write(`a mover ended with: ${failure}\n`)
-if (values['write-results']) await writeFile(new URL('./MOVES-RESULTS.md', import.meta.url), page(report))
 process.exitCode = isClean(report.verdict) && report.deliveries.lost === 0 ? 0 : 1
 
 function conditions({
@@ -63,18 +59,4 @@ function conditions({
     `- of ${number(deliveries.events)} events the endpoint was to be told; of ${number(deliveries.lost)} it was not, beside ${number(deliveries.withoutSubject)} whose subject was removed by then; ${number(deliveries.again)} deliveries came again`,
     `- answers: ${answers.join(', ')}; seed ${seed}`,
   ]
-}
-
-function page(report: MoveTortureReport): string {
-  const [processor] = cpus()
-  return `# Result of the last torture of moves
-
-Written by \`npm run torture:moves -- --write-results\`, on ${new Date().toISOString().slice(0, 10)}: Node ${process.versions.node}, ${processor?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, two databases, services,
-writers and followers on one machine.
-
-${conditions(report).join('\n')}
-
-\`\`\`text
-${describeVerdict(report.verdict)}\`\`\`
-`
 }

@@ -1,31 +1,27 @@
 /**
- * `npm run torture [-- --changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked] [--write-results]`: the stream under
+ * `npm run check -- torture [--changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked]`: the stream under
  * everything that is expected to happen to it, and worse. Exits with 1 when the record of it shows a fault.
  */
-import { writeFile } from 'node:fs/promises'
-import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { isClean } from './history/check.ts'
 import { describeVerdict } from './history/report.ts'
 import { runTorture, type TortureOptions, type TortureReport } from './run-torture.ts'
 
 const usage =
-  'torture [--changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked] [--write-results]: N is a whole number from 1'
+  'torture [--changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked]: N is a whole number from 1'
 
 const options = readOptions()
 if (options === null) {
   process.stderr.write(`torture: ${usage}\n`)
   process.exitCode = 2
 } else {
-  const { writeResults, ...torture } = options
-  process.stdout.write(`seed ${torture.seed}\n`)
-  const report = await runTorture(torture)
-  process.stdout.write(`${conditions(torture, report).join('\n')}\n\n${describeVerdict(report.verdict)}`)
-  if (writeResults) await writeFile(new URL('./RESULTS.md', import.meta.url), results(torture, report))
+  process.stdout.write(`seed ${options.seed}\n`)
+  const report = await runTorture(options)
+  process.stdout.write(`${conditions(options, report).join('\n')}\n\n${describeVerdict(report.verdict)}`)
   process.exitCode = isClean(report.verdict) ? 0 : 1
 }
 
-function readOptions(): (TortureOptions & { readonly writeResults: boolean }) | null {
+function readOptions(): TortureOptions | null {
   try {
     const { values } = parseArgs({
       options: {
@@ -34,7 +30,6 @@ function readOptions(): (TortureOptions & { readonly writeResults: boolean }) | 
         seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
         keep: { type: 'string' },
         unlocked: { type: 'boolean', default: false },
-        'write-results': { type: 'boolean', default: false },
       },
     })
     const [changes, writers, seed] = [values.changes, values.writers, values.seed].map(Number)
@@ -46,7 +41,6 @@ function readOptions(): (TortureOptions & { readonly writeResults: boolean }) | 
       seed,
       unlocked: values.unlocked,
       keep: values.keep ?? null,
-      writeResults: values['write-results'],
       // Every source with a page of one, of a hundred, and with others in between.
       limits: [1, 2, 3, 5, 8, 13, 20, 34, 55, 89, 100, 100, 100, 7, 60, 1, 41, 27],
       stallOneIn: 200,
@@ -70,18 +64,4 @@ function conditions(options: TortureOptions, report: TortureReport): string[] {
     `- clocks of the services step at random between 3 hours behind and 2 minutes ahead, of which one is believed; seed ${options.seed}`,
     `- answers: ${answers.join(', ')}`,
   ]
-}
-
-function results(options: TortureOptions, report: TortureReport): string {
-  const [processor] = cpus()
-  return `# Result of the last torture
-
-Written by \`npm run torture -- --write-results\`, on ${new Date().toISOString().slice(0, 10)}: Node ${process.versions.node}, ${processor?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, services, database,
-writers and followers on one machine. The full size is a million changes; this run had ${options.changes.toLocaleString('en')}.
-
-${conditions(options, report).join('\n')}
-
-\`\`\`text
-${describeVerdict(report.verdict)}\`\`\`
-`
 }

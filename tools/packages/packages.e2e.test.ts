@@ -1,5 +1,5 @@
 /**
- * The packages as they are published, in a fresh project, with what `npm ci` has brought. `npm run test:packages` installs them
+ * The packages as they are published, in a fresh project, with what `npm ci` has brought. `npm run check -- packages` installs them
  * from their tarballs, with other releases of Node and of compilers.
  */
 import { execFile } from 'node:child_process'

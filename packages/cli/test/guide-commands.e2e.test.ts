@@ -36,11 +36,11 @@ const mirror = ranBy('packages/mirror/test/guide.e2e.test.ts')
 const receiving = ranBy('packages/sdk/test/guide.test.ts')
 const sync = ranBy('packages/service/test/guide.pg.test.ts')
 const generator = (word: string) =>
-  needs(word, 'npm run test:generators runs it, with registries of packages')
+  needs(word, 'npm run check -- generators runs it, with registries of packages')
 const cluster = needs('kubectl', 'it needs a cluster')
 const tarballs = needs(
   '.tgz',
-  'npm run test:packages installs the tarballs, with a registry for their dependencies',
+  'npm run check -- packages installs the tarballs, with a registry for their dependencies',
 )
 
 /** By document: the beginning of each block, in their order, and its account. One entry may stand for several blocks in a row. */
@@ -60,7 +60,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [
-    ['pip install', needs('pip', 'npm run test:consumers runs it, with a registry of packages')],
+    ['pip install', needs('pip', 'npm run check -- consumers runs it, with a registry of packages')],
     ['npx deskwire listen', 'here'],
   ],
   'docs/guides/databases.md': [
@@ -74,16 +74,19 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['{"status"', 'shown'],
     ['npx deskwire', databases],
     ['npx deskwire', databases],
-    ['docker compose', needs('docker', 'npm run test:deploy runs it, with images')],
+    ['docker compose', needs('docker', 'npm run check -- image runs it, with images')],
   ],
   'docs/guides/deploying.md': [
     ['create role', poolers],
     ['create role', poolers],
     ['deskwire: ', 'shown'],
-    ['podman', needs('podman', 'npm run test:deploy runs it, with images')],
-    ['useradd', needs('systemctl', 'npm run test:deploy runs the unit, in a machine with systemd')],
+    ['podman', needs('podman', 'npm run check -- image runs it, with images')],
+    ['useradd', needs('systemctl', 'npm run check -- unit runs it, in a machine with systemd')],
     ['kubectl', cluster],
-    ['alter system', needs('synchronous_standby_names', 'npm run test:deploy runs it, with two servers')],
+    [
+      'alter system',
+      needs('synchronous_standby_names', 'npm run check -- standby runs it, with two servers'),
+    ],
   ],
   'docs/guides/handlers.md': [['', webhookGuides]],
   'docs/guides/installing.md': [['', operator]],
@@ -119,7 +122,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['# prometheus.yml', 'shown'],
     [
       'npm install @opentelemetry',
-      needs('npm install', 'npm run test:collector runs it, with what a checkout has'),
+      needs('npm install', 'npm run check -- collector runs it, with what a checkout has'),
     ],
     ['# A collector', 'shown'],
     ['POST /v1/tickets', 'shown'],

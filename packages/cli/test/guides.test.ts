@@ -1,6 +1,6 @@
-/** What guides and READMEs name is there: commands, flags, settings, scripts; and nothing is installed from a registry that has it not. */
+/** What guides and READMEs name is there: commands, flags, settings; and nothing is installed from a registry that has it not. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { settings } from '@deskwire/service'
@@ -68,15 +68,6 @@ test('settings exist', () => {
   )
   expect(named.length).toBeGreaterThan(50)
   expect(named.filter((one) => !known.includes(one.split(' ')[1] as string))).toEqual([])
-})
-
-test('scripts of npm exist', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
-  const named = code.flatMap(({ file, line }) =>
-    [...line.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => [file, name] as const),
-  )
-  expect(named.length).toBeGreaterThan(10)
-  expect(named.filter(([, name]) => !Object.hasOwn(scripts, name as string))).toEqual([])
 })
 
 test('nothing of ours is installed by a name that a registry would have to know', () => {

@@ -1,4 +1,4 @@
-/** The picture of the console in README: `npm run console:screenshots` writes it. */
+/** The picture of the console in README: `npm run screenshots` writes it. */
 import { fileURLToPath } from 'node:url'
 import { test } from 'vitest'
 import { takePicture } from '../../service/test/harness/picture.ts'

@@ -41,6 +41,6 @@ test('one answers a conversation and resolves it', async () => {
   expect((await api.get(`/v1/conversations/${id}`)).json.status).toBe('resolved')
 })
 
-test('every screen is whole in light; in dark `npm run test:console` sees them', async () => {
+test('every screen is whole in light; in dark `npm run check -- console` sees them', async () => {
   await expectWhole(bench(), 'light')
 })

@@ -1,4 +1,4 @@
-/** Statements that need no session, against PostgreSQL itself: `npm run test:poolers` has a real pooler in between. */
+/** Statements that need no session, against PostgreSQL itself: `npm run check -- poolers` has a real pooler in between. */
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 import { createPool, endPool, queryWithin } from '../src/db/pool.ts'

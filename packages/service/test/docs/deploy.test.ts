@@ -1,4 +1,4 @@
-/** What `deploy/` holds fits this release: its settings exist, and the chart has its version. The rest is for `npm run test:deploy`. */
+/** What `deploy/` holds fits this release: its settings exist, and the chart has its version. The rest is for `npm run check -- chart` and others. */
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '../../src/config.ts'

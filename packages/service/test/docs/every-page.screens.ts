@@ -1,4 +1,4 @@
-/** Every sort of page in a browser, whole in light and in dark: part of `npm run test:console`, as it takes half a minute. */
+/** Every sort of page in a browser, whole in light and in dark: part of `npm run check -- console`, as it takes half a minute. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
 import { startBrowser } from '../harness/browser.ts'

@@ -1,4 +1,4 @@
-/** The pictures in docs/pages, of pages below /docs: `npm run console:screenshots` writes them. */
+/** The pictures in docs/pages, of pages below /docs: `npm run screenshots` writes them. */
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'

@@ -22,7 +22,7 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-test('pages are whole, light and dark, wide and narrow; the others are seen by `npm run test:console`', async () => {
+test('pages are whole, light and dark, wide and narrow; the others are seen by `npm run check -- console`', async () => {
   await expectWhole(browser, service.url, 'light', ['/docs/api/updateTicket'])
   await expectWhole(browser, service.url, 'dark', ['/docs'])
 })

@@ -1,6 +1,6 @@
 /**
  * Calls made up from openapi.json, right ones and wrong ones: none ends in a 5xx, every answer is one that the document
- * has, and the log stays without an error. `npm run fuzz` does the same at length, with schemathesis.
+ * has, and the log stays without an error. `npm run check -- fuzz` does the same at length, with schemathesis.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'

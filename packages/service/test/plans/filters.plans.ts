@@ -1,5 +1,5 @@
 /**
- * `npm run test:plans`: at 100,000 rows of every kind, beside as many of another organization, each filter of each list
+ * `npm run check -- plans`: at 100,000 rows of every kind, beside as many of another organization, each filter of each list
  * finds its page and its count by an index. No table is read from one end to the other, and what an index finds is not
  * thrown away again.
  */
