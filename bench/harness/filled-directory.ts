@@ -1,7 +1,7 @@
 /** A directory of many organizations that live elsewhere, each with one token, on a server of its own. */
 
 import { hashToken } from '../../packages/service/src/auth/token.ts'
-import { createHomeDirectory } from '../../packages/service/src/databases/directory.ts'
+import { createDirectory } from '../../packages/service/src/databases/directory.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
@@ -44,7 +44,7 @@ export async function fillDirectory(organizations: number) {
   await administrator.query('checkpoint')
   const asker = createPool(server.connection, { max: 1, onIdleError: () => {} })
   stack.defer(() => endPool(asker))
-  const { ownerOf } = createHomeDirectory(asker, 'directory')
+  const { ownerOf } = createDirectory(asker, 'directory')
   const pid = await server.pid()
 
   const bytesOf = async (table: string) => {

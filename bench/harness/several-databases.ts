@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createOrganization, systemClock } from '@deskwire/service'
 import { hashToken } from '../../packages/service/src/auth/token.ts'
-import { createHomeDirectory } from '../../packages/service/src/databases/directory.ts'
+import { createDirectory } from '../../packages/service/src/databases/directory.ts'
 import { type EmbeddedServer, openServer } from '../../packages/service/test/harness/embedded-server.ts'
 import { type Organization, standingUntil } from './installation.ts'
 
@@ -35,7 +35,7 @@ export async function newOrganizationIn(
   [first]: readonly [DatabaseOfMany, ...DatabaseOfMany[]],
   home: DatabaseOfMany,
 ): Promise<Organization> {
-  const directory = createHomeDirectory(first.server.pool, first.name)
+  const directory = createDirectory(first.server.pool, first.name)
   return createOrganization(home.server.pool, systemClock, 'Benchmark', async ({ organizationId, token }) => {
     if (home === first) return
     await directory.place(organizationId, home.name)

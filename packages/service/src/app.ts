@@ -14,13 +14,18 @@ import { type Admission, createAdmission } from './auth/authentication.ts'
 import type { LookUp } from './auth/look-up.ts'
 import { builtConsole } from './console/files.ts'
 import { consoleRoutes, createConsole } from './console/routes.ts'
-import { createHomeDirectory } from './databases/directory.ts'
-import { createHomes, type Homes } from './databases/homes.ts'
+import {
+  createDatabaseServices,
+  type DatabaseHandle,
+  type DatabaseServices,
+  type SharedOptions,
+} from './database-services.ts'
+import { createDirectory } from './databases/directory.ts'
+import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, documentPart, pageRoutes } from './docs/routes.ts'
-import { createHome, type Home, type HomeDatabase, type HomeOptions } from './home.ts'
 import { RequestAdmission } from './http/admit.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
@@ -49,7 +54,7 @@ export interface App {
   /** Readers of the first database's stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
   /** What answers for each database, in their order. */
-  readonly homes: readonly Home[]
+  readonly homes: readonly DatabaseServices[]
   /** The home of the organization has changed; of any, where none is named. Nothing where there is one database. */
   readonly moved: (organizationId: string | null) => void
   /** What `/metrics` says, here or elsewhere. */
@@ -68,7 +73,7 @@ export interface AppOptions {
   /** Where there are several databases, the name of this one, which holds the directory. */
   readonly name?: string
   /** The other databases, if there are any. */
-  readonly others?: readonly HomeDatabase[]
+  readonly others?: readonly DatabaseHandle[]
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
   /** How often a key may call this process; null limits nothing. */
@@ -120,11 +125,11 @@ export function createApp(options: AppOptions): App {
   } = options
   const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
   const register = createRegistry(part)
-  const databases: readonly HomeDatabase[] = [
+  const databases: readonly DatabaseHandle[] = [
     { name, pool, clock, tellWorker, isReady: () => true },
     ...others,
   ]
-  const shared: HomeOptions = { ...options, kinds, part, telemetry, resolver }
+  const shared: SharedOptions = { ...options, kinds, part, telemetry, resolver }
   const { homes, known } = openHomes(databases, shared, register)
   const pending = () => homes.reduce((sum, home) => sum + home.pending(), 0)
   const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
@@ -180,17 +185,21 @@ export function createApp(options: AppOptions): App {
 
 /** What answers for each database; of several, what knows which is whose. */
 function openHomes(
-  databases: readonly HomeDatabase[],
-  options: HomeOptions,
+  databases: readonly DatabaseHandle[],
+  options: SharedOptions,
   register: Registry,
-): { readonly homes: readonly [Home, ...Home[]]; readonly known: Homes | null } {
+): {
+  readonly homes: readonly [DatabaseServices, ...DatabaseServices[]]
+  readonly known: DatabaseRouter | null
+} {
   const [first] = databases
   if (first === undefined) throw new Error('there is no database')
-  if (databases.length === 1) return { homes: [createHome(first, options, register, null)], known: null }
+  if (databases.length === 1)
+    return { homes: [createDatabaseServices(first, options, register, null)], known: null }
   options.telemetry?.publish(register)
-  const directory = createHomeDirectory(first.pool, nameOf(first))
-  const open = (database: HomeDatabase) =>
-    createHome(
+  const directory = createDirectory(first.pool, nameOf(first))
+  const open = (database: DatabaseHandle) =>
+    createDatabaseServices(
       database,
       options,
       createRegistry(options.part, nameOf(database)),
@@ -199,11 +208,11 @@ function openHomes(
   const homes = [open(first), ...databases.slice(1).map(open)] as const
   const [asked, ...others] = homes.map((home) => ({ ...home, name: nameOf(home) }))
   if (asked === undefined) throw new Error('there is no database')
-  const known = createHomes({ directory, clock: first.clock, homes: [asked, ...others] })
+  const known = createDatabaseRouter({ directory, clock: first.clock, homes: [asked, ...others] })
   return { homes, known }
 }
 
-function nameOf(database: Pick<HomeDatabase, 'name'>): string {
+function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
   if (database.name === null) throw new Error('one of several databases has no name')
   return database.name
 }
@@ -227,7 +236,7 @@ function registerOwnRoutes(
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
   }: AppOptions,
-  homes: readonly Home[],
+  homes: readonly DatabaseServices[],
   metrics: App['metrics'],
 ): void {
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
@@ -242,8 +251,8 @@ function registerOwnRoutes(
 function admissionOf(
   server: FastifyInstance,
   { clock, rateLimit: limit }: AppOptions,
-  homes: readonly [Home, ...Home[]],
-  known: Homes | null,
+  homes: readonly [DatabaseServices, ...DatabaseServices[]],
+  known: DatabaseRouter | null,
   unauthenticated: RateLimiter | undefined,
 ): Admission {
   server.addHook('onClose', async () => void (await Promise.all(homes.map(({ uses }) => uses.settled()))))
@@ -258,7 +267,7 @@ function admissionOf(
 }
 
 /** Where there is one database, nobody knows another that an organization could have moved to. */
-function onlyHere(lookUp: Home['lookUp']): LookUp {
+function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   return async (token) => {
     const found = await lookUp(token)
     if (found.outcome === 'elsewhere') throw new OrganizationAway('moved')
@@ -270,7 +279,7 @@ function onlyHere(lookUp: Home['lookUp']): LookUp {
 const followedAtMost = 200
 const followedApart = 25
 
-function placingBy(homes: Homes): Placing {
+function placingBy(homes: DatabaseRouter): Placing {
   return {
     placeOf: homes.placeOf,
     async follow(caller, error, tried) {

@@ -1,7 +1,7 @@
 /** The databases of an installation, for commands: which there are, and which has an organization. */
 import type { FastifyBaseLogger } from 'fastify'
 import { hashToken } from './auth/token.ts'
-import { createHomeDirectory, type HomeDirectory } from './databases/directory.ts'
+import { createDirectory, type Directory } from './databases/directory.ts'
 import type { Everywhere, Member } from './databases/moves/everywhere.ts'
 import { type NamedPool, type Settled, settleDirectory } from './databases/settle.ts'
 import { DatabasesError, databasesSetting } from './db/databases.ts'
@@ -21,7 +21,7 @@ export interface Installation {
   /** The directory's first. One that is alone has no name. */
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
   /** Null where there is one database. */
-  readonly directory: HomeDirectory | null
+  readonly directory: Directory | null
   /** What is done to an organization in every database that holds anything of it. */
   readonly everywhere: Everywhere
   /** The database that has the organization; null where none has. @throws DatabasesError when it is none of these. */
@@ -51,7 +51,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const databases = await openAll(config, log)
   const [first, ...others] = databases
-  const homes = createHomeDirectory(first.pool, first.name ?? '')
+  const homes = createDirectory(first.pool, first.name ?? '')
   const directory = databases.length === 1 ? null : homes
   const named = (name: string) => {
     const found = databases.find((database) => database.name === name)

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from './config.ts'
-import { createHomeDirectory } from './databases/directory.ts'
+import { createDirectory } from './databases/directory.ts'
 import { createMoveFinisher } from './databases/moves/finish.ts'
 import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
@@ -171,7 +171,7 @@ function startFinishing(databases: readonly ServedDatabase[], log: Logger): read
   if (first?.name == null) return []
   const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
   const finisher = createMoveFinisher(
-    { pools, directory: createHomeDirectory(first.pool, first.name) },
+    { pools, directory: createDirectory(first.pool, first.name) },
     { log, isReady: (name) => databases.find((one) => one.name === name)?.isReady() === true },
   )
   finisher.start()

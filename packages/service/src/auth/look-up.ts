@@ -26,7 +26,7 @@ export interface Caller {
   readonly scopes: readonly string[]
   /** The console link that began the session, where a session calls and not its key. */
   readonly sessionId?: string
-  /** The place of its database among several (`homes.ts`); nothing where there is one. */
+  /** The place of its database among several (`databases/router.ts`); nothing where there is one. */
   readonly home?: number
 }
 
@@ -45,7 +45,7 @@ export type Lookup =
   | { readonly outcome: 'suspended'; readonly caller: Caller }
 
 /** The same in one of several databases, which may be the wrong one: the organization lives in another. */
-export type HomeLookup = Lookup | { readonly outcome: 'elsewhere' }
+export type TokenLookup = Lookup | { readonly outcome: 'elsewhere' }
 
 /** Finds keys by their tokens, and nothing else. */
 export type LookUp = (token: string) => Promise<Lookup>
@@ -59,7 +59,7 @@ interface Found {
 }
 
 /** Looks tokens up in the database; those that are asked for at the same time, together. */
-export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promise<HomeLookup> {
+export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promise<TokenLookup> {
   /** Of the tokens in this table, `d`. */
   const statementFor = (name: string, directory: string, session = '', only = '') => ({
     name,

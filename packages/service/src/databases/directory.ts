@@ -41,7 +41,7 @@ export interface Owner extends Residence {
   readonly organizationId: string
 }
 
-export interface HomeDirectory {
+export interface Directory {
   /** Whose the token with this hash (as hex) is, as far as is known here; null where nothing is. Those asked for at the same time go together. */
   ownerOf(tokenHash: string): Promise<Owner | null>
   /** Where the organization lives; null when there is none. */
@@ -79,7 +79,7 @@ const statement: PreparedStatement = {
 }
 
 /** The directory in this database, which is the first and has this name. */
-export function createHomeDirectory(pool: Pool, name: string): HomeDirectory {
+export function createDirectory(pool: Pool, name: string): Directory {
   const find = coalesce(async (hashes: readonly string[]): Promise<(Owner | null)[]> => {
     const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
     const rows = await queryText(pool, statement, [arrayParameter(bytes), name])
@@ -157,7 +157,7 @@ export function createHomeDirectory(pool: Pool, name: string): HomeDirectory {
  * can be foreseen it is to come first: nobody who is refused again and again has the directory write each time.
  */
 export async function announced<A extends string>(
-  directory: Pick<HomeDirectory, 'note' | 'forgetTokens'> | null,
+  directory: Pick<Directory, 'note' | 'forgetTokens'> | null,
   { organizationId, hash }: { readonly organizationId: string; readonly hash: Buffer },
   make: () => Promise<A>,
 ): Promise<A> {

@@ -1,7 +1,7 @@
 /** How an error that a step or a handler throws is answered. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
-import { HomeUnavailable } from '../databases/homes.ts'
+import { DatabaseUnavailable } from '../databases/router.ts'
 import { effectOf } from '../db/failure.ts'
 import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
@@ -73,7 +73,7 @@ function expectedProblem(error: FastifyError, { routeOptions, headers }: Fastify
 function databaseProblem(error: Error & { code?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey
-  if (error instanceof HomeUnavailable) return homeUnavailable
+  if (error instanceof DatabaseUnavailable) return homeUnavailable
   if (awayOf(error) !== null) return beingMoved
   const effect = effectOf(error)
   if (effect === 'unavailable') return databaseUnavailable

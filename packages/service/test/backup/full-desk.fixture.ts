@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import { tellRestored } from '../../src/backup/restored.ts'
-import { createHomeDirectory } from '../../src/databases/directory.ts'
+import { createDirectory } from '../../src/databases/directory.ts'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
@@ -41,7 +41,7 @@ export async function fullDesk(): Promise<FullDesk> {
   }
   for (const api of apis) await leftovers(api)
   const elsewhere = newId(clock)
-  const directory = createHomeDirectory(service.database.pool, 'one')
+  const directory = createDirectory(service.database.pool, 'one')
   await directory.place(elsewhere, 'two')
   await directory.note(elsewhere, [Buffer.alloc(32, 7)])
   await halfMoved(service.database.pool, elsewhere)

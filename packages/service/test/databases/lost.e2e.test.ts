@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hashToken } from '../../src/auth/token.ts'
-import { createHomeDirectory } from '../../src/databases/directory.ts'
+import { createDirectory } from '../../src/databases/directory.ts'
 import { startEmbedded } from '../../src/db/embedded/index.ts'
 import { processesOf, signal } from '../../src/db/embedded/processes.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -32,7 +32,7 @@ test('a database that is lost costs its own organizations 503, and nobody else a
   const two = await startEmbedded({ dataDir, log: () => {} })
   await using services = createServices()
   try {
-    const directory = createHomeDirectory(one.pool, 'one')
+    const directory = createDirectory(one.pool, 'one')
     const pool = createPool(two.connection, { max: 2, onIdleError: () => {} })
     await migrate(pool, schemaOf())
     const made: NewKey[] = []

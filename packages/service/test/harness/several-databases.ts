@@ -1,7 +1,7 @@
 /** An API over several databases, with what a worker of all of them would be, over real HTTP. */
 import pino from 'pino'
 import { hashToken } from '../../src/auth/token.ts'
-import { createHomeDirectory, type HomeDirectory } from '../../src/databases/directory.ts'
+import { createDirectory, type Directory } from '../../src/databases/directory.ts'
 import type { DeliverySettings } from '../../src/delivery/model.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
@@ -15,7 +15,7 @@ import { type Api, createApi } from './service.ts'
 export interface SeveralDatabases extends AsyncDisposable {
   readonly databases: readonly TestDatabase[]
   readonly served: readonly [ServedDatabase, ...ServedDatabase[]]
-  readonly directory: HomeDirectory
+  readonly directory: Directory
   readonly logged: readonly Record<string, unknown>[]
   /** Another API on the same databases. */
   startApi(): Promise<{ readonly address: string; stop(): Promise<void> }>
@@ -32,7 +32,7 @@ export async function severalDatabases(settings: Partial<DeliverySettings> = {})
     served({ name: names[place] ?? '', pool, address: connection }),
   ) as [ServedDatabase, ...ServedDatabase[]]
   const [first, ...others] = each
-  const directory = createHomeDirectory(first.pool, names[0])
+  const directory = createDirectory(first.pool, names[0])
   const logged: Record<string, unknown>[] = []
   const log = pino({ ...logOptions, level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) })
   const stops: (() => Promise<void>)[] = []

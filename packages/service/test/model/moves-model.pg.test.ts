@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import pino from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { createHomeDirectory, directoryChannel } from '../../src/databases/directory.ts'
+import { createDirectory, directoryChannel } from '../../src/databases/directory.ts'
 import { type Databases, dropSource, moveOrganization } from '../../src/databases/moves/move.ts'
 import { listen } from '../../src/db/listen.ts'
 import { createOrganization } from '../../src/organization/create.ts'
@@ -72,7 +72,7 @@ test('every answer is the one that the model gives, wherever the organization is
   await using one = await testDatabase()
   await using two = await testDatabase()
   const clock = testClock()
-  const directory = createHomeDirectory(one.pool, names[0])
+  const directory = createDirectory(one.pool, names[0])
   const databases: Databases = {
     pools: new Map([
       [names[0], one.pool],

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Pool } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHomeDirectory } from '../../src/databases/directory.ts'
+import { createDirectory } from '../../src/databases/directory.ts'
 import { finishMoves } from '../../src/databases/moves/finish.ts'
 import {
   abortMove,
@@ -55,7 +55,7 @@ function databasesOf(one: Pool, two: Pool): Databases {
       ['one', one],
       ['two', two],
     ]),
-    directory: createHomeDirectory(one, 'one'),
+    directory: createDirectory(one, 'one'),
     clock: systemClock,
   }
 }

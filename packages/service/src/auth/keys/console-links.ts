@@ -3,7 +3,7 @@
  * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { announced, type HomeDirectory } from '../../databases/directory.ts'
+import { announced, type Directory } from '../../databases/directory.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
@@ -55,7 +55,7 @@ interface ConsoleLinkServices {
   /** Encrypts an answer about a link, as it holds its secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
   /** Told of links and sessions before they are made, where another database than this finds them; null where none does. */
-  readonly directory?: Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> | null
+  readonly directory?: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }
 
 export interface ConsoleLinks {

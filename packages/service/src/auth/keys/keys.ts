@@ -3,7 +3,7 @@
  * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { announced, type HomeDirectory } from '../../databases/directory.ts'
+import { announced, type Directory } from '../../databases/directory.ts'
 import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
 import { type Outcome, refused } from '../../http/replies.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
@@ -43,7 +43,7 @@ interface KeyServices {
   /** Something may be due: endpoints were disabled. */
   readonly wake: () => void
   /** Told of tokens before they are made, where another database than this finds keys by them; null where none does. */
-  readonly directory?: Pick<HomeDirectory, 'note' | 'forgetTokens'> | null
+  readonly directory?: Pick<Directory, 'note' | 'forgetTokens'> | null
 }
 
 /** The record with its token, which is shown this once. */

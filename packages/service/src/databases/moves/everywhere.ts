@@ -13,7 +13,7 @@ import {
   type OrganizationStanding,
 } from '../../organization/standing.ts'
 import { markCopy, type SuspensionOutcome } from '../../organization/suspension.ts'
-import type { HomeDirectory } from '../directory.ts'
+import type { Directory } from '../directory.ts'
 import { asMover, endCapture } from './capture.ts'
 
 /** One of the databases of an installation. */
@@ -28,7 +28,7 @@ export interface Member {
 export interface Everywhere {
   /** The directory's first. */
   readonly databases: readonly [Member, ...Member[]]
-  readonly directory: Pick<HomeDirectory, 'homeOf' | 'forget'>
+  readonly directory: Pick<Directory, 'homeOf' | 'forget'>
 }
 
 /** The organization is not, or not yet, what was asked for in every database; the message says where, and what to do. */

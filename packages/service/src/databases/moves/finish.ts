@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { loggable } from '../../kernel/loggable.ts'
 import { type Periodic, periodic } from '../../kernel/periodic.ts'
-import type { HomeDirectory } from '../directory.ts'
+import type { Directory } from '../directory.ts'
 import { arrive } from './turn.ts'
 
 /** From the end of a look to the next, in milliseconds. */
@@ -25,7 +25,7 @@ export async function finishMoves(
   from: string,
   databases: {
     readonly pools: ReadonlyMap<string, Pool>
-    readonly directory: Pick<HomeDirectory, 'homeOf' | 'note' | 'turn'>
+    readonly directory: Pick<Directory, 'homeOf' | 'note' | 'turn'>
   },
 ): Promise<number> {
   const { pools, directory } = databases

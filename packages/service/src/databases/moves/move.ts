@@ -9,7 +9,7 @@ import { explainDatabaseFailure } from '../../db/failure.ts'
 import { type Clock, stopwatch } from '../../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../../organization/deletion.ts'
 import { logWeeks, makeSameLogWeeks } from '../../retention/log-weeks.ts'
-import type { HomeDirectory } from '../directory.ts'
+import type { Directory } from '../directory.ts'
 import { beginCapture, endCapture } from './capture.ts'
 import { keptRows } from './compare.ts'
 import { compareStep, copyStep, type Sides } from './copy.ts'
@@ -22,7 +22,7 @@ export { MoveError }
 /** The databases by their names, and where organizations are among them. */
 export interface Databases {
   readonly pools: ReadonlyMap<string, Pool>
-  readonly directory: Pick<HomeDirectory, 'homeOf' | 'note' | 'turn'>
+  readonly directory: Pick<Directory, 'homeOf' | 'note' | 'turn'>
   /** Of the first of them. */
   readonly clock: Clock
 }

@@ -16,7 +16,7 @@ import { isHeldElsewhere } from '../../db/failure.ts'
 import { type Tx, transaction } from '../../db/transaction.ts'
 import { deliveriesChannel, encodeDeliveries } from '../../journal/notifier.ts'
 import { stopwatch } from '../../kernel/timestamps.ts'
-import type { HomeDirectory } from '../directory.ts'
+import type { Directory } from '../directory.ts'
 import { asMover, fenceOf } from './capture.ts'
 import { lastStep, type Sides } from './copy.ts'
 import { MoveError, requireSameKey } from './requirements.ts'
@@ -174,7 +174,7 @@ interface Departed {
   /** The names of both. */
   readonly from: string
   readonly to: string
-  readonly directory: Pick<HomeDirectory, 'note' | 'turn' | 'homeOf'>
+  readonly directory: Pick<Directory, 'note' | 'turn' | 'homeOf'>
 }
 
 /**

@@ -1,31 +1,24 @@
 /**
- * What answers for the organizations of one database: their journal, their readers, everything that routes work with. It knows
+ * The services of one database: the journal of its organizations, their readers, all that routes work with. It knows
  * of no other database. A process has one of each database that it serves (`app.ts` puts them together).
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { consoleLinkPart } from './auth/keys/console-link-routes.ts'
-import { createConsoleLinks } from './auth/keys/console-links.ts'
-import { createKeys } from './auth/keys/keys.ts'
-import { keyPart } from './auth/keys/routes.ts'
-import { createKeyStore } from './auth/keys/store.ts'
-import { createLookUp, type HomeLookup } from './auth/look-up.ts'
-import { scopeNames } from './auth/scopes.ts'
+import { keyParts } from './auth/keys/parts.ts'
+import { createLookUp, type TokenLookup } from './auth/look-up.ts'
 import { createUseRecorder, type UseRecorder } from './auth/uses.ts'
-import type { HomeDirectory } from './databases/directory.ts'
+import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
-import { createEndpointQueues } from './delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
-import { createReadPayload } from './delivery/payload.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
 import { whetherAnswers } from './http/health.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './http/idempotency.ts'
 import { type Part, partOf } from './http/route.ts'
 import type { StorageLimits } from './journal/change.ts'
-import { type CallUnderClock, createJournal } from './journal/journal.ts'
+import { createJournal } from './journal/journal.ts'
 import { createNotifier, type TellWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -49,21 +42,12 @@ import { missingLogWeeks } from './retention/log-weeks.ts'
 import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
 import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
-import { deliveryPart } from './webhooks/delivery-routes.ts'
-import { createEndpoints } from './webhooks/endpoints.ts'
-import { createEventTypes } from './webhooks/event-types.ts'
 import { readNamedKeys } from './webhooks/installation-key.ts'
-import { createDeliveryLog } from './webhooks/log.ts'
-import { createRecoveryStore } from './webhooks/recovery.ts'
-import { recoveryPart } from './webhooks/recovery-routes.ts'
-import { endpointPart } from './webhooks/routes.ts'
-import { statsPart } from './webhooks/stats-routes.ts'
-import { createWebhookStore } from './webhooks/store.ts'
-import { createTargetCheck } from './webhooks/target-check.ts'
+import { webhookParts } from './webhooks/parts.ts'
 import { createVault, keysOf } from './webhooks/vault.ts'
 
 /** A database that a process serves. */
-export interface HomeDatabase {
+export interface DatabaseHandle {
   /** As DESKWIRE_DATABASES names it; null of one that is alone. */
   readonly name: string | null
   readonly pool: Pool
@@ -76,7 +60,7 @@ export interface HomeDatabase {
 }
 
 /** What is the same for all databases of a process. */
-export interface HomeOptions {
+export interface SharedOptions {
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
   /** How long a search for words may take, in milliseconds. */
@@ -92,14 +76,14 @@ export interface HomeOptions {
   readonly resolver: Resolver
 }
 
-export interface Home {
+export interface DatabaseServices {
   readonly name: string | null
   readonly parts: readonly Part[]
   readonly idempotency: IdempotencyStore
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
   readonly maintenance: Maintenance
-  readonly lookUp: (token: string) => Promise<HomeLookup>
+  readonly lookUp: (token: string) => Promise<TokenLookup>
   readonly uses: UseRecorder
   /** Whether the database answers, as it was at most a second ago. */
   readonly answers: () => Promise<boolean>
@@ -112,7 +96,7 @@ export interface Home {
 }
 
 /** The directory, for a database that is not its own. */
-type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> & {
+type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> & {
   readonly pool: Pool
 }
 
@@ -120,12 +104,12 @@ type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTok
  * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
  * own: null of one that is.
  */
-export function createHome(
-  { name, pool, clock, tellWorker, isReady }: HomeDatabase,
-  options: HomeOptions,
+export function createDatabaseServices(
+  { name, pool, clock, tellWorker, isReady }: DatabaseHandle,
+  options: SharedOptions,
   register: Registry,
   directory: DirectoryElsewhere | null,
-): Home {
+): DatabaseServices {
   const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
   const of = name === null ? {} : { database: name }
   const notifier = createNotifier(
@@ -168,13 +152,17 @@ export function createHome(
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
   const desk = deskParts({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })
-  const services: Services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
+  const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
   return {
     name,
     parts: [
       ...desk.parts,
-      ...webhookParts(services, options),
-      ...keyParts(services, directory),
+      ...webhookParts({ ...services, settings, resolver: options.resolver }),
+      ...keyParts({
+        ...services,
+        seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
+        directory,
+      }),
       partOf(() => organizationPart.routes, createOrganizations(database, clock)),
     ],
     idempotency: createIdempotencyStore(
@@ -215,75 +203,4 @@ function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): 
   }
   const database: FairPool = new FairPool(pool, observer)
   return database
-}
-
-/** What keys, endpoints and their like, which are no kinds, are made of. */
-interface Services {
-  readonly database: Database
-  readonly clock: Clock
-  readonly callUnderClock: CallUnderClock
-  readonly vault: ReturnType<typeof createVault>
-  readonly wake: () => void
-  readonly kinds: readonly Kind[]
-}
-
-function keyParts(
-  { database, clock, callUnderClock, vault, wake, kinds }: Services,
-  directory: Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> | null,
-): readonly Part[] {
-  const store = createKeyStore(database, callUnderClock)
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
-  const seal = (answer: string, organizationId: string, id: string) =>
-    vault.seal(answer, { organizationId, webhookId: id })
-  const keys = createKeys({ store, clock, scopes, seal, wake, directory })
-  const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
-  return [
-    partOf(() => keyPart(kinds).routes, { keys, store, clock }),
-    partOf(() => consoleLinkPart(kinds).routes, { links }),
-  ]
-}
-
-function webhookParts(
-  { database, clock, callUnderClock, vault, wake, kinds }: Services,
-  { settings: { schedule, rotationOverlap, logRetention }, resolver }: HomeOptions,
-): readonly Part[] {
-  const tables = kinds.map((kind) => kind.table)
-  const store = createWebhookStore(database, callUnderClock, logRetention)
-  const eventTypes = createEventTypes(kinds)
-  const { answerTimeout, disableAfter } = schedule
-  const queues = createEndpointQueues(database, tables)
-  const endpoints = createEndpoints({
-    store,
-    clock,
-    eventTypes,
-    vault,
-    rotationOverlap,
-    disableAfter,
-    wake,
-    checkTarget: createTargetCheck(resolver, answerTimeout),
-    failPending: (organizationId, webhookId, reason) =>
-      queues.failPending({ organizationId, webhookId }, reason, clock.now()),
-  })
-  const deliveries = createDeliveryLog(database)
-  const payloadOf = createReadPayload(database, tables)
-  const services = {
-    endpoints,
-    store,
-    deliveries,
-    payloadOf,
-    eventTypes,
-    vault,
-    clock,
-    schedule,
-    hasten: queues.hasten,
-    retention: logRetention,
-    wake,
-  }
-  const recoveries = createRecoveryStore(database, callUnderClock)
-  return [
-    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock, disableAfter }),
-    partOf(() => deliveryPart(kinds).routes, services),
-    partOf(() => recoveryPart.routes, { ...services, recoveries }),
-    partOf(() => statsPart(kinds).routes, { ...services, database }),
-  ]
 }

@@ -1,20 +1,20 @@
 /**
- * Which of several databases answers a request: the home of its organization, as the directory has it (`home-directory.ts`). What the
+ * Which of several databases answers a request: the home of its organization, as the directory has it (`directory.ts`). What the
  * directory said is kept, so that it is asked for a token once, and can be away; and is never relied on: each home is asked whether
  * it serves the organization, by the look-up of the token and by every change. One that does not says so, and then the directory is asked
  * anew, while the request waits (decision 65).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Caller, HomeLookup, LookUp } from '../auth/look-up.ts'
+import type { Caller, LookUp, TokenLookup } from '../auth/look-up.ts'
 import { hashToken } from '../auth/token.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import type { HomeDirectory, Owner } from './directory.ts'
+import type { Directory, Owner } from './directory.ts'
 
 /** One of the databases, for whom it is asked about. */
-interface HomeOfMany {
+interface RoutedDatabase {
   /** As the directory calls it. */
   readonly name: string
-  readonly lookUp: (token: string) => Promise<HomeLookup>
+  readonly lookUp: (token: string) => Promise<TokenLookup>
   /** Whether it can be used: it has this release's schema, and the encryption key of this process. */
   readonly isReady: () => boolean
   /** Whether it answers, as it was a moment ago. */
@@ -22,14 +22,14 @@ interface HomeOfMany {
 }
 
 /** The database that has the organization cannot be used. Nothing was asked of it. */
-export class HomeUnavailable extends Error {}
+export class DatabaseUnavailable extends Error {}
 
-export interface Homes {
-  /** Whom a token belongs to, with the place of the home. @throws HomeUnavailable */
+export interface DatabaseRouter {
+  /** Whom a token belongs to, with the place of the home. @throws DatabaseUnavailable */
   readonly lookUp: LookUp
-  /** The place of the home in which this token is; null where nobody knows it. @throws HomeUnavailable */
+  /** The place of the home in which this token is; null where nobody knows it. @throws DatabaseUnavailable */
   placeOf(token: string): Promise<number | null>
-  /** The caller, with the home that the directory knows now: the one that it had does not serve the organization. @throws HomeUnavailable */
+  /** The caller, with the home that the directory knows now: the one that it had does not serve the organization. @throws DatabaseUnavailable */
   follow(caller: Caller): Promise<Caller>
   /** What was said of the organization is not to be believed any more; of all, when none is named. */
   forget(organizationId: string | null): void
@@ -49,19 +49,19 @@ interface Known extends Pick<Owner, 'database' | 'moves'> {
   readonly readAt: number
 }
 
-export function createHomes(options: {
-  readonly directory: Pick<HomeDirectory, 'ownerOf' | 'homeOf'>
+export function createDatabaseRouter(options: {
+  readonly directory: Pick<Directory, 'ownerOf' | 'homeOf'>
   /** In their order, the directory's first. */
-  readonly homes: readonly [HomeOfMany, ...HomeOfMany[]]
+  readonly homes: readonly [RoutedDatabase, ...RoutedDatabase[]]
   readonly clock: Clock
-}): Homes {
+}): DatabaseRouter {
   const { directory, homes, clock } = options
   const [first] = homes
   const places = new Map(homes.map(({ name }, place) => [name, place]))
   const organizations = new Map<string, string>()
   const residences = new Map<string, Known>()
-  /** Homes that let a look-up wait for too long, until they answer again. */
-  const silent = new Set<HomeOfMany>()
+  /** DatabaseRouter that let a look-up wait for too long, until they answer again. */
+  const silent = new Set<RoutedDatabase>()
 
   async function ownerOf(hash: string): Promise<Owner | null> {
     const organizationId = organizations.get(hash)
@@ -94,26 +94,26 @@ export function createHomes(options: {
     keep(residences, organizationId, { database, moves, readAt: clock.now() })
   }
 
-  /** @throws HomeUnavailable */
-  function usable(database: string): { readonly home: HomeOfMany; readonly place: number } {
+  /** @throws DatabaseUnavailable */
+  function usable(database: string): { readonly home: RoutedDatabase; readonly place: number } {
     const place = places.get(database)
     const home = place === undefined ? undefined : homes[place]
     if (home === undefined || place === undefined)
-      throw new HomeUnavailable(`the database ${database} is not one that this process was given`)
-    if (!home.isReady()) throw new HomeUnavailable(`the database ${database} is not ready`)
+      throw new DatabaseUnavailable(`the database ${database} is not one that this process was given`)
+    if (!home.isReady()) throw new DatabaseUnavailable(`the database ${database} is not ready`)
     if (silent.has(home)) {
       void home.answers().then((does) => does && silent.delete(home))
-      throw new HomeUnavailable(`the database ${database} does not answer`)
+      throw new DatabaseUnavailable(`the database ${database} does not answer`)
     }
     return { home, place }
   }
 
-  /** What it answers, in time. @throws HomeUnavailable, as a rejection */
-  function answered<A>(home: HomeOfMany, answer: Promise<A>): Promise<A> {
+  /** What it answers, in time. @throws DatabaseUnavailable, as a rejection */
+  function answered<A>(home: RoutedDatabase, answer: Promise<A>): Promise<A> {
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     const late = setTimeout(() => {
       silent.add(home)
-      reject(new HomeUnavailable(`the database ${home.name} does not answer`))
+      reject(new DatabaseUnavailable(`the database ${home.name} does not answer`))
     }, answersWithin)
     answer.then(resolve, reject).finally(() => clearTimeout(late))
     return promise
@@ -129,7 +129,7 @@ export function createHomes(options: {
         const { home, place } = usable(owner.database)
         const found = await answered(home, home.lookUp(token))
         if (found.outcome === 'elsewhere') {
-          if (n === tries) throw new HomeUnavailable('no database serves the organization')
+          if (n === tries) throw new DatabaseUnavailable('no database serves the organization')
           residences.delete(owner.organizationId)
           if (n > 0) await delay(triesApart)
           continue
@@ -153,7 +153,7 @@ export function createHomes(options: {
     async follow(caller) {
       const { organizationId } = caller
       const residence = await answered(usable(first.name).home, directory.homeOf(organizationId))
-      if (residence === null) throw new HomeUnavailable('no database has the organization')
+      if (residence === null) throw new DatabaseUnavailable('no database has the organization')
       residences.delete(organizationId)
       learn(organizationId, residence)
       return { ...caller, home: usable(residence.database).place }

@@ -1,0 +1,73 @@
+/** The routes of endpoints, their deliveries, recoveries and figures, with what they work on. */
+import type { Database } from '../db/fair-pool.ts'
+import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
+import type { DeliverySettings } from '../delivery/model.ts'
+import { createReadPayload } from '../delivery/payload.ts'
+import type { Resolver } from '../delivery/target/resolver.ts'
+import { type Part, partOf } from '../http/route.ts'
+import type { CallUnderClock } from '../journal/journal.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Kind } from '../kinds/model/kind.ts'
+import { deliveryPart } from './delivery-routes.ts'
+import { createEndpoints } from './endpoints.ts'
+import { createEventTypes } from './event-types.ts'
+import { createDeliveryLog } from './log.ts'
+import { createRecoveryStore } from './recovery.ts'
+import { recoveryPart } from './recovery-routes.ts'
+import { endpointPart } from './routes.ts'
+import { statsPart } from './stats-routes.ts'
+import { createWebhookStore } from './store.ts'
+import { createTargetCheck } from './target-check.ts'
+import type { Vault } from './vault.ts'
+
+export function webhookParts(options: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly callUnderClock: CallUnderClock
+  readonly vault: Vault
+  /** Deliveries may be due. */
+  readonly wake: () => void
+  readonly kinds: readonly Kind[]
+  readonly settings: DeliverySettings
+  readonly resolver: Resolver
+}): readonly Part[] {
+  const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver } = options
+  const { schedule, rotationOverlap, logRetention } = settings
+  const tables = kinds.map((kind) => kind.table)
+  const store = createWebhookStore(database, callUnderClock, logRetention)
+  const eventTypes = createEventTypes(kinds)
+  const { answerTimeout, disableAfter } = schedule
+  const queues = createEndpointQueues(database, tables)
+  const endpoints = createEndpoints({
+    store,
+    clock,
+    eventTypes,
+    vault,
+    rotationOverlap,
+    disableAfter,
+    wake,
+    checkTarget: createTargetCheck(resolver, answerTimeout),
+    failPending: (organizationId, webhookId, reason) =>
+      queues.failPending({ organizationId, webhookId }, reason, clock.now()),
+  })
+  const services = {
+    endpoints,
+    store,
+    deliveries: createDeliveryLog(database),
+    payloadOf: createReadPayload(database, tables),
+    eventTypes,
+    vault,
+    clock,
+    schedule,
+    hasten: queues.hasten,
+    retention: logRetention,
+    wake,
+  }
+  const recoveries = createRecoveryStore(database, callUnderClock)
+  return [
+    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock, disableAfter }),
+    partOf(() => deliveryPart(kinds).routes, services),
+    partOf(() => recoveryPart.routes, { ...services, recoveries }),
+    partOf(() => statsPart(kinds).routes, { ...services, database }),
+  ]
+}
