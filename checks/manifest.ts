@@ -183,13 +183,6 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 1,
     when: 'night',
   },
-  migrations: {
-    shows: 'no migration holds a writer up for a second beside a million rows',
-    program: ['checks/migrations.ts'],
-    needs: [],
-    minutes: 5,
-    when: 'night',
-  },
   upgrade: {
     shows: 'writers, followers and receivers notice nothing of a rollout from an earlier release',
     program: ['checks/upgrade.ts'],

@@ -22,12 +22,11 @@ import { stepsOf } from './operator/guide.ts'
 import { startLoad } from './operator/load.ts'
 import { openShell } from './operator/shell.ts'
 import { report } from './report.ts'
-import { tarballsOf } from './upgrade/release.ts'
+import { firstRelease, tarballsOf } from './upgrade/release.ts'
 
 const { values } = parseArgs({
   options: {
-    // The first that says what an installation lacks, and runs behind a pooler.
-    from: { type: 'string', default: '1202fbb' },
+    from: { type: 'string', default: firstRelease() },
   },
 })
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -7,12 +7,12 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { isClean } from './torture/history/check.ts'
 import { describeVerdict } from './torture/history/report.ts'
+import { firstRelease } from './upgrade/release.ts'
 import { rollOut } from './upgrade/roll-out.ts'
 
 const { values } = parseArgs({
   options: {
-    // The oldest whose databases this release upgrades without anybody having to stop it first.
-    from: { type: 'string', default: 'f99ceac' },
+    from: { type: 'string', default: firstRelease() },
     changes: { type: 'string', default: '40000' },
     writers: { type: 'string', default: '16' },
     seed: { type: 'string', default: '1' },

@@ -122,9 +122,9 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
         from r
         returning removed_at is null as live, octet_length(body) as bytes, content_term(body) as content),${words}
     counted as (
-      insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, content_of_digest,
+      insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest,
           stored_bytes, removed_count, last_number)
-        select $1, 'customer', n.live, n.digest, n.content, n.digest, n.bytes, n.removed, 0
+        select $1, 'customer', n.live, n.digest, n.content, n.bytes, n.removed, 0
           from (select count(*) filter (where r.live) as live, count(*) filter (where not r.live) as removed,
               mod(mod(coalesce(sum(digest_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64) as digest,
               (select coalesce(sum(a.bytes), 0) from added a where a.live) as bytes,
@@ -133,8 +133,7 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
         on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
           stored_bytes = c.stored_bytes + excluded.stored_bytes, removed_count = c.removed_count + excluded.removed_count,
           digest = mod(c.digest + excluded.digest, ${digestModulus}),
-          content_digest = mod(c.content_digest + excluded.content_digest, ${digestModulus}),
-          content_of_digest = mod(c.digest + excluded.digest, ${digestModulus}))
+          content_digest = mod(c.content_digest + excluded.content_digest, ${digestModulus}))
     update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
       where c.organization_id = $1`
   return { text, values }

@@ -7,6 +7,19 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** The oldest revision whose databases this release upgrades: the one that made the baseline of the schema. */
+export function firstRelease(): string {
+  const made = [
+    'log',
+    '--diff-filter=A',
+    '--format=%h',
+    '-1',
+    '--',
+    'packages/service/src/db/migrations/baseline.ts',
+  ]
+  return execFileSync('git', made, { cwd: root, encoding: 'utf8' }).trim()
+}
+
 /** The command line of this checkout. */
 export const thisRelease = join(root, 'packages/cli/src/main.ts')
 

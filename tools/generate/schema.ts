@@ -24,21 +24,14 @@ const tables: Readonly<Record<string, string>> = {
   organization_clocks:
     'One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
   kind_counters:
-    'How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.',
+    'How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.',
   ...Object.fromEntries(
     kinds.flatMap(({ plural, table }) => [
       [
         table.name,
         `The stream of ${plural}: rows that exist, and removal records where rows were, in the one order of (updated_at, id).`,
       ],
-      ...(table.searchable
-        ? [
-            [
-              `${table.name}_words`,
-              `What ${plural} are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).`,
-            ],
-          ]
-        : []),
+      ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
     ]),
   ),
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',

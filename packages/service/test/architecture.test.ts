@@ -194,8 +194,6 @@ describe('SQL', () => {
     const writes = new RegExp(`(insert into|update|delete from) (${tables.join('|')})\\b`)
     expect(violations(writes).filter((path) => !path.startsWith('db/migrations/'))).toEqual([
       'journal/commit-function.ts',
-      // Of the content digests alone: it counts what earlier releases wrote.
-      'journal/content-recount.ts',
       // Of stored responses, which are of no stream.
       'journal/sql-fragments.ts',
       'retention/erasure.ts',
@@ -278,9 +276,6 @@ describe('SQL', () => {
         "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
         "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
         'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
-        // A fragment names it.
-        'journal/content-recount.ts: update kind_counters c set content_digest = 0, con',
-        'journal/content-recount.ts: update kind_counters c set content_recount = null,',
         'journal/epoch.ts: select i.epoch from installation i union select c.',
         'journal/epoch.ts: update installation set epoch = $1 where singleton',
         // One call for several organizations, each named in the argument.

@@ -84,7 +84,6 @@ const invoice = defineKind({
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'status'],
         search: true,
-        bodyVersion: true,
       }),
     },
   ],

@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
 import { allowStatements } from '../db/silence.ts'
 import type { Tx } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
@@ -99,13 +100,15 @@ export const sessionSettings = [
 async function headerOf(client: PoolClient, contents: Contents, clock: Clock): Promise<Header> {
   const migrations = await appliedMigrations(client)
   if (migrations === null) throw nothingThere()
-  const known = new Set(contents.migrations.map(({ id }) => id))
-  const unknown = migrations.filter((id) => !known.has(id))
-  if (unknown.length > 0) {
+  const unknown = unknownMigrations(contents, migrations)
+  if (unknown?.areUnreleased)
     throw new BackupError(
-      `the database is newer than this version of Deskwire: it holds the migration ${unknown.join(', ')}; back it up with the version that made it, or a newer one`,
+      `the database was made before the first release of Deskwire, and this version does not read it: ${unreleasedAdvice}`,
     )
-  }
+  if (unknown !== null)
+    throw new BackupError(
+      `the database is newer than this version of Deskwire: it holds the migration ${unknown.ids.join(', ')}; back it up with the version that made it, or a newer one`,
+    )
   const weeks = await contents.weeksOf(client)
   return { createdAt: formatTimestamp(clock.now()), version, migrations: [...migrations], weeks: [...weeks] }
 }

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { applyWithin, migrationLock, provideFunctions } from '../db/migrate.ts'
-import type { Schema } from '../db/migration.ts'
+import { type Schema, unknownMigrations } from '../db/migration.ts'
 import { allowStatements } from '../db/silence.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
@@ -52,7 +52,7 @@ interface Restored {
 
 /**
  * Reads the whole file once, and touches nothing.
- * @throws BackupError when it is no backup, is damaged, or is of a newer release.
+ * @throws BackupError when it is no backup, is damaged, or is of a newer release or from before the first.
  */
 export async function checkBackup(path: string, schema: Schema): Promise<CheckedBackup> {
   await verifyBackupFile(path)
@@ -61,11 +61,12 @@ export async function checkBackup(path: string, schema: Schema): Promise<Checked
   const first = await frames.next()
   await frames.return(undefined)
   const header = parseContent(first.value, 'header', headerSchema)
-  const known = new Set(schema.migrations.map(({ id }) => id))
-  const unknown = header.migrations.filter((id) => !known.has(id))
-  if (unknown.length === 0) return { path, size, header }
+  const unknown = unknownMigrations(schema, header.migrations)
+  if (unknown === null) return { path, size, header }
   throw new BackupError(
-    `${path} is of a newer version of Deskwire (${header.version}): it holds the migration ${unknown.join(', ')}; restore it with the version that made it, or a newer one`,
+    unknown.areUnreleased
+      ? `${path} was made before the first release of Deskwire, and this version does not read it: restore it with the version that made it`
+      : `${path} is of a newer version of Deskwire (${header.version}): it holds the migration ${unknown.ids.join(', ')}; restore it with the version that made it, or a newer one`,
   )
 }
 

@@ -5,7 +5,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
 import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
-import type { Gradually, Migration, PieceOfWork, Schema, SchemaFunction } from './migration.ts'
+import {
+  type Gradually,
+  type Migration,
+  type PieceOfWork,
+  type Schema,
+  type SchemaFunction,
+  unknownMigrations,
+  unreleasedAdvice,
+} from './migration.ts'
 import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
@@ -17,8 +25,8 @@ export const migrationLock = 6_737_201_101
 
 /**
  * Applies what is missing, in the order of the ids, each migration in a transaction of its own, and answers
- * with the ids applied. Throws MigrationError when the server is too old, or the database knows a migration that
- * this code does not.
+ * with the ids applied. Throws MigrationError when the server is too old, or the database has a migration that this code does not
+ * know: of a later version, or from before the first release.
  */
 export async function migrate(pool: Pool, schema: Schema): Promise<readonly string[]> {
   const client = await pool.connect()
@@ -82,13 +90,15 @@ async function applyMissing(
   await client.query(migrationsTable)
   const { rows } = await client.query<{ id: string }>('select id from schema_migrations order by id')
   const applied = new Set(rows.map(({ id }) => id))
-  const known = new Set(migrations.map(({ id }) => id))
-  const unknown = [...applied].filter((id) => !known.has(id))
-  if (unknown.length > 0) {
+  const unknown = unknownMigrations({ migrations }, applied)
+  if (unknown?.areUnreleased)
     throw new MigrationError(
-      `the database is newer than this version of Deskwire: it holds the migration ${unknown.join(', ')}; start the version that made it, or a newer one`,
+      `the database was made before the first release of Deskwire, and this version does not read it; nothing was changed: ${unreleasedAdvice}`,
     )
-  }
+  if (unknown !== null)
+    throw new MigrationError(
+      `the database is newer than this version of Deskwire: it holds the migration ${unknown.ids.join(', ')}; start the version that made it, or a newer one`,
+    )
   const missing = [...migrations].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !applied.has(id))
   for (const migration of missing) await apply(client, migration)
   await provideFunctions(client, functions)

@@ -17,6 +17,28 @@ export interface Schema {
   readonly functions: readonly SchemaFunction[]
 }
 
+/** Migrations that a database or a backup has had, and that this version does not know. */
+interface UnknownMigrations {
+  readonly ids: readonly string[]
+  /** One of them is from before the baseline, which is the first migration since the first release. */
+  readonly areUnreleased: boolean
+}
+
+/** Those of the applied migrations that the schema does not know; null when it knows all. */
+export function unknownMigrations(
+  { migrations }: { readonly migrations: readonly { readonly id: string }[] },
+  applied: Iterable<string>,
+): UnknownMigrations | null {
+  const known = migrations.map(({ id }) => id).sort()
+  const ids = [...applied].filter((id) => !known.includes(id))
+  const [baseline = ''] = known
+  return ids.length === 0 ? null : { ids, areUnreleased: ids.some((id) => id < baseline) }
+}
+
+/** What to do with a database that was made before the first release. */
+export const unreleasedAdvice =
+  'export what it holds with the version that made it (deskwire export), or start with an empty database'
+
 /** A plpgsql function with these arguments, named after its purpose and its text. `settings` hold while it runs. */
 export function schemaFunction(
   purpose: string,

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
+import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
 import { connections, type DatabaseSettings } from '../db/open.ts'
 import { judgeSessions, lookAtSessions, PoolerError, requireSessions } from '../db/pooler.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -118,7 +119,7 @@ export function poolerFailure(error: unknown): Finding | null {
 }
 
 /** Connections that a process of each role opens at most, with its listener: API and worker beside it. */
-const ofAProcess = connections + 7 + 18
+const ofAProcess = connections + 7 + 16
 
 /** Whether another process would find connections. */
 export async function checkConnections(pool: Pool): Promise<Finding> {
@@ -187,21 +188,22 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
   if (!(await hasSchema(pool)))
     return finding.warning('there is no schema yet', 'start the service, or run deskwire migrate')
   const { rows } = await pool.query<{ id: string }>('select m.id from schema_migrations m order by m.id')
-  const known = new Set(migrations.map(({ id }) => id))
   const applied = new Set(rows.map(({ id }) => id))
-  const unknown = [...applied].filter((id) => !known.has(id))
-  if (unknown.length > 0)
+  const unknown = unknownMigrations({ migrations }, applied)
+  if (unknown?.areUnreleased)
+    return finding.failed('the database was made before the first release', unreleasedAdvice)
+  if (unknown !== null)
     return finding.failed(
-      `the database is newer than this release: it holds ${unknown.join(', ')}`,
+      `the database is newer than this release: it holds ${unknown.ids.join(', ')}`,
       'use the release that made it, or a newer one',
     )
-  const missing = [...known].filter((id) => !applied.has(id))
+  const missing = migrations.map(({ id }) => id).filter((id) => !applied.has(id))
   if (missing.length > 0)
     return finding.warning(
-      `${missing.length} of ${known.size} are still to be applied, ${missing.sort()[0]} first`,
+      `${missing.length} of ${migrations.length} are still to be applied, ${missing.sort()[0]} first`,
       'start the service, or run deskwire migrate beforehand: see "Upgrade" in docs/guides/operating.md',
     )
-  return finding.ok(`all ${known.size} are applied`)
+  return finding.ok(`all ${migrations.length} are applied`)
 }
 
 /** Whether the log has partitions for what is to come. */

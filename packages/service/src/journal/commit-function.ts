@@ -295,26 +295,19 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
  * Rows existing and removed, the digest (a sum modulo 2^64), the content digest and the bytes of those existing, and the last
  * number given, per organization and kind: what is in v_digest, v_content and v_bytes, and in `by`. A call counts rows that
  * come, or rows that go.
- *
- * A function of a release that knows no content digest moves the digest alone. So beside the content digest stands the
- * digest that it goes with, and where that is another, a new sum begins: of what changes from here on, until a recount has
- * added the rest (`content-recount.ts`).
  */
 function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
   const { rows = '0', number = '0' } = by
   return `v_digest := mod(mod(v_digest, ${digestModulus}) + ${digestModulus}, ${digestModulus});
       v_content := mod(mod(v_content, ${digestModulus}) + ${digestModulus}, ${digestModulus});
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, '${kind}', ${rows}, v_digest, v_bytes, ${number}, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, '${kind}', ${rows}, v_digest, v_bytes, ${number}, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, ${digestModulus}),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, ${digestModulus}) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, ${digestModulus}),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, ${digestModulus}),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);`
 }

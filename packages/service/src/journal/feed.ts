@@ -33,8 +33,7 @@ export type PageStart =
 export interface Checkpoint {
   readonly count: number
   readonly digest: string
-  /** Null while it is counted, as it is after an upgrade from a release that did not. */
-  readonly contentDigest: string | null
+  readonly contentDigest: string
 }
 
 export interface Page<C = Checkpoint> {
@@ -70,15 +69,15 @@ export function createFeed(
   return feedOf(database, pagesOf(table, form), {
     resource: table.kind,
     checkpoint: ({ standing, content, total }) =>
-      standing === null ? null : checkpointFrom(total, standing, content),
+      standing === null || content === null ? null : checkpointFrom(total, standing, content),
   })
 }
 
-function checkpointFrom(count: number, digest: string, content: string | null): Checkpoint {
+function checkpointFrom(count: number, digest: string, content: string): Checkpoint {
   return {
     count,
     digest: formatDigest(digest),
-    contentDigest: content === null ? null : formatDigest(content),
+    contentDigest: formatDigest(content),
   }
 }
 

@@ -1,7 +1,6 @@
 /** The SQL of a page of the stream: one statement, of one table or of several in one order. */
 import { crc32 } from 'node:zlib'
 import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-query.ts'
-import { knownContentDigest } from './content-recount.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /**
@@ -39,7 +38,7 @@ export interface PageRow {
    * digest of each that has ever had a row. Null while more follows.
    */
   readonly standing: string | null
-  /** The content digest of one table, where `standing` has its digest; null also where it is not known. */
+  /** The content digest of one table, where `standing` has its digest. */
   readonly content: string | null
   /** Whether a watermark is from a span that a restore has lost; false when that was not asked. */
   readonly lost: boolean
@@ -214,7 +213,7 @@ function counters(source: Source, isLast: string): { columns: string; join: stri
   if (isOne(source)) {
     return {
       columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing,
-    case when ${isLast} then case when k.kind is null then 0 else ${knownContentDigest('k')} end end as content`,
+    case when ${isLast} then coalesce(k.content_digest, 0) end as content`,
       join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${source.kind}'`,
     }
   }
@@ -223,7 +222,7 @@ function counters(source: Source, isLast: string): { columns: string; join: stri
     join: `cross join (
     select sum(c.live_count) as total,
       jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text,
-        'contentDigest', (${knownContentDigest('c')})::text)) as digests
+        'contentDigest', c.content_digest::text)) as digests
     from kind_counters c where c.organization_id = $1 and c.kind = any($5::text::text[])) k`,
   }
 }

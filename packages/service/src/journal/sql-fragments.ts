@@ -43,7 +43,7 @@ export const unexpired = "created_at > p_now - interval '24 hours'"
 
 /**
  * Whose bytes stored responses are counted as, in `kind_counters`: no kind has a space in its name. The sum of `counted` of an
- * organization's stored responses, whichever release stored them.
+ * organization's stored responses.
  */
 const responseCounter = 'stored response'
 
@@ -63,8 +63,8 @@ export function storeResponses(select: string): string {
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, '${responseCounter}', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, '${responseCounter}', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;`
 }
 
@@ -99,7 +99,7 @@ export const sealedOtherwiseCode = 'DW002'
 /**
  * Refuses what was sealed with another key than the database names now, and keeps the database from naming another before the
  * commit: so nothing is left under a key once all that was there is sealed anew (decision 56). `check`: the check value of the
- * key; null where nothing is sealed, or by a release that knew of one key only.
+ * key; null where nothing is sealed.
  */
 export function requireSealedWith(check: string): string {
   return `if ${check} is not null then

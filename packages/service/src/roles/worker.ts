@@ -1,4 +1,4 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer, backfill and recount. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer and backfill. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -32,7 +32,6 @@ import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
 import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
-import { createContentRecount } from '../journal/content-recount.ts'
 import { type DueQueues, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import type { JobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
@@ -58,10 +57,9 @@ const connections = 5
 const otherConnections = 4
 
 /**
- * And those of the backfill and the recount, opened when there is something to upgrade or to count: what is part of the stream
- * must not be lost with the machine.
+ * And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine.
  */
-const backfillConnections = 4
+const backfillConnections = 2
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
@@ -239,7 +237,6 @@ function startOn(
     ...(sending && { sending }),
   })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
-  const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -269,7 +266,6 @@ function startOn(
     worker.recoverer.start()
     worker.fanOuts.start()
     backfill.start()
-    recount.start()
   })
   return {
     pool,
@@ -282,10 +278,7 @@ function startOn(
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await atMost(
-        stopMilliseconds,
-        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop()]),
-      )
+      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), backfill.stop()]))
     },
     end: async () => void (await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))),
   }

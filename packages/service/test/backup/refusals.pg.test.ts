@@ -72,11 +72,17 @@ describe('a file', () => {
     await expect(examineBackup(later)).rejects.toThrow('of format 2, and this release reads format 1')
   })
 
+  const schemaFrom = (id: string) => ({ migrations: [{ id, statements: [] }], functions: [] })
+
   test('of a newer release names what it holds', async () => {
-    const { migrations, functions } = schemaOf()
-    const older = { migrations: migrations.filter(({ id }) => !id.includes('restores')), functions }
-    await expect(checkBackup(good, older)).rejects.toThrow(
-      /newer version of Deskwire \(\d.*\): it holds the migration 20261121-30-restores; restore it with the version that made it/,
+    await expect(checkBackup(good, schemaFrom('20260101-01-first'))).rejects.toThrow(
+      /newer version of Deskwire \(\d.*\): it holds the migration 20261126-01-baseline; restore it with the version that made it/,
+    )
+  })
+
+  test('from before the first release says so', async () => {
+    await expect(checkBackup(good, schemaFrom('20991231-01-first'))).rejects.toThrow(
+      `${good} was made before the first release of Deskwire, and this version does not read it: restore it with`,
     )
   })
 

@@ -135,6 +135,15 @@ for (const role of ['all', 'worker'] as const) {
     )
   })
 
+  test.concurrent(`${role}: a schema from before the first release`, async () => {
+    await using database = await testDatabase({ template: null })
+    await database.pool.query('create table schema_migrations (id text primary key)')
+    await database.pool.query(`insert into schema_migrations values ('20261120-01-core')`)
+    expect(await serveAt(socketUrl(database.connection))).toEqual(
+      oneLine(/the database was made before the first release of Deskwire, .*: export what it holds with/),
+    )
+  })
+
   test.concurrent(`${role}: a schema of a later release`, async () => {
     await using database = await testDatabase()
     await database.pool.query(`insert into schema_migrations (id) values ('20991231-01-later')`)

@@ -184,7 +184,7 @@ describe('database', () => {
     ])
   })
 
-  test('a migration that is missing, and one of a later release', async () => {
+  test('a migration that is missing, one of a later release, and one from before the first', async () => {
     const { pool } = shared().database
     const { rows } = await pool.query<{ id: string; applied_at: Date }>(
       'delete from schema_migrations where id = (select max(id) from schema_migrations) returning id, applied_at',
@@ -200,8 +200,14 @@ describe('database', () => {
           /^failed: the database is newer than this release: it holds 20991231-01-later;/,
         ),
       ])
+      await pool.query(`update schema_migrations set id = '20261120-01-core' where id = '20991231-01-later'`)
+      expect(await of('migrations')).toEqual([
+        expect.stringMatching(
+          /^failed: the database was made before the first release; export what it holds/,
+        ),
+      ])
     } finally {
-      await pool.query(`delete from schema_migrations where id = '20991231-01-later'`)
+      await pool.query('delete from schema_migrations')
       await pool.query('insert into schema_migrations (id, applied_at) values ($1, $2)', [
         last?.id,
         last?.applied_at,

@@ -81,17 +81,15 @@ async function auditCounters(
     live_count: string
     digest: string
     content_digest: string
-    content_is_known: boolean
     stored_bytes: string
     removed_count: string
   }>(
-    `select k.live_count, k.digest, k.content_digest, k.stored_bytes, k.removed_count,
-         k.content_of_digest = k.digest and k.content_recount is null as content_is_known
+    `select k.live_count, k.digest, k.content_digest, k.stored_bytes, k.removed_count
        from kind_counters k where k.organization_id = $1 and k.kind = $2`,
     [organizationId, kind],
   )
   const none = { live_count: '0', digest: '0', content_digest: '0', stored_bytes: '0', removed_count: '0' }
-  const [row = { ...none, content_is_known: true }] = rows
+  const [row = none] = rows
   const existing = records.filter(({ removed }) => !removed).map(({ body }) => body)
   const checkpoint = checkpointOf(existing)
   const bytes = existing.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
@@ -100,7 +98,7 @@ async function auditCounters(
   const kept = {
     count: Number(row.live_count),
     digest: hex(row.digest),
-    contentDigest: row.content_is_known ? hex(row.content_digest) : null,
+    contentDigest: hex(row.content_digest),
     bytes: Number(row.stored_bytes),
     removed: Number(row.removed_count),
   }

@@ -1,30 +1,14 @@
 /** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { checkLog } from '../../src/doctor/database.ts'
 import { firstIdAt } from '../../src/kernel/ids.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
-import { schemaOf } from '../../src/schema.ts'
-import { createSecretBox } from '../../src/webhooks/secrets.ts'
 import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { testEngine } from '../harness/engine.ts'
-import {
-  attemptsOf,
-  dataOf,
-  day,
-  deliveriesOf,
-  hour,
-  makeWebhook,
-  minute,
-  receiverUrl,
-  retry,
-} from '../harness/hooks.ts'
+import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
 import { waitingBackends } from '../harness/locks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
@@ -299,54 +283,4 @@ describe('weeks are dropped', () => {
     expect(await weeks(it.service, 'deliveries')).not.toContain('20260302')
     expect(await deliveriesOf(it.api, it.id)).toHaveLength(1)
   })
-})
-
-test('rows from before there were weeks are all there afterwards, pending ones to be sent', async () => {
-  const clock = testClock(start)
-  await using database = await testDatabase({ template: null })
-  const { migrations, functions } = schemaOf()
-  const earlier = migrations.filter(({ id }) => id < '20261121-10')
-  expect(await migrate(database.pool, { migrations: earlier, functions: [] })).toHaveLength(earlier.length)
-  const { pool } = database
-  const at = new Date(start).toISOString()
-  const { organizationId, token } = await createEarlierOrganization(pool, 'Earlier')
-  const id = randomUUID()
-  const owner = { organizationId, webhookId: id }
-  const sealed = createSecretBox(deliverySettings.encryptionKey).seal('whsec_of_that_release', owner)
-  await pool.query(
-    `with w as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
-        select $1, $2, $3, '{customer.deleted}', 'active', k.id, $4, $4 from api_keys k where k.organization_id = $1),
-      s as (insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at) values ($1, $2, $2, $5, $4)),
-      h as (insert into webhook_health (organization_id, webhook_id) values ($1, $2))
-      insert into lanes (organization_id, webhook_id) values ($1, $2)`,
-    [organizationId, id, receiverUrl, at, sealed],
-  )
-  await pool.query(
-    `with e as (insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-        select $1, new_uuid_v7($3), 'customer.created', $3, 'customer', gen_random_uuid(), '{}' from generate_series(1, 3)
-        returning id),
-      d as (insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
-          max_attempts, next_attempt_at, delivered_at, created_at, updated_at)
-        select $1, new_uuid_v7($3), $2, e.id, 'customer.created',
-          (array['pending', 'succeeded', 'failed'])[row_number() over ()], 'current', 1, 6,
-          case when row_number() over () = 1 then $3::timestamptz end,
-          case when row_number() over () = 2 then $3::timestamptz end, $3, $3 from e returning id)
-      insert into attempts (organization_id, delivery_id, number, at, duration_ms) select $1, d.id, 1, $3, 1 from d`,
-    [organizationId, id, at],
-  )
-  await pool.query(`update lanes set due_at = $2 where organization_id = $1`, [organizationId, at])
-
-  await migrate(pool, { migrations, functions })
-  await using service = await testService({ clock, database })
-  const api = service.withToken(token)
-
-  const rows = await deliveriesOf(api, id)
-  expect(rows.map(({ status }) => status).sort()).toEqual(['failed', 'pending', 'succeeded'])
-  for (const row of rows) expect(await attemptsOf(api, row)).toHaveLength(1)
-  // Its subject is not there: the worker finds it and says so.
-  await testEngine(service, clock).engine.runDue()
-  const completed = await deliveriesOf(api, id, '&status=failed')
-  expect(completed.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
-  await service.app.maintenance.run()
-  expect(await deliveriesOf(api, id)).toHaveLength(3)
 })

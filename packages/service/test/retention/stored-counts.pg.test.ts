@@ -1,68 +1,15 @@
-/** How much an organization stores: counted from before, told of the largest by rank, and in the log of who comes near a limit. */
+/** How much an organization stores: told of the largest by rank, and in the log of who comes near a limit. */
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { applyWithin, migrate } from '../../src/db/migrate.ts'
-import { kinds } from '../../src/desk/index.ts'
-import { createContentRecount } from '../../src/journal/content-recount.ts'
-import { newId } from '../../src/kernel/ids.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createMaintenance } from '../../src/retention/maintenance.ts'
 import { largestStores } from '../../src/retention/storage.ts'
-import { schemaOf } from '../../src/schema.ts'
 import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { testService } from '../harness/service.ts'
-
-test('what was stored before it was counted is counted after the upgrade, with content digests', async () => {
-  const schema = schemaOf()
-  const before = schema.migrations
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .filter(({ id }) => id < '20261122-40-stored-counts')
-  await using database = await testDatabase({ template: null })
-  const { pool } = database
-  await applyWithin(pool, before)
-  const organizations = [
-    await createEarlierOrganization(pool, 'One'),
-    await createEarlierOrganization(pool, 'Other'),
-  ]
-  const expected: unknown[] = []
-  for (const [n, { organizationId }] of organizations.entries()) {
-    for (const [kind, table] of [
-      ['teammate', 'teammates'],
-      ['booking', 'bookings'],
-    ] as const) {
-      const bodies = ['x', 'ä'.repeat(3_000), `${kind}${n}`]
-      for (const [place, body] of [...bodies, 'gone', 'gone too'].entries()) {
-        const removed = place >= bodies.length
-        await pool.query(
-          `insert into ${table} (organization_id, id, created_at, updated_at, removed_at, body)
-             values ($1, $2, $3, $3, case when $4 then $3::timestamptz end, $5)`,
-          [organizationId, newId(systemClock), new Date(), removed, body],
-        )
-      }
-      await pool.query(
-        'insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, $2, $3, 0, 0)',
-        [organizationId, kind, bodies.length],
-      )
-      const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
-      expected.push({ organizationId, kind, bytes, removed: 2 })
-    }
-  }
-  await migrate(pool, schema)
-  const log = pino({ level: 'silent' })
-  await createContentRecount({ pool, tables: kinds.map(({ table }) => table), log }).run()
-  const { rows } = await pool.query(
-    `select k.organization_id as "organizationId", k.kind, k.stored_bytes::int as bytes, k.removed_count::int as removed
-       from kind_counters k`,
-  )
-  expect(rows).toHaveLength(expected.length)
-  expect(rows).toEqual(expect.arrayContaining(expected))
-})
 
 test('gauges tell of the largest by rank, and have no series of an organization', async () => {
   const clock = testClock()

@@ -65,6 +65,35 @@ test('a database that a later version made is refused, and left as it is', async
   expect(await tablesOf(database.pool)).not.toContain('mine')
 })
 
+test('a database from before the first release is refused, and left as it is', async () => {
+  await using database = await testDatabase({ template: null })
+  const { pool } = database
+  await pool.query(
+    'create table schema_migrations (id text primary key, applied_at timestamptz(3) not null default now())',
+  )
+  await pool.query(
+    `insert into schema_migrations (id) values ('20261120-01-core'), ('20261125-20-customer-marks')`,
+  )
+  await pool.query('create table customers (id uuid primary key, body text)')
+  await pool.query(`insert into customers values (gen_random_uuid(), 'kept')`)
+  const state = async () =>
+    (
+      await pool.query(
+        `select (select jsonb_agg(to_jsonb(m)) from schema_migrations m) as migrations,
+           (select jsonb_agg(to_jsonb(c)) from customers c) as customers,
+           (select array_agg(c.relname::text order by c.relname) from pg_class c where c.relnamespace = 'public'::regnamespace) as relations,
+           (select count(*)::int from pg_proc p where p.pronamespace = 'public'::regnamespace) as functions`,
+      )
+    ).rows
+  const before = await state()
+  const refused = migrate(pool, { migrations, functions })
+  await expect(refused).rejects.toThrow(MigrationError)
+  await expect(refused).rejects.toThrow(
+    'the database was made before the first release of Deskwire, and this version does not read it; nothing was changed: export what it holds with the version that made it (deskwire export), or start with an empty database',
+  )
+  expect(await state()).toEqual(before)
+})
+
 test('a migration that fails is named and leaves nothing behind, those before it stay', async () => {
   await using database = await testDatabase({ template: null, max: 2 })
   const broken = {

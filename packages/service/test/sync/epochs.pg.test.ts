@@ -3,15 +3,10 @@ import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { encodeCursor, highestId } from '../../src/kernel/cursor.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { schemaOf } from '../../src/schema.ts'
-import { testDatabase } from '../harness/database.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { type Api, testService } from '../harness/service.ts'
 
 /** Everything of an organization, put beside what another database has. */
@@ -76,41 +71,16 @@ test('an organization that stands in another database goes on there: cursors, wa
   expect(await asked(api, await cursorOf(moved))).toBe('410 cursor_too_old')
 })
 
-test('cursors of before organizations had epochs hold, and processes of then agree on those that are made meanwhile', async () => {
-  await using database = await testDatabase({ template: null })
-  const { pool } = database
-  const schema = schemaOf()
-  const migration = '20261123-63-organization-epochs'
-  await migrate(pool, { migrations: schema.migrations.filter(({ id }) => id < migration), functions: [] })
-  const epoch = 2 ** 30 + 20
-  await pool.query('update installation set epoch = $1', [epoch])
-  const earlier = await createEarlierOrganization(pool, 'Earlier')
-  const cursorFor = (organizationId: string, of: number) =>
-    encodeCursor({
-      resource: 'customer',
-      organizationId,
-      epoch: of,
-      position: { at: Date.now(), id: highestId },
-      removalsAfter: null,
-    })
-
-  await migrate(pool, schema)
-  await using service = await testService({ database })
-  const meanwhile = await createEarlierOrganization(pool, 'Meanwhile')
-  const later = await createOrganization(pool, systemClock, 'Later')
-  /** What a process of the release before takes every cursor to be of. */
-  const known = async () => (await pool.query('select i.epoch from installation i')).rows[0].epoch
-  for (const { organizationId, token } of [earlier, meanwhile, later]) {
-    const api = service.withToken(token)
-    expect(await asked(api, cursorFor(organizationId, await known()))).toBe('page')
-    expect(await asked(api, cursorFor(organizationId, 1))).toBe('410 cursor_too_old')
-  }
-  const began = await tellRestored(pool, systemClock)
-  expect(await known()).toBe(began.epoch)
-  const newest = await createOrganization(pool, systemClock, 'Newest')
-  for (const { organizationId, token } of [earlier, newest]) {
-    const api = service.withToken(token)
-    expect(await asked(api, cursorFor(organizationId, epoch))).toBe('410 cursor_too_old')
-    expect(await asked(api, cursorFor(organizationId, began.epoch))).toBe('page')
-  }
+test('an organization that is made after a restore begins in its epoch', async () => {
+  await using service = await testService()
+  const { pool } = service.database
+  const { epoch } = await tellRestored(pool, systemClock)
+  const { organizationId, token } = await createOrganization(pool, systemClock, 'Newest')
+  const api = service.withToken(token)
+  expect(await asked(api, await cursorOf(api))).toBe('page')
+  const { rows } = await pool.query(
+    'select o.epoch from organization_clocks o where o.organization_id = $1',
+    [organizationId],
+  )
+  expect(rows).toEqual([{ epoch }])
 })

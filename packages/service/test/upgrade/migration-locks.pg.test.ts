@@ -5,14 +5,15 @@
  */
 import { type Client, escapeIdentifier, type PoolClient } from 'pg'
 import { expect, test } from 'vitest'
-import { apply, applyWithin } from '../../src/db/migrate.ts'
+import { apply, applyWithin, migrate } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
+import { indexOutdated } from '../../src/db/migrations/stream-table.ts'
+import { transaction } from '../../src/db/transaction.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
-import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 
-/** The oldest release that may run beside this one has the migrations before it. */
-const oldest = '20261122'
 /** Rows that large tables have here. */
 const many = 3_000
 /** What a transaction that holds somebody up may read of tables that can be large: a piece reads two hundred rows of two, twice. */
@@ -93,7 +94,7 @@ async function files(client: PoolClient): Promise<Map<number, { name: string; fi
   return new Map(rows.map(({ id, ...table }) => [id, table]))
 }
 
-/** Rows of every table that can be large, as the oldest release has them. */
+/** Rows of every table that can be large. */
 async function plant(client: PoolClient, organizationId: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname::text as name from pg_class c where c.relnamespace = current_schema()::regnamespace
@@ -107,12 +108,13 @@ async function plant(client: PoolClient, organizationId: string): Promise<void> 
       `with made as (
          insert into ${table} (organization_id, id, created_at, updated_at, body)
            select $1, gen_random_uuid(), now(), now(), '{}' from generate_series(1, $2::int) returning organization_id, id)
-       insert into ${escapeIdentifier(`${name}_words`)} (organization_id, id, tags, search)
-         select m.organization_id, m.id, '{vip}', 'ada lovelace' from made m`,
+       insert into ${escapeIdentifier(`${name}_words`)} (organization_id, id, created_at, terms)
+         select m.organization_id, m.id, now(), '#vip ada lovelace' from made m`,
       [organizationId, many],
     )
     await client.query(
-      `insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, $2, $3, 0, 0)`,
+      `insert into kind_counters (organization_id, kind, live_count, digest, content_digest, last_number)
+         values ($1, $2, $3, 0, 0, 0)`,
       [organizationId, name.replace(/s$/, ''), many],
     )
   }
@@ -135,43 +137,141 @@ async function plant(client: PoolClient, organizationId: string): Promise<void> 
   )
 }
 
-test('migrations since the oldest release that may run beside this one read little while they hold writers up', async () => {
-  await using database = await testDatabase({ template: null })
-  const client = await database.pool.connect()
-  try {
-    const all = schemaOf().migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    await applyWithin(
-      client as never,
-      all.filter(({ id }) => id < oldest),
-    )
-    const { organizationId } = await createEarlierOrganization(database.pool, 'Large')
-    await plant(client, organizationId)
-    // Statistics that were taken at a bad moment make reading in the order of an index look as dear as this.
-    await client.query('set random_page_cost = 1000')
-    const later = all.filter(({ id }) => id >= oldest)
-    expect(later.length).toBeGreaterThan(20)
-    const seen: Seen[] = []
-    for (const migration of later) seen.push(...(await watch(client, migration)))
-    expect(seen.filter(holdsUp)).toEqual([])
-    expect(seen.some(({ read, migration }) => read >= 400 && migration.includes('-search'))).toBe(true)
+/** What a release may do to a large table: a column that is filled in pieces, and an index of it. */
+const gradual: Migration = {
+  id: '20991231-01-customer-sizes',
+  gradually: {
+    prepare: [
+      'alter table customers add column if not exists size integer',
+      `create or replace function customer_sizes_piece(p_after text) returns text language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
+declare
+  v_after uuid := coalesce(p_after, '00000000-0000-0000-0000-000000000000');
+  v_organization_id uuid := (select o.organization_id from organizations o);
+  v_ids uuid[] := array(select c.id from customers c where c.organization_id = v_organization_id and c.id > v_after
+    order by c.id limit 200);
+begin
+  update customers c set size = octet_length(c.body) where c.organization_id = v_organization_id and c.id = any(v_ids);
+  return v_ids[200];
+end;
+$function$`,
+    ],
+    piece: 'select customer_sizes_piece($1) as next',
+    indexes: [
+      'drop index concurrently if exists customers_size',
+      'create index concurrently customers_size on customers (organization_id, size)',
+    ],
+  },
+  statements: ['drop function customer_sizes_piece(text)'],
+}
 
-    // Each of these would hold writers of ten million rows up for seconds.
-    const planted: Record<string, string> = {
-      index: 'create index slow on customers (created_at)',
-      column: `alter table tickets add column weight integer not null default floor(random() * 10)::int`,
-      check: 'alter table bookings add check (body is not null)',
-      counters: `update kind_counters c set last_number = (select count(*) from messages m where m.organization_id = c.organization_id)`,
-      large: `update customers set body = body`,
-    }
-    const found: string[] = []
-    for (const [id, statement] of Object.entries(planted)) {
-      const faults = (await watch(client, { id: `20991231-${id}`, statements: [statement] })).filter(holdsUp)
-      if (faults.length > 0) found.push(id)
-    }
-    expect(found).toEqual(Object.keys(planted))
-  } finally {
-    client.release(true)
+/** What the gradual migration has left: rows without a size, valid indexes, functions. */
+async function stateOf(client: Pick<Client, 'query'>) {
+  const { rows } = await client.query(
+    `select (select count(*)::int from customers c where c.size is null) as unsized,
+       (select array_agg(i.indisvalid) from pg_index i where i.indexrelid = to_regclass('customers_size')) as valid,
+       (select count(*)::int from pg_proc p where p.proname = 'customer_sizes_piece') as functions,
+       (select count(*)::int from schema_migrations m where m.id = '${gradual.id}') as noted`,
+  )
+  return rows[0]
+}
+const done = { unsized: 0, valid: [true], functions: 0, noted: 1 }
+
+/** A database with rows, and a connection to it. */
+async function planted() {
+  const database = await testDatabase()
+  const client = await database.pool.connect()
+  const { organizationId } = await createOrganization(database.pool, systemClock, 'Large')
+  await plant(client, organizationId)
+  return {
+    database,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.release(true)
+      await database[Symbol.asyncDispose]()
+    },
   }
+}
+
+test('migrations since the baseline read little while they hold writers up', async () => {
+  await using it = await planted()
+  const { client } = it
+  // Statistics that were taken at a bad moment make reading in the order of an index look as dear as this.
+  await client.query('set random_page_cost = 1000')
+  const [, ...since] = schemaOf().migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  await client.query('delete from schema_migrations where id = any($1)', [since.map(({ id }) => id)])
+  const outdated = { id: '20991231-02-customers', ...indexOutdated('customers', 2) }
+  const seen: Seen[] = []
+  for (const migration of [...since, gradual, outdated]) seen.push(...(await watch(client, migration)))
+  expect(seen.filter(holdsUp)).toEqual([])
+  expect(seen.some(({ read, migration }) => read >= 400 && migration === gradual.id)).toBe(true)
+  expect(await stateOf(client)).toEqual(done)
+
+  // Each of these would hold writers of ten million rows up for seconds.
+  const faulty: Record<string, string> = {
+    index: 'create index slow on customers (created_at)',
+    column: `alter table tickets add column weight integer not null default floor(random() * 10)::int`,
+    check: 'alter table bookings add check (body is not null)',
+    counters: `update kind_counters c set last_number = (select count(*) from messages m where m.organization_id = c.organization_id)`,
+    large: `update customers set body = body`,
+  }
+  const found: string[] = []
+  for (const [id, statement] of Object.entries(faulty)) {
+    const faults = (await watch(client, { id: `20991231-${id}`, statements: [statement] })).filter(holdsUp)
+    if (faults.length > 0) found.push(id)
+  }
+  expect(found).toEqual(Object.keys(faulty))
+})
+
+test('a gradual migration that breaks off anywhere begins anew, and comes to the same end', async () => {
+  await using it = await planted()
+  const { client } = it
+  let broken = 0
+  for (let at = 1; ; at++) {
+    let asked = 0
+    const breaking = {
+      async query(text: string, values?: unknown[]) {
+        if (++asked === at) throw new Error('broken off')
+        return client.query(text, values)
+      },
+    }
+    const failed = await apply(breaking as unknown as Pick<Client, 'query'>, gradual).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    if (failed === null) break
+    expect(failed).toBe(`migration ${gradual.id} failed: broken off`)
+    broken++
+  }
+  // Its own transaction and that before it, a statement for each two hundred rows, and two for the index.
+  expect(broken).toBeGreaterThan(many / 200 + 8)
+  expect(await stateOf(client)).toEqual(done)
+})
+
+test('a restore applies a gradual migration in one transaction', async () => {
+  await using it = await planted()
+  await transaction(it.database.pool, (tx) => applyWithin(tx, [gradual]))
+  expect(await stateOf(it.client)).toEqual(done)
+})
+
+test('pieces may be those of a function, which is given what the one before has answered', async () => {
+  await using database = await testDatabase()
+  const given: (string | null)[] = []
+  const migration: Migration = {
+    id: '20991231-01-counted',
+    gradually: {
+      async piece(client, next) {
+        given.push(next)
+        await client.query('select 1')
+        return given.length < 3 ? `after ${given.length}` : null
+      },
+    },
+    statements: [],
+  }
+  const { migrations, functions } = schemaOf()
+  const schema = { migrations: [...migrations, migration], functions }
+  expect(await migrate(database.pool, schema)).toEqual([migration.id])
+  expect(given).toEqual([null, 'after 1', 'after 2'])
 })
 
 test('who holds a table for long holds up the migration, and nobody else', async () => {

@@ -31,7 +31,6 @@ const made = {
     unique: ['external_id'],
     lookup: ['customer_id', 'title'],
     search: true,
-    bodyVersion: true,
   }),
 }
 const owner = { kind: 'customer', onRemove: 'detach' } as const

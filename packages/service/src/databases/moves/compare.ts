@@ -9,7 +9,6 @@ import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
 import { kinds as deskKinds } from '../../desk/index.ts'
 import { digestModulus, timestampText } from '../../journal/body.ts'
-import { knownContentDigest } from '../../journal/content-recount.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
@@ -130,14 +129,11 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
   )
 }
 
-/** What clients of this database are told of each kind. A content digest that a recount has still to finish is none. */
-export async function servedKinds(
-  db: Queryable,
-  organizationId: string,
-): Promise<Readonly<Record<string, Omit<Sums, 'content'> & { readonly content: string | null }>>> {
+/** What clients of this database are told of each kind. */
+export async function servedKinds(db: Queryable, organizationId: string): Promise<KindSums> {
   const { rows } = await db.query<Sums & { kind: string }>(
     `select k.kind, k.live_count::text as count, k.digest::text as digest,
-         (${knownContentDigest('k')})::text as content
+         k.content_digest::text as content
        from kind_counters k where k.organization_id = $1`,
     [organizationId],
   )

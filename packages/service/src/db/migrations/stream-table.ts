@@ -3,7 +3,6 @@
  * neither does what this returns for the same arguments.
  */
 import type { Migration } from '../migration.ts'
-import { createSearchTable } from './search.ts'
 
 interface StreamTableColumns {
   readonly name: string
@@ -15,22 +14,10 @@ interface StreamTableColumns {
   readonly lookup?: readonly string[]
   /** Whether rows are found by tags and words. */
   readonly search?: boolean
-  /** Whether rows have the version of their bodies: those of all tables that are new. */
-  readonly bodyVersion?: boolean
-  /** Of released migrations alone: `search` in the form that `reviseSearchTable` replaced. */
-  readonly words?: boolean
 }
 
 export function createStreamTable(table: StreamTableColumns): string[] {
-  const {
-    name,
-    columns,
-    unique = [],
-    lookup = [],
-    search = false,
-    words = false,
-    bodyVersion = false,
-  } = table
+  const { name, columns, unique = [], lookup = [], search = false } = table
   return [
     `create table ${name} (
       organization_id uuid not null,
@@ -39,7 +26,8 @@ export function createStreamTable(table: StreamTableColumns): string[] {
       updated_at timestamptz(3) not null,
       removed_at timestamptz(3),
       body text not null,
-      ${bodyVersion ? 'body_version smallint not null default 1,\n      ' : ''}${columns.map((column) => `${column},\n      `).join('')}primary key (organization_id, id),
+      ${columns.map((column) => `${column},\n      `).join('')}body_version smallint not null default 1,
+      primary key (organization_id, id),
       check (updated_at >= created_at),
       check (removed_at = updated_at)
     ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
@@ -55,26 +43,24 @@ export function createStreamTable(table: StreamTableColumns): string[] {
         `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
     ),
     ...lookupIndexes(name, lookup),
-    // Beside the rows, so that a change of anything else writes nothing here.
     ...(search ? createSearchTable(name) : []),
-    ...(words
-      ? [
-          `create table ${name}_words (
-            organization_id uuid not null,
-            id uuid not null,
-            tags text[] not null,
-            search text not null,
-            primary key (organization_id, id)
-          )`,
-          `create index ${name}_words_found on ${name}_words using gin (tags, to_tsvector('simple', search))`,
-        ]
-      : []),
   ]
 }
 
-/** Gives rows of a table that was made without it the version of their bodies: the first one, and no row is rewritten for that. */
-export function addBodyVersion(table: string): string {
-  return `alter table ${table} add column body_version smallint not null default 1`
+/** What rows are found by (decision 27): beside them, so that a change of anything else writes nothing here. */
+function createSearchTable(table: string): string[] {
+  return [
+    `create table ${table}_words (
+      organization_id uuid not null,
+      id uuid not null,
+      created_at timestamptz(3) not null,
+      terms text not null,
+      primary key (organization_id, id)
+    )`,
+    // New entries wait in a list, which every search reads: 4 MiB of it, PostgreSQL's own limit, take 10 ms, whoever wrote them.
+    `create index ${table}_words_found on ${table}_words using gin (search_vector(organization_id, terms))
+      with (gin_pending_list_limit = 1024)`,
+  ]
 }
 
 /**
@@ -98,7 +84,7 @@ export function indexOutdated(table: string, version: number): Omit<Migration, '
 }
 
 /** Indexes to find rows by these columns, within the organization, newest first. */
-export function lookupIndexes(table: string, columns: readonly string[]): string[] {
+function lookupIndexes(table: string, columns: readonly string[]): string[] {
   return columns.map(
     (column) =>
       `create index ${table}_${column} on ${table} (organization_id, ${column}, created_at desc, id desc)

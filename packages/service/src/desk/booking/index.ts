@@ -1,9 +1,6 @@
-import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { choice, text } from '../../kinds/model/fields.ts'
 import { action } from '../../kinds/model/kind.ts'
-import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
 import {
   bookingEvents,
@@ -67,31 +64,6 @@ export const booking = defineKind({
       apply: (before: Booking, _input, context) => markNoShow(before, context),
     }),
   },
-  migrations: [
-    {
-      id: '20261121-03-bookings',
-      statements: createStreamTable({
-        name: 'bookings',
-        columns: [
-          'customer_id uuid',
-          'assignee_id uuid',
-          'conversation_id uuid',
-          'start_at timestamptz(3)',
-          'status text',
-          'external_id text',
-        ],
-        unique: ['external_id'],
-        lookup: ['customer_id', 'assignee_id', 'start_at', 'status'],
-        words: true,
-      }),
-    },
-    { id: '20261122-20-booking-search', ...reviseSearchTable('bookings') },
-    { id: '20261122-41-booking-stored-counts', statements: [] },
-    { id: '20261122-50-booking-body-version', statements: [addBodyVersion('bookings')] },
-    // In databases that had the search tables before they took what earlier releases write.
-    { id: '20261123-20-booking-words', statements: translateSearchTable('bookings') },
-    { id: '20261125-20-booking-marks', ...reviseWords('bookings', ['title']) },
-  ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     title: 'Fitting',

@@ -1,9 +1,6 @@
-import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { text } from '../../kinds/model/fields.ts'
 import { action } from '../../kinds/model/kind.ts'
-import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
 import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'
 
@@ -46,41 +43,6 @@ export const conversation = defineKind({
       apply: (before: Conversation, { summary }, context) => summarize(before, summary, context),
     }),
   },
-  migrations: [
-    {
-      id: '20261121-01-conversations',
-      statements: [
-        ...createStreamTable({
-          name: 'conversations',
-          columns: [
-            'customer_id uuid',
-            'assignee_id uuid',
-            'channel text',
-            'status text',
-            'handled_by text',
-            'resolved_at timestamptz(3)',
-            'summarized_at timestamptz(3)',
-            'external_id text',
-          ],
-          unique: ['external_id'],
-          lookup: ['customer_id', 'assignee_id', 'channel', 'status', 'handled_by'],
-          words: true,
-        }),
-        // What waits for a summary, across organizations: the search for due work.
-        `create index conversations_unsummarized on conversations (resolved_at)
-          where resolved_at is not null and summarized_at is null`,
-      ],
-    },
-    { id: '20261122-20-conversation-search', ...reviseSearchTable('conversations') },
-    {
-      id: '20261122-41-conversation-stored-counts',
-      statements: [],
-    },
-    { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
-    // In databases that had the search tables before they took what earlier releases write.
-    { id: '20261123-20-conversation-words', statements: translateSearchTable('conversations') },
-    { id: '20261125-20-conversation-marks', ...reviseWords('conversations', ['subject']) },
-  ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     channel: 'email',

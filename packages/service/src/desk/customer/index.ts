@@ -1,11 +1,8 @@
-import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { email, locale, phone, text, timezone } from '../../kinds/model/fields.ts'
-import { reviseWords } from '../../kinds/model/revise-words.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 
@@ -41,24 +38,6 @@ export const customer = defineKind({
     update: (_before, draft) => identified(draft),
     events: (before) => [before === null ? 'customer.created' : 'customer.updated'],
   },
-  migrations: [
-    {
-      id: '20261120-03-customers',
-      statements: createStreamTable({
-        name: 'customers',
-        columns: ['email text', 'phone text', 'external_id text'],
-        unique: ['email', 'external_id'],
-        lookup: ['phone'],
-        words: true,
-      }),
-    },
-    { id: '20261122-20-customer-search', ...reviseSearchTable('customers') },
-    { id: '20261122-41-customer-stored-counts', statements: [] },
-    { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
-    // In databases that had the search tables before they took what earlier releases write.
-    { id: '20261123-20-customer-words', statements: translateSearchTable('customers') },
-    { id: '20261125-20-customer-marks', ...reviseWords('customers', ['name', 'company', 'email', 'phone']) },
-  ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })
 

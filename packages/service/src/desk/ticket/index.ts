@@ -1,9 +1,6 @@
-import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kinds/model/fields.ts'
-import { reviseWords } from '../../kinds/model/revise-words.ts'
 import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
 
 /** Something to be done for a customer (specification 4.6). */
@@ -69,37 +66,6 @@ export const ticket = defineKind({
   removedEvent: 'ticket.deleted',
   refusals: ['invalid_transition', 'ticket_closed'],
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
-  migrations: [
-    {
-      id: '20261120-04-tickets',
-      statements: createStreamTable({
-        name: 'tickets',
-        columns: [
-          'number bigint',
-          'customer_id uuid',
-          'conversation_id uuid',
-          'assignee_id uuid',
-          'type text',
-          'priority text',
-          'status text',
-          'external_id text',
-        ],
-        unique: ['number', 'external_id'],
-        lookup: ['customer_id', 'conversation_id', 'assignee_id', 'status'],
-        words: true,
-      }),
-    },
-    {
-      id: '20261121-04-ticket-filters',
-      statements: lookupIndexes('tickets', ['priority', 'type']),
-    },
-    { id: '20261122-20-ticket-search', ...reviseSearchTable('tickets') },
-    { id: '20261122-41-ticket-stored-counts', statements: [] },
-    { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
-    // In databases that had the search tables before they took what earlier releases write.
-    { id: '20261123-20-ticket-words', statements: translateSearchTable('tickets') },
-    { id: '20261125-20-ticket-marks', ...reviseWords('tickets', ['subject']) },
-  ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     subject: 'The invoice shows the wrong address',

@@ -21,6 +21,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
     immutable: declaration.immutable ?? false,
     effects: (declaration.effects ?? null) as Effects<State> | null,
+    migrations: declaration.migrations ?? [],
     upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
     representationOrder: [...fields]

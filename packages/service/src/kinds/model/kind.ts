@@ -73,7 +73,8 @@ export interface Declaration<F extends Fields> {
   readonly events: Readonly<Record<string, string>>
   /** The event of a removal; null when objects of this kind cannot be deleted. */
   readonly removedEvent: string | null
-  readonly migrations: readonly Migration[]
+  /** Its table, unless the baseline has it (desk/tables.ts), and each later change of it. */
+  readonly migrations?: readonly Migration[]
   /**
    * How bodies of earlier releases become those of this one, a step for each change of the fields since the first release: the
    * kind is of version 1, and one higher with each step. A step that was released stays as it is.
@@ -84,11 +85,15 @@ export interface Declaration<F extends Fields> {
 }
 
 export interface Kind
-  extends Omit<Declaration<Fields>, 'rules' | 'actions' | 'immutable' | 'effects' | 'upgrades'> {
+  extends Omit<
+    Declaration<Fields>,
+    'rules' | 'actions' | 'immutable' | 'effects' | 'migrations' | 'upgrades'
+  > {
   readonly rules: Rules<State>
   readonly actions: Readonly<Record<string, Action<State>>>
   readonly immutable: boolean
   readonly effects: Effects<State> | null
+  readonly migrations: readonly Migration[]
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable
   readonly fieldNames: readonly string[]

@@ -1,6 +1,6 @@
 /**
  * What rows are found by, and how a search asks for it (specification 6.4): words and tags as terms, in one text
- * beside the row that `search_vector` (db/migrations/search.ts) makes index entries of, each with the organization in
+ * beside the row that `search_vector` (db/migrations/baseline.ts) makes index entries of, each with the organization in
  * front. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
