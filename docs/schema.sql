@@ -38,14 +38,14 @@ create table organizations (
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
-  epoch integer not null default 1,
+  epoch integer not null,
   away text,
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id),
   check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text]))
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
--- How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.
+-- How many rows of a kind exist and how many were removed, the digests and bytes of those that exist, and the last number given.
 create table kind_counters (
   organization_id uuid not null,
   kind text not null,
@@ -54,9 +54,7 @@ create table kind_counters (
   last_number bigint not null,
   stored_bytes bigint not null default 0,
   removed_count bigint not null default 0,
-  content_digest numeric,
-  content_of_digest numeric,
-  content_recount uuid,
+  content_digest numeric not null,
   primary key (organization_id, kind),
   foreign key (organization_id) references organizations(organization_id),
   check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
@@ -84,18 +82,15 @@ create index teammates_live on teammates (organization_id, updated_at, id) where
 create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
 create index teammates_stream on teammates (organization_id, updated_at, id);
 
--- What teammates are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What teammates are found by.
 create table teammates_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger teammates_words_translate before insert or update on teammates_words for each row when (new.search is not null) execute function teammates_words_translate();
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -121,18 +116,15 @@ create index customers_phone on customers (organization_id, phone, created_at de
 create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
 create index customers_stream on customers (organization_id, updated_at, id);
 
--- What customers are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What customers are found by.
 create table customers_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger customers_words_translate before insert or update on customers_words for each row when (new.search is not null) execute function customers_words_translate();
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -167,18 +159,15 @@ create index conversations_status on conversations (organization_id, status, cre
 create index conversations_stream on conversations (organization_id, updated_at, id);
 create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
 
--- What conversations are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What conversations are found by.
 create table conversations_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger conversations_words_translate before insert or update on conversations_words for each row when (new.search is not null) execute function conversations_words_translate();
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -205,18 +194,15 @@ create index messages_live on messages (organization_id, updated_at, id) where r
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
 
--- What messages are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What messages are found by.
 create table messages_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger messages_words_translate before insert or update on messages_words for each row when (new.search is not null) execute function messages_words_translate();
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -252,18 +238,15 @@ create index tickets_status on tickets (organization_id, status, created_at desc
 create index tickets_stream on tickets (organization_id, updated_at, id);
 create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
 
--- What tickets are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What tickets are found by.
 create table tickets_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger tickets_words_translate before insert or update on tickets_words for each row when (new.search is not null) execute function tickets_words_translate();
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -294,18 +277,15 @@ create index bookings_start_at on bookings (organization_id, start_at, created_a
 create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index bookings_stream on bookings (organization_id, updated_at, id);
 
--- What bookings are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
+-- What bookings are found by.
 create table bookings_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
-  tags text[],
-  search text,
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-create trigger bookings_words_translate before insert or update on bookings_words for each row when (new.search is not null) execute function bookings_words_translate();
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
@@ -707,65 +687,11 @@ create table moved_rows (
 
 -- Functions that migrations made.
 
-CREATE OR REPLACE FUNCTION public.bookings_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from bookings t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION public.content_term(p_body text)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
-
-CREATE OR REPLACE FUNCTION public.conversations_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from conversations t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.customers_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from customers t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
  RETURNS numeric
@@ -778,24 +704,6 @@ CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
-CREATE OR REPLACE FUNCTION public.messages_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from messages t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
  RETURNS timestamp with time zone
@@ -815,45 +723,9 @@ CREATE OR REPLACE FUNCTION public.search_vector(p_organization_id uuid, p_terms 
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) || replace(p_terms, ' '::text, (' '::text || "right"((p_organization_id)::text, 8)))), ' '::text));
 
-CREATE OR REPLACE FUNCTION public.teammates_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from teammates t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.tickets_words_translate()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
-    new.tags := null;
-    new.search := null;
-  elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
-    new.created_at := coalesce(new.created_at,
-      (select t.created_at from tickets t where t.organization_id = new.organization_id and t.id = new.id));
-  end if;
-  return new;
-end;
-$function$;
-
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_305cf93b9565(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_2aec1ac3a131(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -944,16 +816,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
@@ -989,16 +858,13 @@ begin
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
@@ -1030,16 +896,13 @@ begin
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
@@ -1079,16 +942,13 @@ begin
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
@@ -1120,16 +980,13 @@ begin
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
@@ -1152,16 +1009,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
@@ -1733,16 +1587,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1767,16 +1618,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1805,16 +1653,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1839,16 +1684,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1877,16 +1719,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1911,16 +1750,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1949,16 +1785,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1983,16 +1816,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -2027,16 +1857,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number + v_count, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number + v_count, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -2061,16 +1888,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -2099,16 +1923,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -2133,16 +1954,13 @@ begin
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
-          content_digest, content_of_digest)
-        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
+          content_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_digest = case when c.content_of_digest = c.digest
-            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
-          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
-          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -2227,8 +2045,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
 
@@ -2239,7 +2057,7 @@ begin
 end;
 $function$;
 
-create or replace function store_response_2e61d5c48a39(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_6dcee43e9207(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2259,7 +2077,7 @@ begin
     end if;
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -2280,8 +2098,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   return 'done';
@@ -2730,7 +2548,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_aee76028edff(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_1fc8e7d75ced(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2760,14 +2578,14 @@ begin
     return 'limit_reached';
   end if;
   if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
     end if;
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -2788,8 +2606,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
@@ -2870,7 +2688,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_f934297be746(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_b9ab280dd647(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2902,14 +2720,14 @@ begin
     return 'limit_reached';
   end if;
   if p_sealed_with is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
     end if;
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -2930,8 +2748,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
@@ -2969,7 +2787,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_5cf766305776(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_def0beace878(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2993,7 +2811,7 @@ begin
     return 'missing';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3014,8 +2832,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
@@ -3031,7 +2849,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_838bec7cbeb9(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_31bb8f235dd7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3061,7 +2879,7 @@ begin
     return 'refused';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3082,8 +2900,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
@@ -3307,7 +3125,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_e8284ab0ea29(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_62434897d6ce(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3332,7 +3150,7 @@ begin
     return 'refused';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3353,8 +3171,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
@@ -3366,7 +3184,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_c779df6a0396(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_15accda23a39(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -3397,7 +3215,7 @@ begin
     return 'limit_reached';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3418,8 +3236,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
@@ -3474,7 +3292,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_8580053fd200(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_d3c560f4be42(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3504,7 +3322,7 @@ begin
     return 'conflict';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3525,8 +3343,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
@@ -3619,7 +3437,7 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_bbea89652fc0(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+create or replace function create_console_link_4f167134bffb(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
       p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
@@ -3651,7 +3469,7 @@ begin
     return 'limit_reached';
   end if;
   if decode(p_response->>'sealed_with', 'hex') is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = 'DW002';
@@ -3672,8 +3490,8 @@ begin
             body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
             counted = idempotency_keys.counted + excluded.counted
         returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
-    insert into kind_counters as c (organization_id, kind, live_count, digest, last_number, stored_bytes)
-      select p_organization_id, 'stored response', 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)

@@ -72,10 +72,7 @@ const newHmac = {
     return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('hex')
   },
 
-  /**
-   * Keyed with the bytes that the secret's base64 says. That of earlier releases, in base64url, is read as well: a process of
-   * one, beside this one, may have rotated to such a secret.
-   */
+  /** Keyed with the bytes that the secret's base64 says. */
   standard(secret: string): Hmac {
     const key = createSecretKey(Buffer.from(secret.slice('whsec_'.length), 'base64'))
     return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('base64')

@@ -39,7 +39,7 @@ export async function checkKeys(
   config: Config,
 ): Promise<readonly Finding[]> {
   const named = await readNamedKeys(pool)
-  const isNamed = named.current !== null && named.current.length > 0
+  const isNamed = named.current !== null
   if (keys === null) {
     return isNamed
       ? [

@@ -46,7 +46,7 @@ export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<Ne
        from restores r where r.organization_id = c.organization_id and r.epoch = $1`,
     [epoch],
   )
-  // For organizations that are made from now on; and processes of earlier releases know no other.
+  // For organizations that are made from now on.
   await tx.query('update installation set epoch = $1 where singleton', [epoch])
   return { epoch, organizations: noted.rowCount ?? 0 }
 }

@@ -47,7 +47,7 @@ const payloadLimit = 7_900
 /** Of each queue a notification holds two ids and what separates them. */
 const queuesANotification = Math.floor((payloadLimit - 100) / (2 * 36 + 4))
 
-/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:tier` for a queue. A release before reads the first two words. */
+/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:tier` for a queue. */
 export function encodeDeliveries({ at, told, queues }: DeliveriesNotification): string {
   const words = ['due', String(at), told ?? '-']
   if (queues !== null && queues.length <= queuesANotification)
@@ -57,11 +57,11 @@ export function encodeDeliveries({ at, told, queues }: DeliveriesNotification): 
   return words.join(' ')
 }
 
-/** The content of a notification. One of an earlier release may name no queues, or nothing at all. */
+/** The content of a notification, which names no queues when there are too many, and nothing when it is about something else. */
 export function decodeDeliveries(payload: string): DeliveriesNotification {
-  const [what, at, told = '-', queues] = payload.split(' ')
+  const [what, at, told, queues] = payload.split(' ')
   if (what !== 'due') return { at: 0, told: null, queues: null }
-  return { at: Number(at), told: told === '-' ? null : told, queues: decodeQueues(queues) }
+  return { at: Number(at), told: told === '-' ? null : (told ?? null), queues: decodeQueues(queues) }
 }
 
 function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {

@@ -103,7 +103,7 @@ export const sealedOtherwiseCode = 'DW002'
  */
 export function requireSealedWith(check: string): string {
   return `if ${check} is not null then
-    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', ${check})) for share;
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = ${check}) for share;
     if not found then
       raise exception 'sealed with another encryption key than the database names'
         using errcode = '${sealedOtherwiseCode}';

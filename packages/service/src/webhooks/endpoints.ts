@@ -18,7 +18,7 @@ import { choice, mostWords, text, wordList } from '../kinds/model/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kinds/model/validate.ts'
 import type { EventTypes } from './event-types.ts'
 import { webhookFields } from './records.ts'
-import { isStandardSecret, newSecret } from './secrets.ts'
+import { newSecret } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
@@ -222,10 +222,6 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const refusal = await checkTarget(after.url)
       if (refusal !== null) return fail(refusal)
     }
-    if (after.signatures.includes('standard') && !signatures.includes('standard')) {
-      const refusal = await unfitForStandard(caller.organizationId, row)
-      if (refusal !== null) return fail(refusal)
-    }
     const registers = sent.has('url') || sent.has('events') || activates
     const changed: WebhookRow = {
       ...row,
@@ -246,16 +242,6 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     return ok({ ...changed, updated_at: new Date(later(row, clock.now())) })
   }
 
-  /**
-   * Why its deliveries cannot be signed by Standard Webhooks; null when they can. Read after the row: a rotation since then
-   * makes another version of it, which this change would not be committed on.
-   */
-  async function unfitForStandard(organizationId: string, { id }: WebhookRow): Promise<Problem | null> {
-    const signing = await store.signingSecrets(organizationId, id, clock.now())
-    const fit = signing.map((one) => isStandardSecret(vault.open(one, { organizationId, webhookId: id })))
-    return fit.every(Boolean) ? null : secretsTooOld(id)
-  }
-
   async function sealed(organizationId: string, webhookId: string, secret: string) {
     return { id: newId(clock), sealed: await vault.seal(secret, { organizationId, webhookId }) }
   }
@@ -269,13 +255,6 @@ const registrantGone = problem(
 
 export function noSuchWebhook(id: string): Problem {
   return noSuch('webhook', id, 'It may have been deleted; check the id.')
-}
-
-function secretsTooOld(id: string): Problem {
-  return problem(
-    'invalid_transition',
-    `A secret of an earlier release still signs, in base64url, which Standard Webhooks does not read. POST /v1/webhooks/${id}/rotate-secret, and add standard when only new ones sign: after previousSecretExpiresAt, or at once with DELETE /v1/webhooks/${id}/previous-secret.`,
-  )
 }
 
 function tooManySign(id: string): Problem {

@@ -10,12 +10,9 @@ import { createOpener, type EncryptionKeys } from './vault.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
-/** In the place of a check value: the next key that comes is taken, whether it opens the secrets or not. */
-const anyKey = Buffer.alloc(0)
-
-/** The check values of the keys that a database names; null where it names none. */
+/** The check values of the keys that a database names. */
 interface NamedKeys {
-  /** What is sealed now is sealed with it. Empty where the next key is to be taken. */
+  /** What is sealed now is sealed with it. Null: the next key that comes is taken, whether it opens the secrets or not. */
   readonly current: Buffer | null
   /** What was sealed before may be sealed with it still: a replacement is not finished. */
   readonly previous: Buffer | null
@@ -24,19 +21,13 @@ interface NamedKeys {
 /** `held`: the process has every key that the database names. `unfinished`: it has the current one, and not the one before. */
 export type KeyStanding = 'held' | 'another' | 'unfinished'
 
-/**
- * Whether these are the keys of the database. One without a check value takes one: a new database the current key, one of an
- * earlier release the key that opens its newest secret, if there is any.
- */
+/** Whether these are the keys of the database. One without a check value takes that of the current key. */
 export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<KeyStanding> {
   const standing = await readNamedKeys(db)
-  if (standing.current === null || standing.current.length === 0) {
-    const opening = standing.current === null ? await keyThatOpens(db, keys) : keys.current
-    if (opening === null) return 'another'
-    await db.query(
-      'update installation set key_check = $1 where singleton and key_check is not distinct from $2',
-      [keyCheckOf(opening), standing.current],
-    )
+  if (standing.current === null) {
+    await db.query('update installation set key_check = $1 where singleton and key_check is null', [
+      keyCheckOf(keys.current),
+    ])
   }
   // Of processes that start at once with different keys, one was first.
   return standingOf(await readNamedKeys(db), keys)
@@ -58,31 +49,24 @@ export function isSameCheck(one: Buffer, other: Buffer): boolean {
 /** Makes these the keys of the database, whatever they were; with null, the next one that comes. */
 export async function replaceKey(db: Queryable, keys: EncryptionKeys | null): Promise<void> {
   await db.query('update installation set key_check = $1, previous_key_check = $2 where singleton', [
-    keys === null ? anyKey : keyCheckOf(keys.current),
+    keys === null ? null : keyCheckOf(keys.current),
     keys === null || keys.previous === null ? null : keyCheckOf(keys.previous),
   ])
 }
 
 /** Whether one of the keys opens the newest signing secret; true where there is none. */
 export async function opensSecrets(db: Queryable, keys: EncryptionKeys | null): Promise<boolean> {
-  return (await newestSecret(db)) === null || (keys !== null && (await keyThatOpens(db, keys)) !== null)
-}
-
-/** Of the keys, the one that opens the newest signing secret; the current one where there is no secret. */
-async function keyThatOpens(db: Queryable, { current, previous }: EncryptionKeys): Promise<Buffer | null> {
   const secret = await newestSecret(db)
-  if (secret === null) return current
+  if (secret === null) return true
+  if (keys === null) return false
   const { organization_id: organizationId, webhook_id: webhookId, sealed } = secret
-  for (const key of [current, previous]) {
-    if (key === null) continue
-    try {
-      createOpener({ current: key, previous: null })(sealed, { organizationId, webhookId })
-      return key
-    } catch (error) {
-      if (!(error instanceof SecretBoxError)) throw error
-    }
+  try {
+    createOpener(keys)(sealed, { organizationId, webhookId })
+    return true
+  } catch (error) {
+    if (error instanceof SecretBoxError) return false
+    throw error
   }
-  return null
 }
 
 async function newestSecret(db: Queryable) {

@@ -87,14 +87,6 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/**
- * Whether it is of the sort that `newSecret` makes. Earlier releases wrote 32 bytes in base64url, which are 43 characters
- * and have no padding, where base64 has 43 and a `=`: so no text is both, whatever its bytes.
- */
-export function isStandardSecret(secret: string): boolean {
-  return /^whsec_[A-Za-z0-9+/]{43}=$/.test(secret)
-}
-
 /** Whose secret it is. Ids as the database writes them, in lower case. */
 export interface SecretOwner {
   readonly organizationId: string

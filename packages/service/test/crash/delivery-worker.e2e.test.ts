@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { claimKey } from '../../src/webhooks/installation-key.ts'
 import { type Hooks, startHooks } from '../harness/arrivals.ts'
 import { busyEndpointQueues, standing } from '../harness/delivery-audit.ts'
 import { createCustomers } from '../harness/desk-under-fire.ts'
@@ -138,7 +139,7 @@ test.concurrent('with another key neither an API nor a worker starts, and nothin
     }
   }
 
-  // By the secrets that are there, as in a database of an earlier release.
+  await claimKey(pool, { current: Buffer.alloc(32, 7), previous: null })
   await refused()
   expect(await standing(pool)).toMatchObject({ succeeded: 0, pending: 3, attempts: 0 })
   expect(hooks.arrivals).toEqual([])
@@ -152,7 +153,7 @@ test.concurrent('with another key neither an API nor a worker starts, and nothin
   expect(hooks.arrivals).toHaveLength(3)
   expect(await right.end('SIGTERM')).toBe(0)
 
-  // By what the right one has noted, secrets or not.
+  // Also when there are no secrets.
   await service.api.delete(`/v1/webhooks/${hook.id}`)
   await refused()
 })

@@ -106,7 +106,7 @@ describe('filters', () => {
 
   test('values are read as the fields are', () => {
     expect(read('email=ADA@example.com')).toMatchObject({
-      conditions: [{ column: 'email', values: ['ada@example.com'] }],
+      conditions: [{ column: 'email', value: 'ada@example.com' }],
     })
     expect(read('createdAfter=2026-01-01T00:00:00.9999%2B01:00')).toMatchObject({
       conditions: [{ on: 'after', column: 'created_at', at: '2025-12-31T23:00:00.999Z' }],

@@ -479,7 +479,7 @@ test('deletes and suspends an organization in every database that holds a copy o
   })
 })
 
-test('removes what deletions of earlier releases have left in the first database, and lets nobody in with its tokens', {
+test('removes copies that the directory no longer knows of, and lets nobody in with their tokens', {
   timeout: 300_000,
 }, async () => {
   await using services = createServices()
@@ -491,7 +491,6 @@ test('removes what deletions of earlier releases have left in the first database
   const run = (...args: readonly string[]) =>
     orgCommands(services, { one: one.connection, two: two.connection })(...args).ended
   await moveOrganization(databasesOf(one.pool, two.pool), organizationId, 'two', asFastAsCanBe)
-  // As they did: in the database that it lived in, and in the directory.
   await deleteOrganization(two.pool, systemClock, organizationId)
   await several.directory.forget(organizationId)
   expect((await api.get('/v1/customers')).status).toBe(401)

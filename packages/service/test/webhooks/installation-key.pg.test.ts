@@ -1,4 +1,4 @@
-/** The key of a database: the first one, the one of an earlier release's secrets, and no other. */
+/** The key of a database: the first one, and no other. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { claimKey, replaceKey } from '../../src/webhooks/installation-key.ts'
@@ -29,16 +29,6 @@ test('of processes that start at once with different keys, one is first', async 
   await using database = await testDatabase()
   const claimed = await Promise.all([1, 2, 3, 4, 5].map((byte) => claims(database.pool, byte)))
   expect(claimed.filter((held) => held)).toHaveLength(1)
-})
-
-test('a database of an earlier release takes the key that opens its secrets alone', async () => {
-  // Whatever serves it seals with a key of sevens, and nothing has noted so.
-  await using service = await testService()
-  const { pool } = service.database
-  await makeWebhook(service.api)
-  expect(await claims(pool, 8)).toBe(false)
-  expect(await claims(pool, 7)).toBe(true)
-  expect(await claims(pool, 8)).toBe(false)
 })
 
 test('a key that is lost is replaced by a given one, or by the next that comes', async () => {

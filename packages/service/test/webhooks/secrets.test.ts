@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSecretBox, isStandardSecret, newSecret, SecretBoxError } from '../../src/webhooks/secrets.ts'
+import { createSecretBox, newSecret, SecretBoxError } from '../../src/webhooks/secrets.ts'
 
 const owner = {
   organizationId: '019c1234-0000-7000-8000-000000000001',
@@ -15,32 +15,8 @@ test('a secret is whsec_ and 32 random bytes in base64 with padding', () => {
   for (const secret of secrets) {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(atob(secret.slice(6))).toHaveLength(32)
-    expect(isStandardSecret(secret)).toBe(true)
   }
   expect(new Set(secrets).size).toBe(1_000)
-})
-
-test('one of an earlier release is told from it, whatever its bytes: also where base64url writes none of its own characters', () => {
-  const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
-  // Of six bits below 62 each, as all but two of the characters are.
-  const plain = fc
-    .array(fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'), {
-      minLength: 43,
-      maxLength: 43,
-    })
-    .map((characters) => Buffer.from(characters.join(''), 'base64'))
-  let alike = 0
-  fc.assert(
-    fc.property(fc.oneof(bytes, plain), (given) => {
-      const [standard, url] = [
-        Buffer.from(given).toString('base64'),
-        Buffer.from(given).toString('base64url'),
-      ]
-      if (standard === `${url}=`) alike++
-      expect([isStandardSecret(`whsec_${standard}`), isStandardSecret(`whsec_${url}`)]).toEqual([true, false])
-    }),
-  )
-  expect(alike).toBeGreaterThan(10)
 })
 
 test('what was sealed opens again, and is not to be seen in between', () => {

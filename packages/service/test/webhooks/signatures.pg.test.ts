@@ -1,10 +1,6 @@
-/** Which signatures an endpoint's deliveries carry, judged by what receivers get and by a verifier that is not ours. */
-import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
-import { createSecretBox } from '../../src/webhooks/secrets.ts'
 import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { type Sent, testEngine } from '../harness/engine.ts'
 import {
@@ -17,7 +13,6 @@ import {
   receiverUrl,
   retry,
 } from '../harness/hooks.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -71,19 +66,6 @@ function acceptedBy(sent: Sent, secrets: readonly string[]): string[] {
 
 /** Of the headers that sign it, those that are of Standard Webhooks. */
 const standardOf = ({ headers }: Sent) => Object.keys(headers).filter((name) => name.startsWith('webhook-'))
-
-/** Makes the newest secret one of an earlier release, as its process beside this one would. */
-async function makeOld({ api, id }: { api: Api; id: string }): Promise<string> {
-  const secret = `whsec_${randomBytes(32).toString('base64url')}`
-  const owner = { organizationId: api.organizationId, webhookId: id }
-  const sealed = createSecretBox(deliverySettings.encryptionKey).seal(secret, owner)
-  const { rowCount } = await shared().database.pool.query(
-    'update webhook_secrets set sealed = $3 where organization_id = $1 and webhook_id = $2 and expires_at is null',
-    [api.organizationId, id, sealed],
-  )
-  expect(rowCount).toBe(1)
-  return secret
-}
 
 describe('what is chosen', () => {
   test('is the own header alone, unless told', async () => {
@@ -225,96 +207,13 @@ describe('Standard Webhooks', () => {
   })
 })
 
-describe('while a secret in base64url signs', () => {
-  const refusal = {
-    status: 409,
-    code: 'invalid_transition',
-    detail: expect.stringMatching(/base64url.* POST \/v1\/webhooks\/[0-9a-f-]{36}\/rotate-secret.* DELETE /),
+test('no row has anything but the two sets', async () => {
+  const it = await endpoint()
+  for (const signatures of [[], ['standard'], ['standard', 'service'], ['service', 'service'], null]) {
+    const write = shared().database.pool.query('update webhooks set signatures = $2 where id = $1', [
+      it.id,
+      signatures,
+    ])
+    await expect(write).rejects.toThrow(/violates (check|not-null) constraint/)
   }
-  const wanted = async (it: Awaited<ReturnType<typeof endpoint>>) => {
-    const { status, json } = await it.want(both)
-    return { status, code: json.code, detail: json.detail }
-  }
-
-  test('standard is refused and nothing changes; the own header goes on', async () => {
-    const it = await endpoint()
-    const old = await makeOld(it)
-    const before = await it.read()
-    expect(await wanted(it)).toEqual(refusal)
-    expect(await it.read()).toEqual(before)
-    const sent = await it.ping()
-    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [old]))
-    expect((await it.want(['service'])).json).toEqual(before)
-  })
-
-  test('a rotation mends it when its overlap is over', async () => {
-    const it = await endpoint()
-    await makeOld(it)
-    const began = clock.now()
-    const secret = await it.rotate()
-    clock.set(began + 24 * hour - 1)
-    expect(await wanted(it)).toEqual(refusal)
-    clock.set(began + 24 * hour)
-    expect((await it.want(both)).json.signatures).toEqual(both)
-    expect(acceptedBy(await it.ping(), [secret])).toEqual([secret])
-  })
-
-  test('or when that is ended', async () => {
-    const it = await endpoint()
-    await makeOld(it)
-    const secret = await it.rotate()
-    expect(await wanted(it)).toEqual(refusal)
-    expect((await it.api.delete(`${it.path}/previous-secret`)).status).toBe(204)
-    expect((await it.want(both)).json.signatures).toEqual(both)
-    expect(acceptedBy(await it.ping(), [secret])).toEqual([secret])
-  })
-
-  test('also when a process of an earlier release rotates to one in that very moment', async () => {
-    const it = await endpoint()
-    const lock = await lockRow(shared().database, 'organization_clocks', it.api)
-    const asked = it.want(both)
-    await waitingChanges(shared(), 1)
-    await makeOld(it)
-    await shared().database.pool.query(
-      `update webhooks set updated_at = updated_at + interval '1 millisecond' where id = $1`,
-      [it.id],
-    )
-    await lock.release()
-    expect((await asked).json).toMatchObject({ status: 409, code: 'invalid_transition' })
-  })
-
-  test('one that such a process has rotated to since has an entry all the same', async () => {
-    const it = await endpoint({ signatures: both })
-    const old = await makeOld(it)
-    const second = await it.rotate()
-    const sent = await it.ping()
-    const inBase64 = `whsec_${Buffer.from(old.slice(6), 'base64url').toString('base64')}`
-    expect(acceptedBy(sent, [second, inBase64])).toEqual([second, inBase64])
-    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [second, old]))
-  })
-})
-
-describe('beside processes of an earlier release, which know no signatures', () => {
-  test('an endpoint of theirs has the own header', async () => {
-    const it = await endpoint()
-    const { rows } = await shared().database.pool.query(
-      `insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
-         select w.organization_id, gen_random_uuid(), w.url, w.description, w.events, w.status, w.api_key_id, w.created_at, w.updated_at
-           from webhooks w where w.organization_id = $1 and w.id = $2
-         returning signatures`,
-      [it.api.organizationId, it.id],
-    )
-    expect(rows).toEqual([{ signatures: ['service'] }])
-  })
-
-  test('no row has anything but the two sets', async () => {
-    const it = await endpoint()
-    for (const signatures of [[], ['standard'], ['standard', 'service'], ['service', 'service'], null]) {
-      const write = shared().database.pool.query('update webhooks set signatures = $2 where id = $1', [
-        it.id,
-        signatures,
-      ])
-      await expect(write).rejects.toThrow(/violates (check|not-null) constraint/)
-    }
-  })
 })

@@ -149,16 +149,11 @@ function isElsewhereOrdered(condition: Plain): boolean {
   return (condition.on === 'after' || condition.on === 'before') && !isOfCreation(condition)
 }
 
-function equals({ type, values: sought }: Extract<Plain, { on: 'column' }>, values: unknown[]): string {
-  if (sought.length === 1) return `= $${values.push(sought[0])}::${type}`
-  return `= any($${values.push(sought)}::${type}[])`
-}
-
 /** The condition in SQL; its value joins `values`. */
 function filter(condition: Plain, table: string, values: unknown[]): string {
   switch (condition.on) {
     case 'column':
-      return ` and ${table}.${condition.column} ${equals(condition, values)}`
+      return ` and ${table}.${condition.column} = $${values.push(condition.value)}::${condition.type}`
     case 'ids':
       return ` and ${table}.id = any($${values.push(condition.ids)}::uuid[])`
     case 'after':

@@ -20,13 +20,7 @@ import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 /** One condition of a browse. */
 export type Condition =
-  /** It has one of these values: the one asked for, and another form of it that may be stored. */
-  | {
-      readonly on: 'column'
-      readonly column: string
-      readonly type: string
-      readonly values: readonly unknown[]
-    }
+  | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
   | { readonly on: 'ids'; readonly ids: readonly string[] }
   | { readonly on: 'tag'; readonly tag: string }
   /** Both exclusive. */
@@ -85,10 +79,8 @@ function fieldFilter(name: string, field: Field, column: Column): Filter {
     schema: fieldSchema({ ...field, schema, nullable: false }, 'input'),
     condition(text) {
       const parsed = schema.safeParse(filterValue(column, text))
-      const former = field.formerly?.(text) ?? null
-      const values = new Set([...(parsed.success ? [parsed.data] : []), ...(former === null ? [] : [former])])
-      if (values.size === 0) return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
-      return ok({ on: 'column', column: column.name, type: column.type, values: [...values] })
+      if (!parsed.success) return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
+      return ok({ on: 'column', column: column.name, type: column.type, value: parsed.data })
     },
   }
 }

@@ -62,8 +62,6 @@ export interface Field<V = unknown> {
   readonly sequence: boolean
   /** What its column holds, where that is not the value itself. */
   stored?(value: V): unknown
-  /** How releases before stored what a filter asks for, where they may have kept it in another form; null for what they refused. */
-  formerly?(text: string): V | null
   /** How a PATCH value joins the current one; without it the new value replaces the old. */
   merge?(current: V, patch: unknown): V
 }

@@ -78,10 +78,7 @@ export function email<const O extends Optional>(options: O): Field<Nullable<O, s
       else context.issues.push({ code: 'too_big', origin: 'string', maximum: 320, inclusive: true, input })
       return z.NEVER
     })
-  const stored = storableText(3, 320).pipe(address)
-  return defineField(schema, 'an email address of at most 320 characters', 'text', options, {
-    formerly: (text) => (stored.safeParse(text).success ? text.toLowerCase() : null),
-  })
+  return defineField(schema, 'an email address of at most 320 characters', 'text', options)
 }
 
 /** A telephone number in E.164. */
