@@ -6,6 +6,7 @@
  *
  * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
  */
+import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
 /** Whole numbers, at least 1. */
@@ -59,7 +60,7 @@ const rememberedAtMost = 100_000
 export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   const { perSecond, burst } = limit
   /** The least recently counted first. */
-  const buckets = new Map<string, Bucket>()
+  const buckets = new LruMap<string, Bucket>(rememberedAtMost)
 
   function missingNow(bucket: Bucket | undefined, now: number): number {
     if (bucket === undefined) return 0
@@ -82,7 +83,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   /** Forgets, from the front, what is full again: what stands before it has waited longer. */
   function forget(now: number): void {
     for (const [who, bucket] of buckets) {
-      if (buckets.size <= rememberedAtMost && missingNow(bucket, now) > 0) return
+      if (missingNow(bucket, now) > 0) return
       buckets.delete(who)
     }
   }
@@ -97,8 +98,6 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
         buckets.set(who, { missing: before, at: now })
         return standing
       }
-      // To the end, so that the front is the least recently counted.
-      buckets.delete(who)
       buckets.set(who, { missing: before + request, at: now })
       forget(now)
       return quota(before + request, true)

@@ -4,6 +4,7 @@
  */
 
 import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
+import { LruMap } from '../kernel/lru-map.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './look-up.ts'
@@ -41,7 +42,7 @@ export function createAdmission(options: {
 }): Admission {
   const { lookUp, clock, limit, uses, unauthenticated } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
-  const good = new Set<string>()
+  const good = new LruMap<string, true>(rememberedAtMost)
 
   return {
     async authenticate(token, address) {
@@ -58,7 +59,7 @@ export function createAdmission(options: {
         return found
       }
       if (network !== null) unauthenticated?.refund(network)
-      remember(good, hash)
+      good.set(hash, true)
       const { caller } = found
       // A session has a limit of its own: what its page does takes none of its key's calls.
       const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null
@@ -70,16 +71,5 @@ export function createAdmission(options: {
     },
 
     lookAgain: lookUp,
-  }
-}
-
-/** The newest at the end; the oldest is forgotten. While there is room for all, their order does not matter. */
-function remember(good: Set<string>, hash: string): void {
-  if (good.size < rememberedAtMost && good.has(hash)) return
-  good.delete(hash)
-  good.add(hash)
-  for (const oldest of good) {
-    if (good.size <= rememberedAtMost) return
-    good.delete(oldest)
   }
 }

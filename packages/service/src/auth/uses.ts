@@ -3,6 +3,7 @@
  * It counts for nothing else: it moves neither `updatedAt` nor any answer, and a write that fails is only logged.
  */
 import type { Pool } from 'pg'
+import { LruMap } from '../kernel/lru-map.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** How exact `lastUsedAt` is, in milliseconds. */
@@ -29,8 +30,8 @@ export function createUseRecorder(options: {
   readonly onError: (error: Error) => void
 }): UseRecorder {
   const { pool, clock, onError } = options
-  /** When each key was last written, the longest ago first. */
-  const written = new Map<string, number>()
+  /** When each key was last written. */
+  const written = new LruMap<string, number>(rememberedAtMost)
   /** One after another: whatever calls, this takes one connection. */
   let writing: Promise<void> = Promise.resolve()
 
@@ -39,12 +40,7 @@ export function createUseRecorder(options: {
       const now = clock.now()
       const last = written.get(apiKeyId)
       if (last !== undefined && Math.abs(now - last) < usesAreExactTo) return
-      written.delete(apiKeyId)
       written.set(apiKeyId, now)
-      for (const [other, at] of written) {
-        if (Math.abs(now - at) < usesAreExactTo && written.size <= rememberedAtMost) break
-        written.delete(other)
-      }
       writing = writing.then(() => write(organizationId, apiKeyId, now).catch(onError))
     },
     settled: () => writing,

@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller, LookUp, TokenLookup } from '../auth/look-up.ts'
 import { hashToken } from '../auth/token.ts'
+import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Directory, Owner } from './directory.ts'
 
@@ -58,8 +59,8 @@ export function createDatabaseRouter(options: {
   const { directory, homes, clock } = options
   const [first] = homes
   const places = new Map(homes.map(({ name }, place) => [name, place]))
-  const organizations = new Map<string, string>()
-  const residences = new Map<string, Known>()
+  const organizations = new LruMap<string, string>(keptAtMost)
+  const residences = new LruMap<string, Known>(keptAtMost)
   /** DatabaseRouter that let a look-up wait for too long, until they answer again. */
   const silent = new Set<RoutedDatabase>()
 
@@ -67,12 +68,10 @@ export function createDatabaseRouter(options: {
     const organizationId = organizations.get(hash)
     const known = organizationId === undefined ? undefined : residences.get(organizationId)
     if (organizationId === undefined || known === undefined) return learnOwner(hash)
-    keep(organizations, hash, organizationId)
-    keep(residences, organizationId, known)
     const age = clock.now() - known.readAt
     if (age < 0 || age >= goodFor) {
       // Looked at again beside the request: who is known goes on without the directory.
-      keep(residences, organizationId, { ...known, readAt: clock.now() })
+      residences.set(organizationId, { ...known, readAt: clock.now() })
       void learnOwner(hash).catch(() => {})
     }
     return { organizationId, ...known }
@@ -82,7 +81,7 @@ export function createDatabaseRouter(options: {
     const owner = await answered(usable(first.name).home, directory.ownerOf(hash))
     if (owner === null) organizations.delete(hash)
     else {
-      keep(organizations, hash, owner.organizationId)
+      organizations.set(hash, owner.organizationId)
       learn(owner.organizationId, owner)
     }
     return owner
@@ -91,7 +90,7 @@ export function createDatabaseRouter(options: {
   function learn(organizationId: string, { database, moves }: Pick<Owner, 'database' | 'moves'>): void {
     // Of two answers that cross, the later move is right.
     if ((residences.get(organizationId)?.moves ?? -1) > moves) return
-    keep(residences, organizationId, { database, moves, readAt: clock.now() })
+    residences.set(organizationId, { database, moves, readAt: clock.now() })
   }
 
   /** @throws DatabaseUnavailable */
@@ -162,17 +161,7 @@ export function createDatabaseRouter(options: {
     forget(organizationId) {
       if (organizationId !== null) residences.delete(organizationId)
       // Kept for when the directory does not answer.
-      else for (const [id, known] of residences) residences.set(id, { ...known, readAt: 0 })
+      else for (const [id, known] of [...residences]) residences.set(id, { ...known, readAt: 0 })
     },
-  }
-}
-
-/** The newest at the end; the oldest is forgotten. */
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key)
-  map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= keptAtMost) return
-    map.delete(oldest)
   }
 }

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { LruMap } from '../kernel/lru-map.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { hasFailedTooLong, warningStage } from './decide.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
@@ -72,8 +73,8 @@ export function createDisablePolicy(services: {
   const stopped = new AbortController()
   /** Of each organization by endpoint and reason; as long as there are some, its `work` goes on. */
   const requests = new Map<string, Map<string, Request>>()
-  /** By endpoint, since when it fails and the stage that the log has warned of; in the order in which it did. */
-  const warned = new Map<string, string>()
+  /** By endpoint, since when it fails and the stage that the log has warned of. */
+  const warned = new LruMap<string, string>(tuning.rememberedWarnings)
 
   return { apply, disable, stop: () => stopped.abort() }
 
@@ -103,12 +104,7 @@ export function createDisablePolicy(services: {
     const key = keyOf(endpoint)
     const said = `${failingSince} ${stage}`
     if (warned.get(key) === said) return
-    warned.delete(key)
     warned.set(key, said)
-    for (const oldest of warned.keys()) {
-      if (warned.size <= tuning.rememberedWarnings) break
-      warned.delete(oldest)
-    }
     const { organizationId, webhookId } = endpoint
     const times = {
       failingSince: formatTimestamp(failingSince),

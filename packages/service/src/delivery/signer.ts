@@ -6,6 +6,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
 import { standardHeaders } from '@deskwire/sdk/standard-webhooks'
+import { LruMap } from '../kernel/lru-map.ts'
 import type { Endpoint, EndpointKey } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
 
@@ -33,19 +34,14 @@ export function createSigner(
   open: Open,
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
-  const kept = new Map<string, Hmac>()
+  const kept = new LruMap<string, Hmac>(capacity)
   const hmacOf = (scheme: Scheme, sealed: Buffer, owner: EndpointKey): Hmac => {
     // With its owner: whose it is said to be is part of what opening it proves.
     const name = `${owner.organizationId} ${owner.webhookId} ${scheme} ${sealed.toString('base64')}`
     const known = kept.get(name)
-    const hmac = known ?? newHmac[scheme](open(sealed, owner))
-    // A Map holds its entries in the order they came: used last stands last.
-    if (known !== undefined) kept.delete(name)
+    if (known !== undefined) return known
+    const hmac = newHmac[scheme](open(sealed, owner))
     kept.set(name, hmac)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= capacity) break
-      kept.delete(oldest)
-    }
     return hmac
   }
   return ({ sealedSecrets, standardSignatures }, owner) => {

@@ -1,4 +1,5 @@
 /** How large the responses of a route to an organization are, as the last ones were: what a GET reserves before it is answered. */
+import { LruMap } from '../kernel/lru-map.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -10,7 +11,7 @@ const remembered = 10_000
 const fallsBy = 1 / 4
 
 export class ResponseSizes {
-  readonly #bytes = new Map<string, number>()
+  readonly #bytes = new LruMap<string, number>(remembered)
 
   /** Bytes to reserve. */
   expected(organizationId: string, route: string): number {
@@ -26,10 +27,6 @@ export class ResponseSizes {
   note(organizationId: string, route: string, bytes: number): void {
     const name = `${organizationId} ${route}`
     const before = this.#bytes.get(name)
-    if (before === undefined && this.#bytes.size >= remembered) {
-      const [oldest] = this.#bytes.keys()
-      if (oldest !== undefined) this.#bytes.delete(oldest)
-    }
     this.#bytes.set(
       name,
       before === undefined || bytes > before ? bytes : before - (before - bytes) * fallsBy,

@@ -11,6 +11,7 @@
  * 69 bytes are 92 base64url characters with no spare bits: there is exactly one spelling of each cursor.
  */
 import { hash } from 'node:crypto'
+import { LruMap } from './lru-map.ts'
 import { isTime } from './timestamps.ts'
 
 /** A place in the order of `(updatedAt, id)`. Nothing at or before it is reported again. */
@@ -104,14 +105,12 @@ export function resourceKey(resource: string): string {
 }
 
 /** Those of the kinds, and of the sets of kinds that cursors were made of: a few. */
-const knownKeys = new Map<string, string>()
-const mostKnown = 256
+const knownKeys = new LruMap<string, string>(256)
 
 function knownKey(resource: string): string {
   const known = knownKeys.get(resource)
   if (known !== undefined) return known
   const key = resourceKey(resource)
-  if (knownKeys.size >= mostKnown) knownKeys.clear()
   knownKeys.set(resource, key)
   return key
 }

@@ -7,6 +7,7 @@
  * Only what is authorized is to be put in. Which address is connected to is checked as ever; an address that moved to
  * another server cannot resume, and TLS then falls back to a whole handshake by itself.
  */
+import { LruMap } from '../../kernel/lru-map.ts'
 import { stopwatch } from '../../kernel/timestamps.ts'
 
 interface TlsSession {
@@ -17,15 +18,14 @@ interface TlsSession {
 }
 
 export class TlsSessions {
-  readonly #most: number
   readonly #lasts: number
   readonly #elapsed: () => number
-  /** By organization and origin, in the order in which they were put in. */
-  readonly #sessions = new Map<string, TlsSession>()
+  /** By organization and origin. */
+  readonly #sessions: LruMap<string, TlsSession>
 
   /** `most` sessions, each for `lasts` milliseconds since its certificate was verified. */
   constructor({ most, lasts }: { most: number; lasts: number }, elapsed = stopwatch()) {
-    this.#most = most
+    this.#sessions = new LruMap(most)
     this.#lasts = lasts
     this.#elapsed = elapsed
   }
@@ -41,11 +41,7 @@ export class TlsSessions {
 
   /** Keeps what the receiver gave for next time; `resumed` is the session that its connection went on with, if it did. */
   keep(pool: string, bytes: Buffer, resumed: TlsSession | null): void {
-    this.#sessions.delete(pool)
     this.#sessions.set(pool, { bytes, verifiedAt: resumed?.verifiedAt ?? this.#elapsed() })
-    if (this.#sessions.size <= this.#most) return
-    const [oldest] = this.#sessions.keys()
-    if (oldest !== undefined) this.#sessions.delete(oldest)
   }
 
   /** The next handshake is a whole one. */

@@ -7,6 +7,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { LruMap } from '../../kernel/lru-map.ts'
 import { isWithin, type Networks } from '../../kernel/networks.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
@@ -62,10 +63,7 @@ export function createResolver(options: {
   const { servers, trusted, clock, hostsFile = systemHostsFile } = options
   const nameServers = createNameServers(servers)
   const localNames = createLocalNames(hostsFile)
-  const cache = new Map<
-    string,
-    { readonly resolution: Resolution; readonly from: number; readonly usableMs: number }
-  >()
+  const cache = new LruMap<string, Lookup & { readonly from: number }>(remembered)
   const underWay = new Map<string, Query>()
 
   async function lookUp(name: string, timeoutMs: number, wanted: () => boolean): Promise<Lookup> {
@@ -108,10 +106,7 @@ export function createResolver(options: {
 
   /** Only what can be connected to is kept: a refusal disables the endpoint, and must be today's. */
   function keep(name: string, { resolution, usableMs }: Lookup, from: number): Resolution {
-    if (resolution.outcome === 'addresses' && usableMs > 0) {
-      if (cache.size >= remembered) cache.delete(cache.keys().next().value as string)
-      cache.set(name, { resolution, from, usableMs })
-    }
+    if (resolution.outcome === 'addresses' && usableMs > 0) cache.set(name, { resolution, from, usableMs })
     return resolution
   }
 

@@ -14,6 +14,7 @@ import { createRangeDigestReader } from '../../journal/range-digests.ts'
 import { createRowReader } from '../../journal/rows.ts'
 import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../../journal/waiting-readers.ts'
 import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
+import { LruMap } from '../../kernel/lru-map.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { createChanges } from '../model/changes.ts'
 import type { Rows } from '../model/inserts.ts'
@@ -84,18 +85,12 @@ function joinedFeeds(database: Database, kinds: readonly Kind[]) {
     database,
     kinds.map(({ table }) => table),
   )
-  const known = new Map<string, Feeds<Checkpoints>>()
+  const known = new LruMap<string, Feeds<Checkpoints>>(keptFeeds)
   return (read: readonly Kind[]) => {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)
     const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
-    // Back to the end: a Map iterates in order of insertion, and who has not been asked for longest is left out.
-    known.delete(resource)
     known.set(resource, feeds)
-    for (const oldest of known.keys()) {
-      if (known.size <= keptFeeds) break
-      known.delete(oldest)
-    }
     return feeds
   }
 }

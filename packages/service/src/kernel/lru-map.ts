@@ -1,0 +1,23 @@
+/** A Map of at most `limit` entries: where one more is set, the entry that was used longest ago is forgotten. */
+export class LruMap<K, V> extends Map<K, V> {
+  readonly #limit: number
+
+  constructor(limit: number) {
+    super()
+    this.#limit = limit
+  }
+
+  override get(key: K): V | undefined {
+    const value = super.get(key)
+    if (value !== undefined) this.set(key, value)
+    return value
+  }
+
+  /** A Map iterates in order of insertion: the entry used last goes to the end. */
+  override set(key: K, value: V): this {
+    this.delete(key)
+    super.set(key, value)
+    if (this.size > this.#limit) this.delete(this.keys().next().value as K)
+    return this
+  }
+}
