@@ -245,8 +245,6 @@ interface ResolverTuning {
   readonly perFamily: number
   /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
   readonly grace: number
-  /** A name server that has just answered is waited for so long when it is asked once more. */
-  readonly confirmWithin: number
 }
 
 export interface DeliveryTuning {
@@ -348,7 +346,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     rememberedSecrets: 4_096,
   },
   answers: { head: 16 * 1024, beginning: 64 * 1024, body: 16 * 1024, kept: 1024, framing: 64 * 1024 },
-  resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000, confirmWithin: 1_000 },
+  resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000 },
 })
 
 /** How long a worker has an endpoint's queue without a sign of life. */

@@ -271,7 +271,7 @@ export const errorCatalogue = {
     means: 'The name in the URL could not be resolved to an address.',
     help: 'Check the name, and that its DNS servers answer; then send it again.',
     example:
-      'hooks.example.com does not exist or has no address. Check the name, and that its name servers answer; then send it again.',
+      'hooks.example.com does not exist. Check the name, and that its name servers answer; then send it again.',
   },
   idempotency_key_reused: {
     status: 422,

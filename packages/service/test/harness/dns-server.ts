@@ -10,10 +10,6 @@ export type DnsReply =
   /** Addresses of the family asked for; none is "no data". The name itself leads over `aliases` to the one that has them. */
   | { readonly addresses: readonly string[]; readonly ttl?: number; readonly aliases?: readonly Alias[] }
   | 'NXDOMAIN'
-  /** "No data" as a zone's own server says it: with the zone's SOA, and its NS (RFC 2308, section 2.2, type 1). */
-  | 'NODATA'
-  /** No answer, but whom to ask instead: what a server says that does not resolve by itself. */
-  | 'referral'
   | 'SERVFAIL'
   | 'REFUSED'
   | 'NOTIMP'
@@ -52,12 +48,10 @@ export interface DnsServer {
 export interface DnsServerOptions {
   /** Whether it answers over TCP; true by default. */
   readonly tcp?: boolean
-  /** What it says of itself in every answer; that it resolves names, by default. */
-  readonly speaksAs?: keyof typeof speakers
 }
 
-/** The flags of their answers: of one with recursion, of a zone's own one without, and of one that is neither. */
-const speakers = { resolver: 0x8180, authority: 0x8500, neither: 0x8100 } as const
+/** Of an answer by a server that resolves names. */
+const flags = 0x8180
 
 /** Octets of an answer over UDP; a longer one is cut off and marked as such. */
 const longestOverUdp = 512
@@ -66,10 +60,7 @@ const responseCodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5, NOTIMP: 4, FORMERR
 type ResponseCode = keyof typeof responseCodes
 const recordTypes: Readonly<Record<number, 4 | 6>> = { 1: 4, 28: 6 }
 
-export async function startDnsServer({
-  tcp = true,
-  speaksAs = 'resolver',
-}: DnsServerOptions = {}): Promise<DnsServer> {
+export async function startDnsServer({ tcp = true }: DnsServerOptions = {}): Promise<DnsServer> {
   const scripts = new Map<string, DnsScript>()
   const queries: DnsQuery[] = []
 
@@ -83,8 +74,7 @@ export async function startDnsServer({
     const told = typeof script === 'function' ? script(query, earlier) : script
     if (told === 'silence') return null
     if (told === 'garbage') return Buffer.concat([message.subarray(0, 2), Buffer.alloc(9, 0xff)])
-    const flags = told === 'referral' ? speakers.neither : speakers[speaksAs]
-    const answer = encodeReply(message, question, family, told, flags)
+    const answer = encodeReply(message, question, family, told)
     return over === 'udp' && answer.length > longestOverUdp ? cutOff(answer, question) : answer
   }
 
@@ -175,7 +165,6 @@ function encodeReply(
   question: Buffer,
   family: 4 | 6,
   reply: Exclude<DnsReply, 'silence' | 'garbage'>,
-  flags: number,
 ): Buffer {
   const header = Buffer.alloc(12)
   message.copy(header, 0, 0, 2)
@@ -185,19 +174,7 @@ function encodeReply(
   header.writeUInt16BE(1, 4)
   const records = typeof reply === 'string' ? [] : encodeRecords(reply, family)
   header.writeUInt16BE(records.length, 6)
-  const authority = typeof reply === 'string' ? encodeAuthority(reply) : []
-  header.writeUInt16BE(authority.length, 8)
-  return Buffer.concat([header, question, ...records, ...authority])
-}
-
-/** Of the zone `test`. */
-function encodeAuthority(reply: string): Buffer[] {
-  const zone = encodeName('test')
-  const server = encodeRecord(zone, 2, 60, encodeName('ns.test'))
-  const times = Buffer.alloc(20)
-  const soa = encodeRecord(zone, 6, 60, Buffer.concat([encodeName('ns.test'), encodeName('dns.test'), times]))
-  if (reply === 'referral') return [server]
-  return reply === 'NODATA' ? [server, soa] : []
+  return Buffer.concat([header, question, ...records])
 }
 
 function encodeRecords(reply: Extract<DnsReply, object>, family: 4 | 6): Buffer[] {

@@ -3,17 +3,14 @@
  * by `getaddrinfo` would hold one of four threads for as long as a slow server takes.
  */
 
-import { randomBytes } from 'node:crypto'
-import { createSocket } from 'node:dgram'
 import { Resolver } from 'node:dns/promises'
-import { isIP, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { deliveryTuning } from '../tuning.ts'
 
 type NameAnswer =
   | { readonly found: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
-  /** Of a name that exists (`noData`), or of none. */
-  | { readonly found: 'nothing'; readonly noData: boolean }
+  /** The name does not exist. */
+  | { readonly found: 'nothing' }
   | { readonly found: 'failure'; readonly reason: string }
 
 interface NameServers {
@@ -52,54 +49,23 @@ export function createNameServers(servers: readonly string[] | null): NameServer
   const single = known.length > 1 ? known.map((server) => resolverOf([server])) : []
   const resolvers = [all, ...single]
 
-  async function askThese(
-    these: readonly Resolver[],
-    name: string,
-    graceMs: number,
-    wanted: () => boolean,
-  ): Promise<NameAnswer> {
-    let settled = false
-    const more = () => !settled && wanted()
-    const families = [
-      firstAble(these, (resolver) => resolver.resolve4(name, { ttl: true }), more),
-      firstAble(these, (resolver) => resolver.resolve6(name, { ttl: true }), more),
-    ]
-    const answers = await settleWithin(families, graceMs)
-    settled = true
-    return combine(answers)
-  }
-
-  /** The word of the first server that does not refer to others: that there is no data disables endpoints. */
-  async function confirm(
-    noData: NameAnswer,
-    name: string,
-    graceMs: number,
-    wanted: () => boolean,
-  ): Promise<NameAnswer> {
-    let reason = silences.ETIMEOUT as string
-    for (const [n, server] of known.entries()) {
-      const said = await askOnce(server, name, confirmWithin)
-      const resolver = single[n]
-      if (said === 'answer')
-        return resolver === undefined ? noData : askThese([resolver], name, graceMs, wanted)
-      if (said === 'referral') reason = 'does not know its address, and does not resolve names by itself'
-    }
-    return { found: 'failure', reason }
-  }
-
   return {
     async ask(name, graceMs, wanted) {
-      const answer = await askThese(resolvers, name, graceMs, wanted)
-      const unsure = answer.found === 'nothing' && answer.noData
-      return unsure ? confirm(answer, name, graceMs, wanted) : answer
+      let settled = false
+      const more = () => !settled && wanted()
+      const families = [
+        firstAble(resolvers, (resolver) => resolver.resolve4(name, { ttl: true }), more),
+        firstAble(resolvers, (resolver) => resolver.resolve6(name, { ttl: true }), more),
+      ]
+      const answers = await settleWithin(families, graceMs)
+      settled = true
+      return combine(answers)
     },
     close() {
       for (const resolver of resolvers) resolver.cancel()
     },
   }
 }
-
-const { confirmWithin } = deliveryTuning.resolver
 
 function resolverOf(servers: readonly string[] | null): Resolver {
   // The first try has a second, so that a lost packet costs little. Soon c-ares goes by how long a server took before: after
@@ -120,15 +86,15 @@ async function firstAble(
   query: (resolver: Resolver) => Promise<Records>,
   more: () => boolean,
 ): Promise<NameAnswer> {
-  let answer: FamilyAnswer = { found: 'nothing', noData: true }
+  let failure: FamilyAnswer | undefined
   for (const resolver of resolvers) {
     let next = await family(query(resolver))
     while (next.found === 'failure' && next.timedOut && more()) next = await family(query(resolver))
     if (next.found !== 'failure') return next
-    if (answer.found !== 'failure') answer = next
-    if (!next.said) break
+    failure ??= next
+    if (!next.excused) break
   }
-  return answer
+  return failure as FamilyAnswer
 }
 
 /** What the families said, one that is late by more than the grace as a failure. */
@@ -162,34 +128,33 @@ function combine(answers: readonly NameAnswer[]): NameAnswer {
       ttlSeconds: Math.min(...found.map(({ ttlSeconds }) => ttlSeconds)),
     }
   }
-  const failed = answers.find(({ found }) => found === 'failure')
-  return (
-    failed ?? { found: 'nothing', noData: answers.every((answer) => 'noData' in answer && answer.noData) }
-  )
+  return answers.find(({ found }) => found === 'failure') ?? { found: 'nothing' }
 }
 
-/** One server's, or with `said` false that no server said anything; with `timedOut`, not in the time of its tries. */
+/** A failure with `excused`: the server cannot answer, and another may; with `timedOut`: none answered in the time of its tries. */
 type FamilyAnswer =
   | Exclude<NameAnswer, { found: 'failure' }>
-  | (Extract<NameAnswer, { found: 'failure' }> & { readonly said: boolean; readonly timedOut: boolean })
+  | (Extract<NameAnswer, { found: 'failure' }> & { readonly excused: boolean; readonly timedOut: boolean })
 
 async function family(query: Promise<Records>): Promise<FamilyAnswer> {
+  // Also of an alias whose end has no address.
+  let code = 'ENODATA'
   try {
     const records = await query
-    if (records.length === 0) return { found: 'nothing', noData: true }
-    return {
-      found: 'addresses',
-      addresses: records.map(({ address }) => address),
-      ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
+    if (records.length > 0) {
+      return {
+        found: 'addresses',
+        addresses: records.map(({ address }) => address),
+        ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
+      }
     }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    // The name has no address of this family; or it does not exist, or is none that DNS could hold, which is definite.
-    if (code === 'ENODATA') return { found: 'nothing', noData: true }
-    if (code === 'ENOTFOUND' || code === 'EBADNAME') return { found: 'nothing', noData: false }
-    const reason = excuses[code] ?? silences[code] ?? `failed (${code || (error as Error).message})`
-    return { found: 'failure', reason, said: code in excuses, timedOut: code === 'ETIMEOUT' }
+    code = (error as NodeJS.ErrnoException).code ?? (error as Error).message
   }
+  // The name does not exist, or is none that DNS could hold.
+  if (code === 'ENOTFOUND' || code === 'EBADNAME') return { found: 'nothing' }
+  const reason = excuses[code] ?? failures[code] ?? `failed (${code})`
+  return { found: 'failure', reason, excused: code in excuses, timedOut: code === 'ETIMEOUT' }
 }
 
 /** What a server says that cannot answer. */
@@ -201,108 +166,10 @@ const excuses: Readonly<Record<string, string>> = {
   ENOTIMP: 'does not serve such queries',
 }
 
-/** Where none said anything. */
-const silences: Readonly<Record<string, string>> = {
+const failures: Readonly<Record<string, string>> = {
+  // c-ares says so of a referral too, so it proves nothing.
+  ENODATA: 'has no address for it',
   ETIMEOUT: 'timed out',
   ECONNREFUSED: 'cannot be reached',
   ECANCELLED: 'was not waited for: the service is stopping',
-}
-
-/**
- * Whether a name server that has no data for a name means it. One that does not resolve by itself says whom to ask
- * instead, or which name to ask for, or nothing, and c-ares calls it all "no data"; the flags and the authority section,
- * which it keeps to itself, tell them apart. So the question is asked once more here, over UDP, and the answer read to the end.
- *
- * What it said: an answer, whatever it says of the name; that others have to be asked; or nothing that could be understood in time. */
-type Said = 'answer' | 'referral' | 'nothing'
-
-const addressRecord = 1
-const nameServerRecord = 2
-const startOfAuthority = 6
-
-/** What a server (`ip` or `ip:port`, as a resolver lists it) says when it is asked for the IPv4 addresses of a name. */
-function askOnce(server: string, name: string, timeoutMs: number): Promise<Said> {
-  const [, bracketed, plain, port = '53'] = /^(?:\[(.+)\]|([\d.]+))(?::(\d+))?$/.exec(server) ?? []
-  const address = bracketed ?? plain ?? server
-  const query = encodeQuery(name)
-  const { promise, resolve } = Promise.withResolvers<Said>()
-  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
-  const timer = setTimeout(resolve, timeoutMs, 'nothing')
-  socket.on('error', () => resolve('nothing'))
-  socket.on('message', (message, from) => {
-    // Anybody may send a datagram here.
-    const fromServer = from.address === address && from.port === Number(port)
-    if (fromServer && answers(message, query)) resolve(readReply(message, query.length))
-  })
-  socket.send(query, Number(port), address)
-  return promise.finally(() => {
-    clearTimeout(timer)
-    socket.close()
-  })
-}
-
-function encodeQuery(name: string): Buffer {
-  const header = Buffer.alloc(12)
-  randomBytes(2).copy(header)
-  header.writeUInt16BE(0x0100, 2) // Recursion is desired.
-  header.writeUInt16BE(1, 4)
-  const labels = name.split('.').map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`))
-  return Buffer.concat([header, ...labels, Buffer.from([0, 0, addressRecord, 0, 1])])
-}
-
-function answers(message: Buffer, query: Buffer): boolean {
-  const question = (bytes: Buffer) => bytes.toString('latin1', 12, query.length).toLowerCase()
-  return (
-    message.length >= query.length &&
-    message.readUInt16BE(0) === query.readUInt16BE(0) &&
-    message.readUInt8(2) >= 0x80 &&
-    question(message) === question(query)
-  )
-}
-
-/**
- * RFC 2308, section 2.2: that there is no data is certain with the SOA of the zone. Without it, it is the word of a server that
- * resolves names, unless it names others; one that does not resolve has an alias to elsewhere, or simply does not know.
- */
-function readReply(message: Buffer, end: number): Said {
-  const flags = message.readUInt16BE(2)
-  const code = flags & 0x000f
-  const authoritative = (flags & 0x0400) !== 0
-  const resolves = (flags & 0x0080) !== 0
-  const truncated = (flags & 0x0200) !== 0
-  if (truncated || (code !== 0 && code !== 3)) return 'nothing'
-  if (code === 3) return 'answer'
-  try {
-    const [found, authority] = readTypes(message, end)
-    if (found.has(addressRecord) || authority.has(startOfAuthority)) return 'answer'
-    return resolves && (authoritative || !authority.has(nameServerRecord)) ? 'answer' : 'referral'
-  } catch {
-    // It ends before its records do.
-    return 'nothing'
-  }
-}
-
-/** The types of the records that answer, and of those for authority. */
-function readTypes(message: Buffer, start: number): readonly [Set<number>, Set<number>] {
-  let at = start
-  const section = (count: number) => {
-    const types = new Set<number>()
-    for (let n = 0; n < count; n++) {
-      at = endOfName(message, at)
-      types.add(message.readUInt16BE(at))
-      at += 10 + message.readUInt16BE(at + 8)
-    }
-    return types
-  }
-  return [section(message.readUInt16BE(6)), section(message.readUInt16BE(8))]
-}
-
-/** A name is labels, the last of them empty or a pointer to where it goes on. */
-function endOfName(message: Buffer, start: number): number {
-  for (let at = start; ; ) {
-    const length = message.readUInt8(at)
-    if (length >= 0xc0) return at + 2
-    at += 1 + length
-    if (length === 0) return at
-  }
 }

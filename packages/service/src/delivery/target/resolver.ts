@@ -19,9 +19,9 @@ export type Resolution =
   | { readonly outcome: 'addresses'; readonly addresses: readonly string[] }
   /** At least one address is neither public nor trusted. `block`: which it lies in, for the operator alone. */
   | { readonly outcome: 'not_public'; readonly detail: string; readonly block: string }
-  /** A definite answer: there is no such name, or it has no address. */
+  /** A definite answer: there is no such name. */
   | { readonly outcome: 'no_such_name'; readonly detail: string }
-  /** The name servers failed, or took longer than allowed. */
+  /** The name servers failed, have no address, or took longer than allowed. */
   | { readonly outcome: 'failed'; readonly detail: string }
 
 interface ResolveOptions {
@@ -82,7 +82,7 @@ export function createResolver(options: {
         }
       case 'nothing':
         return {
-          resolution: { outcome: 'no_such_name', detail: `${name} does not exist or has no address` },
+          resolution: { outcome: 'no_such_name', detail: `${name} does not exist` },
           usableMs: 0,
         }
       case 'failure':
