@@ -135,9 +135,7 @@ export function createApp(options: AppOptions): App {
   const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
     publicUrl,
-    ...(trustedProxies.ranges.length === 0
-      ? {}
-      : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
+    ...(trustedProxies.length === 0 ? {} : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
     corsOrigins,
     ...(options.offload && { offload: options.offload }),
     ...(unauthenticated && { unauthenticated }),

@@ -240,7 +240,7 @@ async function startWorkerAlone(
 }
 
 function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
-  if (trustedTargets.ranges.length === 0) return
+  if (trustedTargets.length === 0) return
   log.warn('receivers may have addresses that are not public: DESKWIRE_TRUSTED_TARGETS is set')
 }
 

@@ -143,7 +143,7 @@ function settingsFinding({ role, databaseUrl, databases, dataDir, trustedTargets
   const alone = databaseUrl === null ? `the embedded database in ${dataDir}` : 'a PostgreSQL of your own'
   const where = databases === null ? alone : 'several databases'
   const trust =
-    trustedTargets.ranges.length === 0
+    trustedTargets.length === 0
       ? ''
       : '; receivers may have addresses that are not public (DESKWIRE_TRUSTED_TARGETS)'
   return findingsOf('settings').ok(`they are accepted: role ${role}, ${where}${trust}`)

@@ -4,22 +4,23 @@
  * is trusted only by a network of its own family.
  */
 
-import { contains, isWithin, knownRange, type Networks, parseAddress } from '../../kernel/networks.ts'
+import ipaddr from 'ipaddr.js'
+import { isWithin, type Networks, parseAddress } from '../../kernel/networks.ts'
 import { globalUnicastIPv6, specialPurposeBlocks } from './special-purpose.ts'
 
-const blocks = specialPurposeBlocks.map(([cidr, name]) => ({
-  range: knownRange(cidr),
-  name: `${name}, ${cidr}`,
-}))
-const globalUnicast = knownRange(globalUnicastIPv6)
+/** By what an operator is told. The first that matches counts. */
+const blocks = Object.fromEntries(
+  specialPurposeBlocks.map(([cidr, name]) => [`${name}, ${cidr}`, ipaddr.parseCIDR(cidr)]),
+)
+const globalUnicast = ipaddr.parseCIDR(globalUnicastIPv6)
 
 /** Why `ip` is not public, as the name of the block it lies in; null when it is public. */
 export function classify(ip: string): string | null {
   const address = parseAddress(ip)
   if (address === undefined) return 'not an IP address'
-  const block = blocks.find(({ range }) => contains(range, address))
-  if (block !== undefined) return block.name
-  if (address.family === 6 && !contains(globalUnicast, address)) return `outside ${globalUnicastIPv6}`
+  const block = ipaddr.subnetMatch(address, blocks, '')
+  if (block !== '') return block
+  if (address.kind() === 'ipv6' && !address.match(globalUnicast)) return `outside ${globalUnicastIPv6}`
   return null
 }
 
