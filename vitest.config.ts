@@ -25,9 +25,9 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'checks/**/*.test.ts',
     'tools/**/*.test.ts',
   ],
-  console: ['packages/console/test/**/*.{test,screens}.ts', 'packages/service/test/docs/*.screens.ts'],
+  console: ['packages/console/test/**/*.{test,screens}.ts', 'packages/reference/test/**/*.screens.ts'],
   plans: ['packages/*/test/**/*.plans.ts'],
-  screenshots: ['packages/console/test/**/*.screenshots.ts', 'packages/service/test/docs/*.screenshots.ts'],
+  screenshots: ['packages/console/test/**/*.screenshots.ts', 'packages/reference/test/**/*.screenshots.ts'],
 }
 
 export default defineConfig(({ mode }) => ({

@@ -13,13 +13,11 @@ import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
 import { consoleTypes } from './generate/console-types.ts'
 import { dashboardFile } from './generate/dashboard.ts'
-import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
 import { keyPage } from './generate/keys.ts'
 import { metricsPage } from './generate/metrics.ts'
-import { pageFiles } from './generate/page-files.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
@@ -45,9 +43,6 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
   'packages/console/src/generated/api.ts': () => typesOfConsole,
-  ...pageFiles(),
-  // Last: of documents that were made before.
-  'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),
 }
 
 const check = process.argv.includes('--check')

@@ -25,7 +25,7 @@ const customers = 2_000
 const hour = 3_600
 
 export async function* consoleScreens({ runs, only }: Scale): AsyncGenerator<Result> {
-  const builder = fileURLToPath(new URL('../../tools/build-console.ts', import.meta.url))
+  const builder = fileURLToPath(new URL('../../tools/build-pages.ts', import.meta.url))
   await promisify(execFile)(process.execPath, [builder])
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   await using desk = await populated(installation)

@@ -71,6 +71,6 @@ function font(): Record<string, unknown> {
     scope: 'required',
     purl: `pkg:npm/%40fontsource-variable/geist@${version}`,
     licenses: [{ license: { id: license } }],
-    pedigree: { notes: 'assets/geist.woff2 of @deskwire/service is a file of it.' },
+    pedigree: { notes: 'assets/docs of @deskwire/service has a file of it.' },
   }
 }

@@ -26,7 +26,7 @@ export function buildPackages(
   release: Release,
   place = (name: string) => join(root, 'packages', name, 'dist'),
 ): readonly string[] {
-  execFileSync(process.execPath, [join(root, 'tools/build-console.ts')], { stdio: 'inherit' })
+  execFileSync(process.execPath, [join(root, 'tools/build-pages.ts')], { stdio: 'inherit' })
   const compiled = mkdtempSync(join(tmpdir(), 'deskwire-build-'))
   try {
     const compiler = join(root, 'node_modules/typescript/bin/tsc')

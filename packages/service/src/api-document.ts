@@ -1,8 +1,7 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
-
 import { consoleLinkPart } from './auth/keys/console-link-routes.ts'
 import { keyPart } from './auth/keys/routes.ts'
-import { documentPart } from './docs/routes.ts'
+import { documentPart } from './http/document-route.ts'
 import { healthPart } from './http/health.ts'
 import { bulkPart } from './kinds/http/bulk-routes.ts'
 import { digestPart } from './kinds/http/digest-routes.ts'

@@ -12,8 +12,6 @@ import {
 import { apiParts } from './api-document.ts'
 import { type Admission, createAdmission } from './auth/authentication.ts'
 import type { LookUp } from './auth/look-up.ts'
-import { builtConsole } from './console/files.ts'
-import { consoleRoutes, createConsole } from './console/routes.ts'
 import {
   createDatabaseServices,
   type DatabaseHandle,
@@ -25,8 +23,8 @@ import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts
 import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
-import { createDocs, documentPart, pageRoutes } from './docs/routes.ts'
 import { RequestAdmission } from './http/admit.ts'
+import { createDocument, documentPart } from './http/document-route.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
 import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
@@ -43,6 +41,8 @@ import type { Kind } from './kinds/model/kind.ts'
 import { countAdmission } from './metrics/admission.ts'
 import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
 import { timeRequests } from './metrics/requests.ts'
+import { builtConsole, builtDocs } from './pages/files.ts'
+import { registerPages } from './pages/routes.ts'
 import type { Maintenance } from './retention/maintenance.ts'
 
 export interface App {
@@ -238,10 +238,9 @@ function registerOwnRoutes(
   metrics: App['metrics'],
 ): void {
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
-  const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
-  registerRoutes(server, [...documentPart.routes, ...pageRoutes], docs, null)
-  const page = createConsole({ directory: builtConsole, frameAncestors })
-  registerRoutes(server, consoleRoutes, page, null)
+  const document = createDocument(() => apiParts(kinds, !metricsElsewhere))
+  registerRoutes(server, documentPart.routes, document, null)
+  registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
   if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
 }
 

@@ -18,8 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   databases: ['kernel', 'db', 'auth'],
   openapi: ['kernel'],
   http: ['kernel', 'admission', 'db', 'journal', 'auth', 'databases', 'openapi'],
-  docs: ['kernel', 'http', 'openapi'],
-  console: ['kernel', 'http', 'openapi', 'docs'],
+  pages: ['kernel', 'http'],
   'kinds/model': ['kernel', 'db', 'journal', 'openapi'],
   'kinds/docs': ['kernel', 'openapi', 'kinds/model'],
   'kinds/http': ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs'],
@@ -80,8 +79,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'kinds/http',
     'desk',
     'openapi',
-    'docs',
-    'console',
+    'pages',
     'delivery',
     'webhooks',
     'auth/keys',
@@ -169,7 +167,7 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
 
 test('the machinery knows no kind by name', () => {
   const machinery = sources.filter(({ room }) =>
-    ['db', 'journal', 'auth', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'docs'].includes(
+    ['db', 'journal', 'auth', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'pages'].includes(
       room,
     ),
   )
@@ -335,14 +333,13 @@ test('one place reads what a request says of where it went', () => {
 })
 
 test('nothing prints but the log and the start', () => {
-  // Samples show programs that do.
-  expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['docs/samples.ts', 'main.ts'])
+  expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['main.ts'])
 })
 
 test('functions that are made again and again are named before they are assigned to a property (decision 73)', () => {
   const assigned = /\.#?\w+ (\?\?)?= (async )?((\([^()]*\)(: [^=]+)?|\w+) =>|function\b)/
-  // Once in a process each, or when documents are first asked for.
-  const once = ['db/embedded/hold.ts', 'docs/documents.ts', 'http/unknown-address.ts']
+  // Once in a process each.
+  const once = ['db/embedded/hold.ts', 'http/unknown-address.ts']
   expect(violations(assigned)).toEqual(once)
 })
 
@@ -361,7 +358,7 @@ test('one place reads JSON, in every package', () => {
       /JSON\.parse\b|\.json\(\)/.test(withoutComments(readFileSync(join(packages, path), 'utf8'))),
     )
   // A sample shows a program that calls the API without the SDK.
-  expect(reading.sort()).toEqual(['sdk/src/json.ts', 'service/src/docs/samples.ts'])
+  expect(reading.sort()).toEqual(['reference/src/samples.ts', 'sdk/src/json.ts'])
 })
 
 /** String and template literals, templates with other templates inside included. */

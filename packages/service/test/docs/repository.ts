@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
-const notOurs = new Set(['node_modules', 'dist', 'data', '.git'])
+const notOurs = new Set(['node_modules', 'assets', 'dist', 'data', '.git'])
 
 /** Paths, relative to the root, of all files below a directory whose names end in one of these. */
 export function filesEndingIn(endings: readonly string[], directory = root): string[] {

@@ -39,10 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
   const [database] = await Promise.all([
     startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
-    // What the service serves at /console: built where its sources are others than those of the last build.
-    promisify(execFile)(process.execPath, [
-      resolve(import.meta.dirname, '../../../../tools/build-console.ts'),
-    ]),
+    // What the service serves as pages: built where their sources are others than those of the last build.
+    promisify(execFile)(process.execPath, [resolve(import.meta.dirname, '../../../../tools/build-pages.ts')]),
   ])
   await surviveNothing(database.connection)
   const { database: migrated } = database.connection

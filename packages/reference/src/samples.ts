@@ -1,0 +1,302 @@
+/**
+ * A call as a program makes it, in curl, TypeScript with the SDK, and Python with nothing installed. `URL` and `KEY` come from the
+ * environment, as in the guides: the address of the API, `/v1` included, and a key. All values are those of the
+ * declaration's examples; a reader puts ids of their own in their place.
+ */
+import { exampleId } from '../../service/src/openapi/examples.ts'
+import { exampleOf, type Reference, type ShownOperation } from './reference.ts'
+
+interface Sample {
+  readonly language: Language
+  readonly code: string
+}
+
+/** As their tabs are called, in their order. */
+export const languages = { curl: 'curl', typescript: 'TypeScript', python: 'Python' } as const
+export type Language = keyof typeof languages
+
+/** One in each language. */
+export function samplesOf(operation: ShownOperation, reference: Reference): readonly Sample[] {
+  const call = callOf(operation, reference)
+  return [
+    { language: 'curl', code: curl(call) },
+    { language: 'typescript', code: typeScript(call) },
+    { language: 'python', code: python(call) },
+  ]
+}
+
+/** What a sample says of its call. */
+interface ExampleCall {
+  readonly operation: ShownOperation
+  /** Below the API's address; of what is beside it, from the root. */
+  readonly path: string
+  readonly isBeside: boolean
+  readonly query: string
+  /** Undefined where nothing is sent. */
+  readonly body: unknown
+  readonly mediaType: string | null
+}
+
+const version = '/v1'
+
+function callOf(operation: ShownOperation, { schemas }: Reference): ExampleCall {
+  const { path, body, answers } = operation
+  const isBeside = !path.startsWith(`${version}/`)
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleValue(operation, name))
+  return {
+    operation,
+    path: isBeside ? filled : filled.slice(version.length),
+    isBeside,
+    query: queryOf(operation),
+    body: body === null ? undefined : exampleOf({ $ref: `#/components/schemas/${body.schema}` }, schemas)[0],
+    mediaType: answers[0]?.content[0]?.mediaType ?? null,
+  }
+}
+
+/** Ids of what else stands in a path, as the examples of answers have them. */
+const idsInPaths: Readonly<Record<string, string>> = {
+  id: exampleId(3),
+  deliveryId: exampleId(6),
+  recoveryId: exampleId(7),
+}
+
+export function exampleValue({ parameters }: ShownOperation, name: string): string {
+  const { schema } = parameters.find((one) => one.name === name && one.in === 'path') ?? {}
+  const [example] = (schema?.examples ?? []) as readonly string[]
+  return example ?? idsInPaths[name] ?? exampleId(3)
+}
+
+/** What the first call of a list or of a stream asks for; of others what they cannot do without. */
+function queryOf({ parameters }: ShownOperation): string {
+  const named = parameters.filter((one) => one.in === 'query')
+  const asked = named.filter(({ name, required }) => required || name === 'limit' || name === 'parts')
+  const watermark = named.find(({ name }) => name === 'updatedAfter')
+  if (watermark !== undefined && !named.some(({ name }) => name === 'offset')) {
+    return `updatedAfter=${(watermark.schema.examples as readonly string[])[0]}`
+  }
+  return asked.map(({ name, schema }) => `${name}=${firstOf(schema)}`).join('&')
+}
+
+function firstOf({
+  default: initial,
+  examples,
+  enum: words,
+  minimum,
+}: ShownOperation['parameters'][0]['schema']): string {
+  const [first] = [initial, ...((examples ?? words ?? []) as readonly unknown[]), minimum, 1].filter(
+    (value) => value !== undefined,
+  )
+  return String(first)
+}
+
+function curl({ operation, path, isBeside, query, body }: ExampleCall): string {
+  const { method, access } = operation
+  const isImplied = method === 'get' || (method === 'post' && body !== undefined)
+  const address = `"${isBeside ? `\${URL%${version}}` : '$URL'}${path}${query === '' ? '' : `?${query}`}"`
+  return [
+    `curl ${isImplied ? '' : `-X ${method.toUpperCase()} `}${address}`,
+    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $KEY"']),
+    ...(body === undefined
+      ? []
+      : [
+          "-H 'Content-Type: application/json'",
+          `-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''").replaceAll('\n', '\n  ')}'`,
+        ]),
+  ].join(' \\\n  ')
+}
+
+function python({ operation, path, isBeside, query, body, mediaType }: ExampleCall): string {
+  const { method, access } = operation
+  const address = `${path}${query === '' ? '' : `?${query}`}`
+  const headers = {
+    ...(access === 'public' ? {} : { Authorization: 'KEY' }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  }
+  const isBare = method === 'get' && Object.keys(headers).length === 0
+  const isJson = mediaType === 'application/json'
+  const isLines = mediaType === 'application/x-ndjson'
+  const base = isBeside ? `os.environ["URL"].removesuffix("${version}")` : 'os.environ["URL"]'
+  const imports = [...(isJson || isLines || body !== undefined ? ['json'] : []), 'os', 'urllib.request']
+  return `import ${imports.join(', ')}
+
+request = urllib.request.Request(
+    ${base} + "${address}",
+${isBare ? '' : `    method="${method.toUpperCase()}",\n`}${
+  Object.keys(headers).length === 0
+    ? ''
+    : `    headers={${Object.entries(headers)
+        .map(
+          ([name, value]) =>
+            `"${name}": ${name === 'Authorization' ? '"Bearer " + os.environ["KEY"]' : `"${value}"`}`,
+        )
+        .join(', ')}},\n`
+}${body === undefined ? '' : `    data=json.dumps(${literal(body, 'python', 1)}).encode(),\n`})
+with urllib.request.urlopen(request) as answer:
+${
+  isLines
+    ? '    for line in answer:\n        print(json.loads(line))'
+    : `    print(${isJson ? 'json.load(answer)' : mediaType === null ? 'answer.status' : 'answer.read().decode()'})`
+}
+`
+}
+
+function typeScript(call: ExampleCall): string {
+  if (call.isBeside) {
+    const isJson = call.mediaType === 'application/json'
+    return `const answer = await fetch(new URL('${call.path}', process.env.URL))
+console.log(await answer.${isJson ? 'json' : 'text'}())
+`
+  }
+  const environment = "const { URL: baseUrl = '', KEY: apiKey = '' } = process.env\n"
+  const made = clientCall(call)
+  if (made === null) return `${environment}\n${throughFetch(call)}`
+  return `import { createClient } from '@deskwire/sdk'
+
+${environment}const client = createClient({ baseUrl, apiKey })
+
+${made}`
+}
+
+/** With what the platform has, for what the SDK has no method of. */
+function throughFetch({ operation, path, query, body, mediaType }: ExampleCall): string {
+  const address = `\`\${baseUrl}${path}${query === '' ? '' : `?${query}`}\``
+  const bodyLine = body === undefined ? '' : `\n  body: JSON.stringify(${literal(body, 'typescript', 1)}),`
+  const type = body === undefined ? '' : ", 'content-type': 'application/json'"
+  return `const answer = await fetch(${address}, {
+  method: '${operation.method.toUpperCase()}',
+  headers: { authorization: \`Bearer \${apiKey}\`${type} },${bodyLine}
+})
+console.log(${mediaType === 'application/json' ? 'await answer.json()' : 'answer.status'})
+`
+}
+
+/** Methods of the SDK by operation, where they do not follow from it and its address. */
+const methods: Readonly<Record<string, readonly [result: string, method: string]>> = {
+  listWebhooks: ['page', 'webhooks.list'],
+  createWebhook: ['webhook', 'webhooks.create'],
+  getWebhook: ['webhook', 'webhooks.get'],
+  updateWebhook: ['webhook', 'webhooks.update'],
+  deleteWebhook: ['', 'webhooks.remove'],
+  rotateWebhookSecret: ['{ secret }', 'webhooks.rotateSecret'],
+  deletePreviousWebhookSecret: ['', 'webhooks.dropPreviousSecret'],
+  pingWebhook: ['delivery', 'webhooks.ping'],
+  listDeliveries: ['page', 'webhooks.deliveries'],
+  listAllDeliveries: ['page', 'webhooks.allDeliveries'],
+  getDelivery: ['delivery', 'webhooks.delivery'],
+  getDeliveryPayload: ['event', 'webhooks.payload'],
+  listAttempts: ['page', 'webhooks.attempts'],
+  retryDelivery: ['delivery', 'webhooks.retry'],
+  hastenDeliveries: ['hastening', 'webhooks.hasten'],
+  recoverWebhook: ['recovery', 'webhooks.recover'],
+  listRecoveries: ['page', 'webhooks.recoveries'],
+  getRecovery: ['recovery', 'webhooks.recovery'],
+  getWebhookStats: ['stats', 'webhooks.stats'],
+  getStats: ['stats', 'webhooks.allStats'],
+  listApiKeys: ['page', 'apiKeys.list'],
+  createApiKey: ['key', 'apiKeys.create'],
+  getOwnApiKey: ['key', 'apiKeys.self'],
+  getApiKey: ['key', 'apiKeys.get'],
+  updateApiKey: ['key', 'apiKeys.update'],
+  deleteApiKey: ['', 'apiKeys.remove'],
+  rotateApiKey: ['{ token }', 'apiKeys.rotate'],
+  deletePreviousApiKeyToken: ['', 'apiKeys.dropPreviousToken'],
+  createConsoleLink: ['link', 'consoleLinks.create'],
+  deleteConsoleLink: ['', 'consoleLinks.remove'],
+  getOrganization: ['organization', 'organization.get'],
+  updateOrganization: ['organization', 'organization.update'],
+}
+
+/** The same for every kind, by what follows the kind in an address; the rest are its actions. */
+const methodsOfKinds: Readonly<Record<string, readonly [result: string, method: string]>> = {
+  'get ': ['page', 'list'],
+  'post ': ['created', 'create'],
+  'get /{id}': ['found', 'get'],
+  'patch /{id}': ['changed', 'update'],
+  'delete /{id}': ['', 'remove'],
+  'get /digests': ['digests', 'digests'],
+}
+
+/** The call as a method of the SDK; null where it has none. */
+function clientCall({ operation, body, query }: ExampleCall): string | null {
+  const { id, method, path, parameters, tag } = operation
+  const ids = parameters
+    .filter((one) => one.in === 'path')
+    .map(({ name }) => literal(exampleValue(operation, name), 'typescript', 0))
+  const asked = query === '' ? undefined : Object.fromEntries(new URLSearchParams(query))
+  const sent = body ?? (asked === undefined ? undefined : numbersOf(asked))
+  const takes = (value: unknown) => {
+    const all = [...ids, ...(value === undefined ? [] : [literal(value, 'typescript', 0)])]
+    // Two ids are wider than a column of code.
+    return ids.length > 1 ? `\n${all.map((one) => `  ${one},\n`).join('')}` : all.join(', ')
+  }
+  const named = methods[id]
+  if (named !== undefined) return shown(...named, takes(sent))
+  if (id === 'listChanges') return walked('changes')
+  if (!path.startsWith(`${version}/${tag}`) || !/\b(?:read|write)$/.test(operation.access)) return null
+  const rest = path.slice(`${version}/${tag}`.length)
+  const ofKind = methodsOfKinds[`${method} ${rest}`]
+  if (ofKind !== undefined) return shown(ofKind[0], `${tag}.${ofKind[1]}`, takes(sent))
+  if (rest === '/batch') return shown('answer', `${tag}.batch`, takes((body as { items: unknown }).items))
+  if (rest === '/export') {
+    return `for await (const change of client.${tag}.export()) {
+  console.log(change)
+}
+`
+  }
+  const action = /^\/\{id\}\/([a-z-]+)$/.exec(rest)?.[1]
+  if (action === undefined) return null
+  const name = action.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return shown('changed', `${tag}.${name}`, takes(sent))
+}
+
+function shown(result: string, method: string, args: string): string {
+  const call = `await client.${method}(${args})`
+  if (result === '') return `${call}\n`
+  return `const ${result} = ${call}\nconsole.log(${result.replace(/[{} ]/g, '')})\n`
+}
+
+function walked(of: string): string {
+  return `for await (const page of client.${of}.sync()) {
+  for (const change of page.changes) console.log(change)
+  // Keep it: the next sync begins here.
+  console.log(page.cursor)
+}
+`
+}
+
+function numbersOf(values: Readonly<Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
+  )
+}
+
+/** JSON as a literal of a language, on one line where it is short. */
+function literal(value: unknown, language: 'typescript' | 'python', depth: number): string {
+  const isPython = language === 'python'
+  const indent = isPython ? '    ' : '  '
+  if (typeof value === 'string') return isPython ? JSON.stringify(value) : quoted(value)
+  if (value === null) return isPython ? 'None' : 'null'
+  if (typeof value === 'boolean' && isPython) return value ? 'True' : 'False'
+  if (typeof value !== 'object') return String(value)
+  const isList = Array.isArray(value)
+  const key = (name: string) => (isPython ? `${JSON.stringify(name)}: ` : `${propertyName(name)}: `)
+  const inner = Object.entries(value).map(
+    ([name, one]) => `${isList ? '' : key(name)}${literal(one, language, depth + 1)}`,
+  )
+  const [open, close] = isList ? '[]' : '{}'
+  const space = isList || isPython || inner.length === 0 ? '' : ' '
+  const line = `${open}${space}${inner.join(', ')}${space}${close}`
+  if (line.length <= 60 && !line.includes('\n')) return line
+  const pad = indent.repeat(depth + 1)
+  return `${open}\n${inner.map((one) => `${pad}${one},\n`).join('')}${indent.repeat(depth)}${close}`
+}
+
+function quoted(text: string): string {
+  return text.includes("'")
+    ? JSON.stringify(text)
+    : `'${text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}'`
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
+}

@@ -1,0 +1,32 @@
+/** `/openapi.json`: made for the client that asks first, and kept. */
+import { openApiDocument } from '../openapi/document.ts'
+import type { ApiPart } from '../openapi/part.ts'
+import { routesOf } from './route.ts'
+import { first, sendVersioned, type Versioned, versioned } from './versioned.ts'
+
+/** Of the API that these parts declare. */
+export function createDocument(parts: () => readonly ApiPart[]): () => Promise<Versioned> {
+  return first(async () => {
+    const document = JSON.stringify(await openApiDocument(parts()))
+    return versioned(Buffer.from(document), 'application/json; charset=utf-8')
+  })
+}
+
+const route = routesOf<() => Promise<Versioned>>()({
+  method: 'get',
+  path: '/openapi.json',
+  id: 'getOpenApi',
+  tag: 'service',
+  summary: 'This document',
+  access: 'public',
+  answers: {
+    200: { description: 'This document.', schema: { type: 'object' }, headers: ['Cache-Control'] },
+    304: {
+      description: 'Not changed: If-None-Match names the current version.',
+      headers: ['Cache-Control'],
+    },
+  },
+  handle: async (document, { request, reply }) => sendVersioned(request, reply, await document()),
+})
+
+export const documentPart = { tags: [], routes: [route] } satisfies ApiPart

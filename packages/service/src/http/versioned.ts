@@ -1,0 +1,62 @@
+/** Content that many clients ask for: sent in the coding that the client likes best, and not again while it is the same. */
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
+import { entityTag, holdsVersion } from './entity-tag.ts'
+import { type Sent, sent } from './replies.ts'
+
+/** Content that stays the same while the process runs. */
+export interface Versioned {
+  readonly mediaType: string
+  /** A hash of the content. */
+  readonly version: string
+  readonly forms: Compressed
+}
+
+export async function versioned(content: Buffer, mediaType: string): Promise<Versioned> {
+  const version = createHash('sha256').update(content).digest('base64url').slice(0, 22)
+  return { mediaType, version, forms: await compressOnce(content) }
+}
+
+/** What the first call makes, for all calls; what failed is tried again by the next. */
+export function first<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null
+      throw error
+    })
+    return made
+  }
+}
+
+/**
+ * May be kept, but is asked for again each time: the next release has other content at the same addresses. A tag names the
+ * bytes that are sent, so each coding has its own.
+ */
+export function sendVersioned(request: FastifyRequest, reply: FastifyReply, content: Versioned): Sent {
+  const { forms, mediaType, version } = content
+  const form = chooseCoding(request, reply)
+  const tag = form === 'identity' ? version : `${version}-${form}`
+  reply.header('cache-control', 'no-cache').header('etag', entityTag(tag))
+  reply.header('x-content-type-options', 'nosniff')
+  if (holdsVersion(request.headers['if-none-match'], tag))
+    reply.code(304).removeHeader('content-encoding').send()
+  else reply.header('content-type', mediaType).send(forms[form])
+  return sent
+}
+
+/** What has an address that changes with its content: it can be kept for good. */
+export function sendUnchanging(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { mediaType, forms }: Versioned,
+): Sent {
+  const form = chooseCoding(request, reply)
+  reply
+    .header('content-type', mediaType)
+    .header('cache-control', 'public, max-age=31536000, immutable')
+    .header('x-content-type-options', 'nosniff')
+    .send(forms[form])
+  return sent
+}

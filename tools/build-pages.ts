@@ -1,0 +1,134 @@
+/**
+ * `npm run build:pages`: the console, from `packages/console`, and the documentation, from `packages/reference`, into
+ * `packages/service/assets`, where the service serves them from. Does nothing while their sources are those of the last build.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const source = join(root, 'packages/console')
+const ofConsole = createRequire(join(source, 'package.json'))
+const ofReference = createRequire(join(root, 'packages/reference/package.json'))
+
+/** What every build depends on; the lock file names the releases of the libraries. */
+const common = ['packages/sdk/src', 'package-lock.json', 'tools/build-pages.ts']
+
+await build('console', {
+  sources: ['packages/console/index.html', 'packages/console/src'],
+  isInstalled: isInstalled(ofConsole, 'vite'),
+  make: bundle,
+})
+await build('docs', {
+  sources: [
+    'packages/reference/assets',
+    'packages/reference/src',
+    'packages/service/src',
+    'packages/console/src/design/tokens.css',
+    ...['guides', 'reference', 'glossary.md', 'specification.md'].map((name) => `docs/${name}`),
+  ],
+  isInstalled: isInstalled(ofReference, 'markdown-it'),
+  async make(into) {
+    const { writeSite } = await import('../packages/reference/src/site.ts')
+    await writeSite(into)
+  },
+})
+
+interface Site {
+  readonly sources: readonly string[]
+  readonly isInstalled: boolean
+  readonly make: (into: string) => Promise<void>
+}
+
+async function build(name: string, { sources, isInstalled, make }: Site): Promise<void> {
+  const target = join(root, 'packages/service/assets', name)
+  /** The hash of what the build in `target` was made of. */
+  const mark = join(target, 'sources.txt')
+  const hash = hashOf([...sources, ...common])
+  const isBuilt = () => existsSync(mark) && readFileSync(mark, 'utf8') === hash
+  if (isBuilt()) return
+  if (!isInstalled) {
+    process.stderr.write(`${name}: not built, as its tools are not installed; npm ci brings them\n`)
+    return
+  }
+  mkdirSync(dirname(target), { recursive: true })
+  // Beside its place, so that a service that reads meanwhile finds the one or the other, whole.
+  const made = mkdtempSync(`${target}-`)
+  try {
+    await make(made)
+    writeFileSync(join(made, 'sources.txt'), hash)
+    chmodSync(made, 0o755)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(made, target)
+  } catch (error) {
+    rmSync(made, { recursive: true })
+    // Another build has put the same there in between.
+    if (!isBuilt()) throw error
+  }
+}
+
+async function bundle(into: string): Promise<void> {
+  // Whoever starts it: tests would have React's own checks built in, three times as large.
+  process.env.NODE_ENV = 'production'
+  const { build: buildWithVite } = await import('vite')
+  const { default: react } = await import('@vitejs/plugin-react')
+  await buildWithVite({
+    root: source,
+    base: '/console/',
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [react()],
+    build: {
+      outDir: into,
+      emptyOutDir: true,
+      target: 'es2022',
+      // The policy of the page allows neither data: nor blob:.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      license: { fileName: 'assets/licenses.md' },
+    },
+  })
+  const font = ofConsole.resolve('@fontsource-variable/geist/LICENSE')
+  const licenses = join(into, 'assets/licenses.md')
+  const { version } = ofConsole('@fontsource-variable/geist/package.json')
+  const heading = `## @fontsource-variable/geist - ${version} (OFL-1.1)`
+  writeFileSync(licenses, `${readFileSync(licenses, 'utf8')}\n${heading}\n\n${readFileSync(font, 'utf8')}`)
+}
+
+function hashOf(paths: readonly string[]): string {
+  const summed = createHash('sha256')
+  for (const path of paths) addTo(summed, path)
+  return `${summed.digest('hex')}\n`
+}
+
+/** A file, or what is in a folder, by name. */
+function addTo(summed: Hash, path: string): void {
+  const place = join(root, path)
+  if (statSync(place).isFile()) {
+    summed.update(`${path}\0`).update(readFileSync(place)).update('\0')
+    return
+  }
+  for (const name of readdirSync(place).sort()) addTo(summed, `${path}/${name}`)
+}
+
+function isInstalled(from: NodeJS.Require, name: string): boolean {
+  try {
+    from.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
