@@ -14,7 +14,7 @@ import {
   statsFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
-import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
+import { recoveryShape } from '../../packages/service/src/webhooks/recovery/store.ts'
 import { stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { actionTypes, resourceType } from './sdk-actions.ts'
 import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text.ts'

@@ -12,7 +12,7 @@ import {
   statsFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
-import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
+import { recoveryShape } from '../../packages/service/src/webhooks/recovery/store.ts'
 import { mostSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { madeBy, table } from './markdown.ts'
 

@@ -13,7 +13,7 @@ import { openApiDocument } from './openapi/document.ts'
 import type { ApiPart, Json } from './openapi/part.ts'
 import { organizationPart } from './organization/routes.ts'
 import { deliveryPart } from './webhooks/delivery-routes.ts'
-import { recoveryPart } from './webhooks/recovery-routes.ts'
+import { recoveryPart } from './webhooks/recovery/routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
 import { statsPart } from './webhooks/stats-routes.ts'
 

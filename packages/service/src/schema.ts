@@ -7,7 +7,7 @@ import { baseline } from './db/migrations/baseline.ts'
 import { completeFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction, hastenFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
-import { recoverFunction } from './delivery/recoveries.ts'
+import { deliverEvents } from './delivery/new-deliveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
@@ -16,14 +16,18 @@ import { storeResponseFunction } from './journal/sql-fragments.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
-import { missedFunction } from './webhooks/missed.ts'
-import { recoverFunction as beginRecovery } from './webhooks/recovery.ts'
+import { recoverPieceFunction } from './webhooks/recovery/job.ts'
+import { missedFunction } from './webhooks/recovery/missed.ts'
+import { beginRecoveryFunction } from './webhooks/recovery/store.ts'
 
 /** What a database needs for an installation with these kinds. */
 export function schemaOf(
   kinds: readonly Kind[] = deskKinds,
 ): Schema & { readonly commitFunction: SchemaFunction } {
-  const commit = commitFunction(kinds.map((kind) => kind.table))
+  const commit = commitFunction(
+    kinds.map((kind) => kind.table),
+    deliverEvents,
+  )
   return {
     commitFunction: commit,
     migrations: [
@@ -37,13 +41,13 @@ export function schemaOf(
       disableFunction,
       failPendingFunction,
       hastenFunction,
-      recoverFunction,
+      recoverPieceFunction,
       fanOutFunction,
       expireFunction,
       ...webhookFunctions,
       ...logFunctions,
       missedFunction,
-      beginRecovery,
+      beginRecoveryFunction,
       ...keyFunctions,
       createLinkFunction,
     ],

@@ -10,6 +10,7 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
@@ -130,15 +131,13 @@ begin
       select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
-      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-          subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
-          next_attempt_at, created_at, updated_at)
-        select p_organization_id, new_uuid_v7(p_now), v_webhook_id,
-            case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at,
-            e.subject_kind, e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0,
-            v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end,
-            'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
-          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      ${insertDeliveries({
+        webhookId: 'v_webhook_id',
+        event: 'e',
+        attempts: 'v_max_attempts',
+        from: 'from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)',
+        disabledReason: 'v_reason',
+      })}
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
         perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;

@@ -35,8 +35,11 @@ import { sectionOf } from './commit-protocol.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-/** The commit function for these tables. Pure: the same tables give the same text and name. */
-export function commitFunction(tables: readonly StreamTable[]): SchemaFunction {
+/**
+ * The commit function for these tables. Pure: the same tables give the same text and name.
+ * @param deliverEvents SQL: what is made of the commit's events for those who are sent them (`delivery/new-deliveries.ts`).
+ */
+export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
   return schemaFunction(
     'commit',
     {
@@ -53,7 +56,7 @@ ${deletesHeading}${tables.map((table) => deletes(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
 ${writesHeading}${tables.map((table) => [inserts(table), updates(table), searchDocuments(table)].join('')).join('')}
-${end}
+${end(deliverEvents)}
 end;`,
   )
 }
@@ -549,9 +552,7 @@ function searchDocuments(table: StreamTable): string {
 `
 }
 
-/** Deliveries that a commit makes itself at most. */
-const deliveriesAtMost = 1_000
-const end = `
+const end = (deliverEvents: string) => `
   -- 7. What tells of it: events, and deliveries.
 
   if v_done = '{}' then
@@ -566,41 +567,7 @@ const end = `
       returning id, type, subject_kind, subject_id)
     ${addEvents};
 
-  -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
-  select array_agg(w.id) into v_webhooks from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
-  -- organization stands still while it commits.
-  if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
-    select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
-      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
-        on t.type = any(w.events)
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  end if;
-  if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
-        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-  elsif v_webhooks is not null then
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
-          'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
-        from webhooks w
-        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
-          on e.type = any(w.events)
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
-    -- worker that has its hands full is not notified: it looks again before it releases the queue.
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-      order by l.webhook_id for update;
-    with woken as (
-      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-        returning l.webhook_id, l.tier as priority_class)
-      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
-  end if;
+  ${deliverEvents}
 
   -- 8. Responses to store, and last the clock.
 

@@ -4,6 +4,7 @@ import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
+import { schemaOf } from '../schema.ts'
 import { createSummarizer, type SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
 
@@ -37,6 +38,7 @@ export function startSummarizer(
     maxClockSkew,
     log,
     kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
     settings: summaries,
     maxAttempts,
     workerId,

@@ -24,7 +24,6 @@ import {
   nobodyObserves,
   priorityClasses,
 } from '../delivery/model.ts'
-import { createRecoverer, createRecoveries } from '../delivery/recoveries.ts'
 import { createRegistrants } from '../delivery/registrants.ts'
 import { createSender, type Sender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
@@ -43,8 +42,10 @@ import type { Kind } from '../kinds/model/kind.ts'
 import { createConnectionMetrics } from '../metrics/admission.ts'
 import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
+import { schemaOf } from '../schema.ts'
 import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
+import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { ServedDatabase } from './prepare.ts'
@@ -236,7 +237,14 @@ function startOn(
     telemetry,
     ...(sending && { sending }),
   })
-  const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
+  const backfill = createBackfillOf({
+    pool: backfillPool,
+    clock,
+    log,
+    kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxClockSkew,
+  })
   const listener = listen(
     address,
     deliveriesChannel,

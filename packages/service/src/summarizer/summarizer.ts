@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unshared } from '../db/fair-pool.ts'
+import type { SchemaFunction } from '../db/migration.ts'
 import { conversation } from '../desk/conversation/index.ts'
-import { commitFunction } from '../journal/commit-function.ts'
 import { createJournal } from '../journal/journal.ts'
 import { createNotifier } from '../journal/notifier.ts'
 import { createRowReader } from '../journal/rows.ts'
@@ -44,6 +44,7 @@ export function createSummarizer(options: {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
+  readonly commitFunction: SchemaFunction
   readonly settings: SummarySettings
   /** Attempts that each delivery of the event has. */
   readonly maxAttempts: number
@@ -54,13 +55,12 @@ export function createSummarizer(options: {
 }): Summarizer {
   const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options
   const tables = kinds.map((kind) => kind.table)
-  const commit = commitFunction(tables)
   const untold = (error: Error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified of a summary')
   const journal = createJournal({
     pool,
     clock,
-    commitFunction: commit,
+    commitFunction: options.commitFunction,
     tables,
     maxAttempts,
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),

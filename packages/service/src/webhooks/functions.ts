@@ -4,6 +4,7 @@
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
+import { insertDeliveries } from '../delivery/new-deliveries.ts'
 import { lockClock, replayed, requireSealedWith, storeResponseAbout } from '../journal/sql-fragments.ts'
 
 const storeResponse = storeResponseAbout('p_webhook_id')
@@ -194,10 +195,13 @@ export const pingFunction: SchemaFunction = schemaFunction(
   ${storeResponse}
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-      subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
-    values (p_organization_id, p_delivery_id, p_webhook_id, 'infinity', p_event_id, 'ping', p_now, 'webhook',
-      p_webhook_id, 'pending', 'current', 0, 1, p_now, p_now, p_now);
+  ${insertDeliveries({
+    id: 'p_delivery_id',
+    webhookId: 'p_webhook_id',
+    event: 'e',
+    attempts: '1',
+    from: 'from events e where e.organization_id = p_organization_id and e.id = p_event_id',
+  })}
   ${wakeQueue}
   return 'done';
 end;`,

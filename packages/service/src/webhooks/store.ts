@@ -12,7 +12,7 @@ import {
   rotateFunction,
   updateFunction,
 } from './functions.ts'
-import { missedFunction } from './missed.ts'
+import { missedFunction } from './recovery/missed.ts'
 import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */

@@ -3,9 +3,9 @@
 import type { Pool } from 'pg'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
-import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
+import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {
   makeBooking,

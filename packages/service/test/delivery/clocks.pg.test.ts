@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { followDatabaseClock } from '../../src/db/clock.ts'
-import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { lifeless, testEngine } from '../harness/engine.ts'

@@ -2,6 +2,7 @@
 
 import { kinds } from '../../src/desk/index.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
+import { schemaOf } from '../../src/schema.ts'
 import type { SummaryEngine } from '../../src/summarizer/engine.ts'
 import { createSummarizer, type SummarySettings } from '../../src/summarizer/summarizer.ts'
 import { summarySettings } from './delivery-settings.ts'
@@ -29,6 +30,7 @@ export function testSummarizer(
     clock,
     log: service.app.server.log,
     kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
     settings: { ...summarySettings, ...settings },
     maxAttempts: 6,
   })

@@ -1,6 +1,8 @@
 /** The commit function itself: its text, several releases of it, and what it counts. */
+
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { deliverEvents } from '../../src/delivery/new-deliveries.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
@@ -12,10 +14,10 @@ import { testJournal } from '../harness/journal.ts'
 import { lockRow, waitingBackends } from '../harness/locks.ts'
 
 const tables = kinds.map(({ table }) => table)
-const { name, definition } = commitFunction(tables)
+const { name, definition } = commitFunction(tables, deliverEvents)
 
 test('the same tables give the same text, under a name that carries its hash', () => {
-  expect(commitFunction(structuredClone(tables))).toEqual({ name, definition })
+  expect(commitFunction(structuredClone(tables), deliverEvents)).toEqual({ name, definition })
   const text =
     /function \w+\((.*?)\) returns (\w+)\n.* volatile(.*?) as \$function\$\n(.*)\n\$function\$/s.exec(
       definition,
@@ -25,7 +27,7 @@ test('the same tables give the same text, under a name that carries its hash', (
   expect(name).toBe(`commit_${hash.digest('hex').slice(0, 12)}`)
   const [first, ...others] = tables
   const changed = { ...first!, columns: [...first!.columns, { name: 'extra', type: 'text' }] }
-  expect(commitFunction([changed, ...others]).name).not.toBe(name)
+  expect(commitFunction([changed, ...others], deliverEvents).name).not.toBe(name)
 })
 
 test('every statement names its columns, and the organization of every table in it', async () => {
@@ -63,6 +65,7 @@ test('the functions of two releases commit side by side', async () => {
   // The earlier release knew no telephone numbers.
   const older = commitFunction(
     tables.map((table) => ({ ...table, columns: table.columns.filter((column) => column.name !== 'phone') })),
+    deliverEvents,
   )
   await pool.query(older.definition)
   const earlier = journal.beside({ commitFunction: older })

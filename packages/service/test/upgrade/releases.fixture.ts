@@ -60,7 +60,13 @@ export async function startRelease(): Promise<Releases> {
 export function backfillOf(pool: Pool, kinds: readonly Kind[], logged: string[] = []): Backfill {
   const line = (_: object, message: string) => logged.push(message)
   const log = { info: line, warn: line } as unknown as Parameters<typeof createBackfillOf>[0]['log']
-  return createBackfillOf({ pool, kinds, clock: systemClock, log })
+  return createBackfillOf({
+    pool,
+    kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
+    clock: systemClock,
+    log,
+  })
 }
 
 /** So many parcels of an organization, made in batches; their ids. */

@@ -1,6 +1,6 @@
 /** Recovery of many events: piece by piece, whatever becomes of its worker and its endpoint meanwhile. */
 import { describe, expect, test } from 'vitest'
-import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { day, hour, minute } from '../harness/hooks.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'

@@ -1,8 +1,8 @@
 /** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
 
 import { expect } from 'vitest'
-import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
+import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../harness/hooks.ts'

@@ -10,8 +10,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessElsewhere } from '../../db/elsewhere.ts'
 import { isHeldElsewhere } from '../../db/failure.ts'
+import type { SchemaFunction } from '../../db/migration.ts'
 import type { Change } from '../../journal/change.ts'
-import { commitFunction } from '../../journal/commit-function.ts'
 import { defaultLimits } from '../../journal/group-commit.ts'
 import { createJournal, type Journal } from '../../journal/journal.ts'
 import { createNotifier } from '../../journal/notifier.ts'
@@ -168,16 +168,17 @@ export function createBackfillOf(options: {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
+  readonly commitFunction: SchemaFunction
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
   readonly maxClockSkew?: number
 }): Backfill {
-  const { pool, clock, log, kinds, maxClockSkew } = options
+  const { pool, clock, log, kinds, commitFunction, maxClockSkew } = options
   const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of upgraded rows')
   const tables = kinds.map(({ table }) => table)
   const journal = createJournal({
     pool,
     clock,
-    commitFunction: commitFunction(tables),
+    commitFunction,
     tables,
     // Nothing that it commits has an event.
     maxAttempts: 1,

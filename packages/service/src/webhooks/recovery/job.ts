@@ -6,17 +6,18 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import { fromOrganization, unlessBusy } from '../db/call-function.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/sql-fragments.ts'
-import { type JobLoop, type JobOutcome, jobLoop } from '../kernel/job-loop.ts'
-import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
-import { loggable } from '../kernel/loggable.ts'
-import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { restartSchedule, wakeQueue } from './endpoint-queues.ts'
-import type { EndpointKey } from './model.ts'
-import { suspendedOrganizations } from './sweep.ts'
-import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
+import { fromOrganization, unlessBusy } from '../../db/call-function.ts'
+import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import { restartSchedule, wakeQueue } from '../../delivery/endpoint-queues.ts'
+import type { EndpointKey } from '../../delivery/model.ts'
+import { insertDeliveries } from '../../delivery/new-deliveries.ts'
+import { suspendedOrganizations } from '../../delivery/sweep.ts'
+import { deliveryTuning, type RecoveryTuning } from '../../delivery/tuning.ts'
+import { lockClock } from '../../journal/sql-fragments.ts'
+import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts'
+import { createKeyedQueue, type KeyedQueue } from '../../kernel/keyed-queue.ts'
+import { loggable } from '../../kernel/loggable.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 
 /** Does recoveries, a few at once. */
 export function createRecoverer(services: {
@@ -112,8 +113,8 @@ export function createRecoveries(
 
     async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
       const called = pool.query<{ came: Piece }>({
-        name: recoverFunction.name,
-        text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
+        name: recoverPieceFunction.name,
+        text: `select ${recoverPieceFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
                  ${fromOrganization}`,
         values: [
           organizationId,
@@ -153,7 +154,7 @@ export function createRecoveries(
  * still to be made to the endpoint; 'disabled', to be looked at again in a minute; 'lost'
  * when the recovery is another worker's or gone.
  */
-export const recoverFunction: SchemaFunction = schemaFunction(
+export const recoverPieceFunction: SchemaFunction = schemaFunction(
   'recover_piece',
   {
     arguments:
@@ -217,11 +218,12 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+    ${insertDeliveries({
+      webhookId: 'p_webhook_id',
+      event: 'e',
+      attempts: 'p_attempts',
+      from: 'from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)',
+    })}
     get diagnostics v_created = row_count;
   end if;
 

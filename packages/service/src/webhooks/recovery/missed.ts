@@ -2,8 +2,8 @@
  * Since when an endpoint has missed events: where a recovery of all of them has to begin (specification 11.4). It may be earlier than
  * the first of them, as what arrived is not sent again, and is never later.
  */
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { firstIdSince, standing } from './log-functions.ts'
+import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import { firstIdSince, standing } from '../log-functions.ts'
 
 /** Failed deliveries that are looked at: those of a large commit are made later than others, though their events are older. */
 const failuresLookedAt = 100

@@ -1,16 +1,16 @@
 /** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (specification 11.4). */
-import type { Database } from '../db/fair-pool.ts'
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import type { CallUnderClock } from '../journal/journal.ts'
-import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
-import { type Problem, validationFailed } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
-import { flag, timestamp } from '../kinds/model/fields.ts'
-import { parseCreation, type Shape } from '../kinds/model/validate.ts'
-import { refuseUnlessActive } from './functions.ts'
-import type { EncodedResponse } from './store.ts'
-import type { RecoveryRow } from './webhook.ts'
+import type { Database } from '../../db/fair-pool.ts'
+import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
+import type { CallUnderClock } from '../../journal/journal.ts'
+import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
+import { type Problem, validationFailed } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { flag, timestamp } from '../../kinds/model/fields.ts'
+import { parseCreation, type Shape } from '../../kinds/model/validate.ts'
+import { refuseUnlessActive } from '../functions.ts'
+import type { EncodedResponse } from '../store.ts'
+import type { RecoveryRow } from '../webhook.ts'
 
 const recoveryFields = {
   since: timestamp({
@@ -124,7 +124,7 @@ export function createRecoveryStore(
     },
 
     begin: (organizationId, { webhookId, id, since, until }, { now, response }) =>
-      callUnderClock(recoverFunction, [
+      callUnderClock(beginRecoveryFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),
@@ -164,9 +164,9 @@ export function createRecoveryStore(
 
 /**
  * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
- * or 'replayed'. What follows is a worker's: `delivery/recoveries.ts`.
+ * or 'replayed'. What follows is a worker's: `webhooks/recovery/job.ts`.
  */
-export const recoverFunction: SchemaFunction = schemaFunction(
+export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   'recover_webhook',
   {
     arguments:

@@ -1,0 +1,77 @@
+/** SQL that makes deliveries: the one insert of them, and what the commit function does with the events of a commit. */
+
+/** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
+export function insertDeliveries(values: {
+  /** A UUID of version 7 unless told. */
+  readonly id?: string
+  readonly webhookId: string
+  /** The alias of what has the event's id, type, created_at, subject_kind and subject_id. */
+  readonly event: string
+  readonly attempts: string
+  /** The rest of the statement, from its `from` on. */
+  readonly from: string
+  /** Null while the endpoint is active; else why it is disabled: then the delivery has failed. */
+  readonly disabledReason?: string
+}): string {
+  const { id = 'new_uuid_v7(p_now)', webhookId, event: e, attempts, from, disabledReason } = values
+  const [day, status, code, message, due] =
+    disabledReason === undefined
+      ? ["'infinity'", "'pending'", 'null', 'null', 'p_now']
+      : [
+          `case when ${disabledReason} is null then 'infinity' else (p_now at time zone 'UTC')::date end`,
+          `case when ${disabledReason} is null then 'pending' else 'failed' end`,
+          `case when ${disabledReason} is not null then 'endpoint_disabled' end`,
+          `'the endpoint was disabled: ' || ${disabledReason}`,
+          `case when ${disabledReason} is null then p_now end`,
+        ]
+  return `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, ${id}, ${webhookId}, ${day}, ${e}.id, ${e}.type, ${e}.created_at, ${e}.subject_kind,
+          ${e}.subject_id, ${status}, 'current', 0, ${attempts}, ${code}, ${message}, ${due}, p_now, p_now
+        ${from};`
+}
+
+/** Deliveries that a commit makes itself at most. */
+const deliveriesAtMost = 1_000
+
+/**
+ * A delivery of each event of a commit for each endpoint that is active and subscribed now, under the clock row that a disabling takes
+ * too. A part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`,
+ * `v_event_subjects` and `v_stamp`, and says what it did in `v_webhooks`, `v_woken` and `v_large`.
+ */
+export const deliverEvents = `select array_agg(w.id) into v_webhooks from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
+  -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
+  -- organization stands still while it commits.
+  if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
+    select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
+      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
+        on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  end if;
+  if v_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  elsif v_webhooks is not null then
+    ${insertDeliveries({
+      webhookId: 'w.id',
+      event: 'e',
+      attempts: "(p_changes->>'max_attempts')::int",
+      from: `from webhooks w
+        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
+          on e.type = any(w.events)
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks)`,
+    })}
+    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
+    -- worker that has its hands full is not notified: it looks again before it releases the queue.
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+      order by l.webhook_id for update;
+    with woken as (
+      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
+        returning l.webhook_id, l.tier as priority_class)
+      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
+  end if;`
