@@ -725,7 +725,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_2aec1ac3a131(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_1856507984c8(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -1991,7 +1991,6 @@ begin
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
-  -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
@@ -2008,12 +2007,13 @@ begin
       select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   elsif v_webhooks is not null then
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
-          'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, (p_changes->>'max_attempts')::int, null, null, p_now, p_now, p_now
         from webhooks w
-        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
+        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
@@ -2337,7 +2337,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_2a9d18ccd846(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_b3cc469ca729(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -2404,10 +2404,10 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, p_attempts, p_now, p_now, p_now
+          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
     get diagnostics v_created = row_count;
   end if;
@@ -2428,7 +2428,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_bc675dea7196(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_637a24baab33(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -2488,15 +2488,11 @@ begin
       select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
-      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-          subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
-          next_attempt_at, created_at, updated_at)
-        select p_organization_id, new_uuid_v7(p_now), v_webhook_id,
-            case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at,
-            e.subject_kind, e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0,
-            v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end,
-            'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
-          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end, 'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
+        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
         perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
@@ -2787,7 +2783,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_def0beace878(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_5c4c4f85b4ca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2838,10 +2834,11 @@ begin
   end if;
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
-      subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
-    values (p_organization_id, p_delivery_id, p_webhook_id, 'infinity', p_event_id, 'ping', p_now, 'webhook',
-      p_webhook_id, 'pending', 'current', 0, 1, p_now, p_now, p_now);
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, p_delivery_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, 1, null, null, p_now, p_now, p_now
+        from events e where e.organization_id = p_organization_id and e.id = p_event_id;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
