@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** What a check needs of the machine. */
-export interface Need {
+interface Need {
   isMet(): boolean
   /** What to do where it is not met. */
   readonly remedy: string

@@ -9,7 +9,7 @@ import {
 } from '../../service/test/harness/desk.ts'
 import type { Api } from '../../service/test/harness/service.ts'
 
-export interface Desk {
+interface Desk {
   // biome-ignore lint/suspicious/noExplicitAny: as the service answered
   readonly [name: string]: any
 }

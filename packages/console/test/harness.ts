@@ -36,7 +36,7 @@ export interface Seeded {
   readonly failingReceiver: Receiver
 }
 
-export interface PageOptions {
+interface PageOptions {
   readonly scheme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number

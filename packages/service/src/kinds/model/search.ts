@@ -77,7 +77,7 @@ function searchedFields(kind: Kind): readonly string[] {
 }
 
 /** What a row in this state is found by: its tags, and the words of these fields. */
-export function termsOf(names: readonly string[], state: State): string {
+function termsOf(names: readonly string[], state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
   const terms = new Set(tags.map(tagTerm))
   for (const name of names) {
