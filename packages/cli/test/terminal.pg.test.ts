@@ -59,7 +59,7 @@ test('errors of a server show their control characters, whichever command meets 
 test('names and ids of rows are shown so, and JSON keeps their values', async () => {
   const row = { object: hostile, id: hostile, name: hostile, status: hostile, updatedAt: hostile }
   const removed = { object: 'removed', id: hostile, resource: hostile, removedAt: hostile }
-  const checkpoint = { count: 0, digest: '0'.repeat(64), contentDigest: null }
+  const checkpoint = { count: 0, digest: '0'.repeat(64), contentDigest: '0'.repeat(64) }
   const pagination = { total: 2, limit: 100, hasMore: false, nextCursor: 'c', checkpoint }
   const url = await hostileServer(() => ({ status: 200, body: { data: [row, removed], pagination } }))
   const at = ['customers', '--once', '--from-start', '--url', url, '--key', 'dwk_x']

@@ -40,14 +40,10 @@ export class Sums {
     this.#content += to.#content - from.#content
   }
 
-  /** Whether this is what the service tells; of contents, where it tells of them. */
+  /** Whether this is what the service reports. */
   equals({ count, digest, contentDigest }: Checkpoint): boolean {
     const own = this.text
-    return (
-      own.count === count &&
-      own.digest === digest &&
-      (contentDigest ?? own.contentDigest) === own.contentDigest
-    )
+    return own.count === count && own.digest === digest && own.contentDigest === contentDigest
   }
 
   get text(): SumsText {

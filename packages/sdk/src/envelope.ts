@@ -40,11 +40,8 @@ export interface Checkpoint {
   count: number
   /** Over the ids and versions of the rows. */
   digest: string
-  /**
-   * Over their bytes. Null while the service counts it, after an upgrade from a release that had none; that release leaves
-   * it out.
-   */
-  contentDigest?: string | null
+  /** Over their bytes. */
+  contentDigest: string
 }
 
 /** The ids after `after`, up to and including `before`. Neither need be the id of anything. */

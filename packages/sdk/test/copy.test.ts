@@ -79,17 +79,14 @@ test('verify answers whether the copy is exact, and both sides where it is not',
   expect(copy.verify({ ...held, count: 4 })).toMatchObject({ exact: false })
 })
 
-test('a copy with other contents in the same versions is not exact; where the service does not know its contents it may be', async () => {
+test('a copy with other contents in the same versions is not exact', async () => {
   const copy = new MemoryCopy<Customer>()
   await copy.apply({ type: 'upsert', row: { ...customer(1), name: 'Another' } })
-  const { contentDigest, ...others } = referenceCheckpoint([customer(1)])
-  expect(copy.verify({ ...others, contentDigest })).toMatchObject({ exact: false })
-  expect(copy.verify({ ...others, contentDigest: null })).toMatchObject({ exact: true })
-  expect(copy.verify(others)).toMatchObject({ exact: true })
+  expect(copy.verify(referenceCheckpoint([customer(1)]))).toMatchObject({ exact: false })
 })
 
 test('the removal of something not held is a no-op', async () => {
   const copy = new MemoryCopy<Customer>()
   await copy.apply(removed(1))
-  expect(copy.verify({ count: 0, digest: '0000000000000000' })).toMatchObject({ exact: true })
+  expect(copy.verify(referenceCheckpoint([]))).toMatchObject({ exact: true })
 })

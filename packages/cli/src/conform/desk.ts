@@ -29,7 +29,7 @@ interface Pagination {
   readonly offset: number
   readonly hasMore: boolean
   readonly nextCursor?: string
-  readonly checkpoint?: { readonly contentDigest?: unknown }
+  readonly checkpoint?: unknown
 }
 
 interface Page {

@@ -407,7 +407,7 @@ export interface components {
         Checkpoint: {
             count: number;
             digest: string;
-            contentDigest: string | null;
+            contentDigest: string;
         };
         Teammate: {
             /** Format: uuid */

@@ -135,15 +135,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
     type: 'object',
     description: 'On the last page of a sync: what an exact copy has now.',
     required: ['count', 'digest', 'contentDigest'],
-    properties: {
-      ...ofRows,
-      contentDigest: {
-        ...ofRows.contentDigest,
-        type: ['string', 'null'],
-        description:
-          'The same sum of SHA-256 of the bytes of each, as they are served. Null while it is counted, after an upgrade from a release that had none.',
-      },
-    },
+    properties: ofRows,
     examples: [exampleCheckpoint],
   },
 }

@@ -29,8 +29,7 @@ export interface FollowedPage<C> {
 export interface Checkpoint {
   readonly count: number
   readonly digest: string
-  /** Null where the service does not know it. */
-  readonly contentDigest: string | null
+  readonly contentDigest: string
 }
 
 export interface Follower {
@@ -69,8 +68,7 @@ export function follow<C>(read: (cursor: C | null) => Promise<FollowedPage<C>>):
     }
     if (page.checkpoint === null) return false
     const held = checkpointOf(copy.values(), termsOf)
-    const contentDigest = page.checkpoint.contentDigest ?? held.contentDigest
-    if (!isDeepStrictEqual(held, { ...page.checkpoint, contentDigest })) {
+    if (!isDeepStrictEqual(held, page.checkpoint)) {
       faults.push(`holds ${JSON.stringify(held)} where the service has ${JSON.stringify(page.checkpoint)}`)
     }
     return true

@@ -20,7 +20,7 @@ export function httpReader(options: {
     return {
       records: page.changes.map((change) => recordOfChange(change)),
       next: page.cursor,
-      checkpoint: page.checkpoint === undefined ? null : { contentDigest: null, ...page.checkpoint },
+      checkpoint: page.checkpoint ?? null,
     }
   }
 }

@@ -65,7 +65,7 @@ function OneKind({ state: { kind, held, served, isExact } }: { readonly state: K
   const pairs = [
     ['Rows', String(held.count), served === null ? null : String(served.count)],
     ['Ids and versions', held.digest, served?.digest ?? null],
-    ['Contents', held.contentDigest ?? '', served?.contentDigest ?? null],
+    ['Contents', held.contentDigest, served?.contentDigest ?? null],
   ] as const
   return (
     <tr>
