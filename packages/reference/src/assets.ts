@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export interface Asset {
+interface Asset {
   /** Where it is served. */
   readonly address: string
   readonly content: Buffer

@@ -23,13 +23,13 @@ export interface ServedDocument {
   readonly page: Rendered | null
 }
 
-export interface Rendered {
+interface Rendered {
   readonly content: Html
   /** Its sections, each with the words in it. */
   readonly sections: readonly DocumentSection[]
 }
 
-export interface DocumentSection extends Heading {
+interface DocumentSection extends Heading {
   readonly level: number
   readonly words: string
 }

@@ -11,7 +11,7 @@ import { first, sendUnchanging, sendVersioned } from '../http/versioned.ts'
 import { problem } from '../kernel/errors.ts'
 import { readSite, type SiteFile, unknownErrorFile, unknownErrorName } from './files.ts'
 
-export interface PagesOptions {
+interface PagesOptions {
   /** What `npm run build:pages` has made. */
   readonly docs: URL
   readonly console: URL
