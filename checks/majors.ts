@@ -13,6 +13,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -69,6 +70,8 @@ try {
 
   mkdirSync(dataDir, { mode: 0o700 })
   renameSync(old.directory, join(dataDir, 'postgres'))
+  // Deskwire takes no directory for its own without it.
+  writeFileSync(join(dataDir, 'hold.lock'), '')
   const refused = await run(['serve', '--port', '0'], here)
   const line = refused.said.replaceAll(dataDir, 'DATA').trim()
   const advised = / (restore) FILE (--replace)/.exec(line)?.slice(1) ?? []
