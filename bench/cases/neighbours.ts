@@ -1,11 +1,13 @@
 /**
- * Neighbours: what five organizations see of a sixth that does its worst, beside the same without it. Each of the five makes
- * 20 requests and has 20 deliveries a second; a request's time counts from when it was due.
+ * Neighbours, from both sides: what five organizations see of a sixth that does all it can, with and without it; and what the sixth gets
+ * done, next to the five and as the only active one. Each of the five makes 20 requests and has 20 deliveries a second; a request's time counts
+ * from when it was due.
  */
 import { constants } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
 import { startAttacker } from '../harness/attacker.ts'
-import { type Arms, type AttackName, attackNames } from '../harness/attacks.ts'
+import { type Arms, type AttackName, attackNames, attackOf } from '../harness/attacks.ts'
 import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { createNeighbour, deliveriesOf, live } from '../harness/neighbour.ts'
@@ -46,16 +48,18 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
     if (!name.includes(only)) continue
     const requests: Run[] = []
     const deliveries: Run[] = []
+    const done: Run[] = []
     const memory: Run[] = []
     const refused: number[] = []
-    const told: string[] = []
+    const answered: string[] = []
     for (let run = 0; run < (full ? 1 : runs); run++) {
-      const { without, during, answers } = await measure(attacks, seconds)
+      const { without, during, alone, next } = await measure(attacks, seconds)
       requests.push(runOf(during.request, without.request))
       deliveries.push(runOf(during.delivery, without.delivery))
+      done.push({ value: doneOf(next) / seconds, baseline: doneOf(alone) / seconds })
       memory.push({ value: during.memory })
       refused.push(during.refused + without.refused)
-      told.push(answers)
+      answered.push(spelled(next))
     }
     const conditions = {
       neighbours: organizations,
@@ -63,13 +67,35 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
       'deliveries/s of each': requestsEach,
       seconds,
       'refused of the neighbours': refused.join(', '),
-      'the attacker was answered': told.join('; '),
-      bare: 'p99 without the attack',
+      'the load was answered': answered.join('; '),
+      bare: 'p99 without the load',
     }
     yield summarize(`neighbours: ${name}: a request of another's`, 'ms', conditions, requests)
     yield summarize(`neighbours: ${name}: a delivery of another's`, 'ms', conditions, deliveries)
+    if (attacks.every((attack) => attackOf(attack).lawful === true)) {
+      yield summarize(
+        `neighbours: ${name}: done`,
+        '/s',
+        { seconds, bare: 'as the only active organization' },
+        done,
+      )
+    }
     yield summarize(`neighbours: ${name}: memory of the API, at its most`, 'MB', { seconds }, memory)
   }
+}
+
+/** How much of what was asked for has been done. */
+function doneOf(answers: Readonly<Record<string, number>>): number {
+  return Object.entries(answers).reduce(
+    (sum, [what, times]) => sum + (/^(2|deleted)/.test(what) ? times : 0),
+    0,
+  )
+}
+
+function spelled(answers: Readonly<Record<string, number>>): string {
+  return Object.entries(answers)
+    .map(([what, times]) => `${what} ${times} times`)
+    .join(', ')
 }
 
 function runOf(during: readonly number[], without: readonly number[]): Run {
@@ -82,7 +108,7 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     '--role',
     'all',
     '--rate-limit',
-    '100/s, burst 500',
+    attacks.every((attack) => attackOf(attack).lawful === true) ? '0' : '100/s, burst 500',
   ])
   const { receiver, service } = installation
   // As the attacker's own process: in life it would be another machine.
@@ -96,11 +122,17 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
   const arms = await prepareAttacker(installation, theirs, attacks)
   await observe(installation, others, warmUpSeconds)
   const without = await observe(installation, others, seconds)
-  await using attacker = await startAttacker(attacks, arms)
+  const alone = await loadFor(attacks, arms, () => delay(seconds * 1_000))
   // What the first second brings is measured too: neighbours are there when it begins.
-  const during = await observe(installation, others, seconds)
-  const answers = Object.entries(await attacker.stop()).map(([what, times]) => `${what} ${times} times`)
-  return { without, during, answers: answers.join(', ') }
+  const next = await loadFor(attacks, arms, () => observe(installation, others, seconds))
+  return { without, during: next.came, alone: alone.answers, next: next.answers }
+}
+
+/** What the load was answered while something else went on. */
+async function loadFor<A>(attacks: readonly AttackName[], arms: Arms, meanwhile: () => Promise<A>) {
+  await using attacker = await startAttacker(attacks, arms)
+  const came = await meanwhile()
+  return { came, answers: await attacker.stop() }
 }
 
 /** An organization with keys, endpoints at a receiver of its own, and what its attacks are about. */
@@ -130,8 +162,12 @@ async function prepareAttacker(
     await call('POST', '/v1/tickets/batch', { items })
   }
   const { data } = await call<{ data: { id: string }[] }>('GET', '/v1/webhooks?limit=100')
+  const customers = await call<{ data: { id: string }[] }>('POST', '/v1/customers/batch', {
+    items: Array.from({ length: 500 }, (_, n) => ({ name: `Ada ${n}` })),
+  })
   const { connection } = installation
-  return { url, tokens, webhookIds: data.map(({ id }) => id), connection }
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+  return { url, tokens, webhookIds: ids(data), customerIds: ids(customers.data), connection }
 }
 
 function caller(url: string, token: string) {

@@ -34,10 +34,11 @@ process.on('message', async (order: AttackerOrder) => {
   if (foreign === undefined) setPriorityOfAll(constants.priority.PRIORITY_LOW)
   else burden(foreign, order.arms)
   for (const name of order.attacks) {
-    const { connections, request, holds, deaf, deletes } = attackOf(name)
+    const { connections, request, holds, deaf, disconnects, deletes } = attackOf(name)
     for (let n = 0; n < connections; n++) {
       const next = () => request(order.arms, n)
-      loops.push(holds || deaf ? occupy(order.arms, next, { holds: holds === true }) : ask(order.arms, next))
+      const occupies = holds || deaf || disconnects
+      loops.push(occupies ? occupy(order.arms, next, { holds, disconnects }) : ask(order.arms, next))
     }
     if (deletes !== undefined) loops.push(remove(order.arms, deletes))
   }
@@ -67,8 +68,12 @@ async function ask({ url }: Arms, next: () => PlainRequest): Promise<void> {
   }
 }
 
-/** Connections that send all but the last byte, or read nothing of what they are answered, until they are cut. */
-async function occupy({ url }: Arms, next: () => PlainRequest, { holds }: { holds: boolean }): Promise<void> {
+/** Connections that send all but the last byte, or read nothing of what they are answered, until they are cut; or leave once all is sent. */
+async function occupy(
+  { url }: Arms,
+  next: () => PlainRequest,
+  { holds = false, disconnects = false }: { holds?: boolean | undefined; disconnects?: boolean | undefined },
+): Promise<void> {
   const { hostname, port } = new URL(url)
   while (going) {
     const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -80,7 +85,7 @@ async function occupy({ url }: Arms, next: () => PlainRequest, { holds }: { hold
     const fields = Object.entries({ host: hostname, ...headers }).map(([name, value]) => `${name}: ${value}`)
     const length = body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`]
     const text = `${[`${method} ${path} HTTP/1.1`, ...fields, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`
-    socket.write(holds ? text.slice(0, -1) : text)
+    socket.write(holds ? text.slice(0, -1) : text, () => disconnects && socket.destroy())
     if (holds) socket.on('data', (chunk: Buffer) => count(chunk.toString('latin1', 9, 12)))
     await Promise.race([closed, delay(10_000)])
     count(socket.closed ? 'cut' : 'held')

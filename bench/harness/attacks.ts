@@ -13,6 +13,7 @@ export interface Arms {
   /** Several, as an organization has: a limit of each key by itself stops nobody. */
   readonly tokens: readonly string[]
   readonly webhookIds: readonly string[]
+  readonly customerIds: readonly string[]
   /** The service's database. */
   readonly connection: EmbeddedConnection
 }
@@ -27,6 +28,10 @@ interface Attack {
   readonly holds?: true
   /** Reads no answer. */
   readonly deaf?: true
+  /** Sends each request whole, and disconnects. */
+  readonly disconnects?: true
+  /** What it asks for is to be done: as much beside neighbours as without them, but for what they use. No limit of keys holds it back. */
+  readonly lawful?: true
   /** Beside the connections, customers with so many tickets are made and deleted, one after the other. */
   readonly deletes?: number
   /** Asks the service nothing, and takes as much of the processor: so many busy threads, and statements of the database that read nothing. */
@@ -46,8 +51,34 @@ const attacks = {
     connections: 6,
     request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.wrongBatch()),
   },
+  'single changes': {
+    connections: 16,
+    lawful: true,
+    request: ({ tokens, customerIds }, n) => ({
+      method: 'PATCH',
+      path: `/v1/customers/${customerIds[n % customerIds.length]}`,
+      headers: { ...authorization(tokens, n), 'content-type': 'application/json' },
+      body: `{"name":"Ada ${changes++}"}`,
+    }),
+  },
+  'pages of the stream': {
+    connections: 8,
+    lawful: true,
+    request: (arms, n) => get(arms, n, '/v1/customers?updatedAfter=1970-01-01T00:00:00Z&limit=100'),
+  },
+  'batches of 500': {
+    connections: 2,
+    lawful: true,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.importBatch()),
+  },
+  'disconnecting batches': {
+    connections: 6,
+    disconnects: true,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.wideBatch()),
+  },
   'lawful batches': {
     connections: 6,
+    lawful: true,
     request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.lawfulBatch()),
   },
   'batches with a refused key': {
@@ -62,6 +93,7 @@ const attacks = {
   },
   searches: {
     connections: 36,
+    lawful: true,
     request: (arms, n) => get(arms, n, `/v1/customers?q=${n % 6 === 0 ? manyWords : fewWords}`),
   },
   'unread answers': {
@@ -71,6 +103,7 @@ const attacks = {
   },
   'a deletion and pings': {
     connections: 30,
+    lawful: true,
     deletes: 6_000,
     request: (arms, n) =>
       post(arms, n, `/v1/webhooks/${arms.webhookIds[n % arms.webhookIds.length]}/ping`, ''),
@@ -97,6 +130,8 @@ export const attackNames = Object.keys(attacks) as AttackName[]
 export function attackOf(name: AttackName): Attack {
   return attacks[name]
 }
+
+let changes = 0
 
 const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
 const fewWords = letters.slice(0, 16).join('+')
@@ -131,6 +166,19 @@ const bodies = {
   wrongBatch: once(() => {
     const item = `{${Array.from({ length: 1_700 }, (_, n) => `"x${n}":1`).join(',')}}`
     return `{"items":[${Array.from({ length: 1_000 }, () => item).join(',')}]}`
+  }),
+  importBatch: once(() =>
+    JSON.stringify({
+      items: Array.from({ length: 500 }, (_, n) => ({ name: `Ada ${n}`, tags: ['import'] })),
+    }),
+  ),
+  wideBatch: once(() => {
+    const items = Array.from({ length: 14 }, () => ({
+      name: 'Ada',
+      customAttributes: { note: 'y'.repeat(480) },
+    }))
+    const room = ' '.repeat(mebibyte - 1_024)
+    return `{"items":[${items.map((item) => `${JSON.stringify(item).slice(0, -1)}${room}}`).join(',')}]}`
   }),
   lawfulBatch: once(() => {
     const customAttributes = Object.fromEntries(

@@ -46,10 +46,16 @@ const reaches: readonly Reach[] = [
   },
   { of: /^memory: a worker/, text: '≤ 512 MB', met: ({ value }) => value <= 512 },
   {
-    of: /^neighbours: (?!a foreign load).*another's$/,
-    text: '≤ 3× of without, nothing refused',
-    met: ({ ratio = 9, conditions }) => ratio <= 3 && isZero(conditions['refused of the neighbours']),
+    of: /^neighbours: all together: a request of another's$/,
+    text: 'p99 ≤ 250 ms, nothing refused',
+    met: ({ value, conditions }) => value <= 250 && isZero(conditions['refused of the neighbours']),
   },
+  {
+    of: /^neighbours: (?!a foreign load).*a request of another's$/,
+    text: 'p99 ≤ 100 ms, nothing refused',
+    met: ({ value, conditions }) => value <= 100 && isZero(conditions['refused of the neighbours']),
+  },
+  { of: /^neighbours: .*: done$/, text: '≥ 80 % of alone', met: ({ ratio = 0 }) => ratio >= 0.8 },
   { of: /^neighbours: .*memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   {
     of: /^recover: latency of another organization/,
