@@ -1,10 +1,16 @@
 /**
  * Neighbours, from both sides: what five organizations see of a sixth that does all it can, with and without it; and what the sixth gets
- * done, next to the five and as the only active one. Each of the five makes 20 requests and has 20 deliveries a second; a request's time counts
- * from when it was due.
+ * done next to one of them, and as the only active one. Each of the five makes 20 requests and has 20 deliveries a second; a request's time
+ * counts from when it was due.
+ *
+ * All five, with the process that plays them, take half of two cores, so what the sixth gets done next to them all says how much is left.
  */
-import { constants } from 'node:os'
+import { execFile } from 'node:child_process'
+import { open, rm } from 'node:fs/promises'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { Pool as Connections } from 'undici'
 import { startAttacker } from '../harness/attacker.ts'
 import { type Arms, type AttackName, attackNames, attackOf } from '../harness/attacks.ts'
@@ -22,8 +28,11 @@ const requestsEach = 20
 /** Each creation, every other request, goes to both. */
 const endpointsEach = 2
 const searchable = 100_000
-/** With them the slowest in a hundred is no matter of single requests. */
-const fullSamples = 5_000
+/** With them the slowest in a hundred is no matter of a single pause. */
+const samples = 3_000
+const fullSamples = 10_000
+/** For what is compared as a sum, or to look at alone. */
+const briefSeconds = 10
 const warmUpSeconds = 3
 const keys = 8
 /** What shows how much of the rest is load on the machine, and none of the service's doing. */
@@ -36,10 +45,12 @@ interface Measured {
   readonly refused: number
   /** Of the API's process, in MB. */
   readonly memory: number
+  /** Of the disk, in milliseconds: a time that no service could stay below. */
+  readonly slowestSync: number
 }
 
 export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<Result> {
-  const seconds = full ? fullSamples / (organizations * requestsEach) : 10
+  const seconds = (full ? fullSamples : samples) / (organizations * requestsEach)
   const together = attackNames.filter((name) => !loads.includes(name))
   for (const [name, attacks] of [
     ...attackNames.map((one) => [one, [one]] as const),
@@ -52,14 +63,18 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
     const memory: Run[] = []
     const refused: number[] = []
     const answered: string[] = []
+    const nextToAll: number[] = []
+    const slowestSyncs: number[] = []
     for (let run = 0; run < (full ? 1 : runs); run++) {
-      const { without, during, alone, next } = await measure(attacks, seconds)
-      requests.push(runOf(during.request, without.request))
-      deliveries.push(runOf(during.delivery, without.delivery))
-      done.push({ value: doneOf(next) / seconds, baseline: doneOf(alone) / seconds })
-      memory.push({ value: during.memory })
-      refused.push(during.refused + without.refused)
-      answered.push(spelled(next))
+      const { without, next, done: share } = await measure(attacks, seconds)
+      requests.push(runOf(next.came.request, without.request))
+      deliveries.push(runOf(next.came.delivery, without.delivery))
+      if (share !== null) done.push(share)
+      nextToAll.push(next.donePerSecond)
+      slowestSyncs.push(Math.round(next.came.slowestSync))
+      memory.push({ value: next.came.memory })
+      refused.push(next.came.refused + without.refused)
+      answered.push(spelled(next.answers))
     }
     const conditions = {
       neighbours: organizations,
@@ -68,20 +83,30 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
       seconds,
       'refused of the neighbours': refused.join(', '),
       'the load was answered': answered.join('; '),
+      "slowest fsync of a file that is nobody's, ms": slowestSyncs.join(', '),
       bare: 'p99 without the load',
     }
     yield summarize(`neighbours: ${name}: a request of another's`, 'ms', conditions, requests)
     yield summarize(`neighbours: ${name}: a delivery of another's`, 'ms', conditions, deliveries)
-    if (attacks.every((attack) => attackOf(attack).lawful === true)) {
+    if (done.length > 0) {
       yield summarize(
         `neighbours: ${name}: done`,
         '/s',
-        { seconds, bare: 'as the only active organization' },
+        {
+          neighbours: 1,
+          seconds: briefSeconds,
+          'next to five': nextToAll.join(', '),
+          bare: 'as the only active organization',
+        },
         done,
       )
     }
     yield summarize(`neighbours: ${name}: memory of the API, at its most`, 'MB', { seconds }, memory)
   }
+}
+
+function isLawful(attacks: readonly AttackName[]): boolean {
+  return attacks.every((attack) => attackOf(attack).lawful === true)
 }
 
 /** How much of what was asked for has been done. */
@@ -108,7 +133,7 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     '--role',
     'all',
     '--rate-limit',
-    attacks.every((attack) => attackOf(attack).lawful === true) ? '0' : '100/s, burst 500',
+    isLawful(attacks) ? '0' : '100/s, burst 500',
   ])
   const { receiver, service } = installation
   // As the attacker's own process: in life it would be another machine.
@@ -120,19 +145,35 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     await register(service.url, one, receiver, { count: endpointsEach, events: ['customer.created'] })
   }
   const arms = await prepareAttacker(installation, theirs, attacks)
+  // What the seeds have written is no part of the load.
+  await promisify(execFile)('sync')
   await observe(installation, others, warmUpSeconds)
-  const without = await observe(installation, others, seconds)
-  const alone = await loadFor(attacks, arms, () => delay(seconds * 1_000))
+  const without = await observe(installation, others, briefSeconds)
+  const alone = () => loadFor(attacks, arms, () => delay(briefSeconds * 1_000))
+  const before = isLawful(attacks) ? await alone() : null
   // What the first second brings is measured too: neighbours are there when it begins.
   const next = await loadFor(attacks, arms, () => observe(installation, others, seconds))
-  return { without, during: next.came, alone: alone.answers, next: next.answers }
+  if (before === null) return { without, next, done: null }
+  const nextToOne = await loadFor(attacks, arms, () =>
+    observe(installation, others.slice(0, 1), briefSeconds),
+  )
+  // Before and after, as what it has written makes what follows slower.
+  const after = await alone()
+  const done = {
+    value: nextToOne.donePerSecond,
+    baseline: (before.donePerSecond + after.donePerSecond) / 2,
+  }
+  return { without, next, done }
 }
 
 /** What the load was answered while something else went on. */
 async function loadFor<A>(attacks: readonly AttackName[], arms: Arms, meanwhile: () => Promise<A>) {
   await using attacker = await startAttacker(attacks, arms)
+  const began = performance.now()
   const came = await meanwhile()
-  return { came, answers: await attacker.stop() }
+  const took = (performance.now() - began) / 1_000
+  const answers = await attacker.stop()
+  return { came, answers, donePerSecond: Math.round((doneOf(answers) / took) * 10) / 10 }
 }
 
 /** An organization with keys, endpoints at a receiver of its own, and what its attacks are about. */
@@ -197,17 +238,49 @@ async function observe(
   const watch = setInterval(async () => {
     memory = Math.max(memory, await service.residentMegabytes())
   }, 200)
+  const syncs = await startSyncs()
   try {
     await live(lives, requestsEach, seconds)
+    const slowestSync = await syncs.stop()
     const delivery = await deliveriesOf(receiver, lives, endpointsEach)
     return {
       request: lives.flatMap((one) => one.waits),
       delivery,
       refused: lives.reduce((sum, one) => sum + one.refused(), 0),
       memory,
+      slowestSync,
     }
   } finally {
+    await syncs.stop()
     clearInterval(watch)
     await connections.close()
+  }
+}
+
+/** Writes a block of a file that no other process has, and waits until the disk has it, ten times a second. */
+async function startSyncs() {
+  const path = join(tmpdir(), `deskwire-bench-sync-${process.pid}`)
+  const block = new Uint8Array(8_192)
+  let slowest = 0
+  let isStopped = false
+  const under = (async () => {
+    await using file = await open(path, 'w')
+    await file.write(block)
+    while (!isStopped) {
+      await file.write(block, 0, block.length, 0)
+      const began = performance.now()
+      await file.datasync()
+      slowest = Math.max(slowest, performance.now() - began)
+      await delay(100)
+    }
+    await rm(path)
+  })()
+  return {
+    /** @returns the slowest, in milliseconds. */
+    async stop(): Promise<number> {
+      isStopped = true
+      await under
+      return slowest
+    },
   }
 }

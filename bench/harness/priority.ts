@@ -8,5 +8,12 @@ import { setPriority } from 'node:os'
  */
 export function setPriorityOfAll(priority: number): void {
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : ['0']
-  for (const thread of threads) setPriority(Number(thread), priority)
+  for (const thread of threads) {
+    try {
+      setPriority(Number(thread), priority)
+    } catch (error) {
+      // One that has ended meanwhile.
+      if ((error as { info?: { code?: string } }).info?.code !== 'ESRCH') throw error
+    }
+  }
 }
