@@ -83,7 +83,7 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
       seconds,
       'refused of the neighbours': refused.join(', '),
       'the load was answered': answered.join('; '),
-      "slowest fsync of a file that is nobody's, ms": slowestSyncs.join(', '),
+      "slowest fsync of the benchmark's own file, ms": slowestSyncs.join(', '),
       bare: 'p99 without the load',
     }
     yield summarize(`neighbours: ${name}: a request of another's`, 'ms', conditions, requests)

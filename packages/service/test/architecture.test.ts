@@ -256,7 +256,7 @@ describe('SQL', () => {
         'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
         'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
         'backup/tables.ts: select id from schema_migrations order by id',
-        // All of them are told of a restore, before anybody works on the database.
+        // Of all organizations, by a restore, before anything else uses the database.
         'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
         'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
         // The server, the catalogue, and the list of migrations; an endpoint that the operator names.

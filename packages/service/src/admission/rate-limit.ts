@@ -53,13 +53,13 @@ interface Bucket {
 /** Thousandths. */
 const request = 1_000
 
-/** The strictest bound on what is remembered, whoever calls. The least recently counted is forgotten first. */
+/** The strictest bound on what is remembered, whoever calls. The least recently used is forgotten first. */
 const rememberedAtMost = 100_000
 
 /** Buckets under one limit, as many as there are callers. */
 export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   const { perSecond, burst } = limit
-  /** The least recently counted first. */
+  /** The least recently used first. */
   const buckets = new LruMap<string, Bucket>(rememberedAtMost)
 
   function missingNow(bucket: Bucket | undefined, now: number): number {

@@ -2,7 +2,7 @@
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
-  /** A UUID of version 7 unless told. */
+  /** Default: a new UUID of version 7. */
   readonly id?: string
   readonly webhookId: string
   /** The alias of what has the event's id, type, created_at, subject_kind and subject_id. */
@@ -42,8 +42,8 @@ const deliveriesAtMost = 1_000
 export const deliverEvents = `select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
-  -- organization stands still while it commits.
+  -- More than ${deliveriesAtMost} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
+  -- organization can commit meanwhile.
   if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
     select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
       join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
@@ -65,8 +65,8 @@ export const deliverEvents = `select array_agg(w.id) into v_webhooks from webhoo
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks)`,
     })}
-    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
-    -- worker that has its hands full is not notified: it looks again before it releases the queue.
+    -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
+    -- with the queue is not notified: it looks again before it releases it.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
     with woken as (

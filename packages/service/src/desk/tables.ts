@@ -31,7 +31,7 @@ export const deskTables: readonly string[] = [
     lookup: ['customer_id', 'assignee_id', 'channel', 'status', 'handled_by'],
     search: true,
   }),
-  // What waits for a summary, across organizations: the search for due work.
+  // Conversations that need a summary, of all organizations: the summarizer finds its work here.
   `create index conversations_unsummarized on conversations (resolved_at)
     where resolved_at is not null and summarized_at is null`,
   ...createStreamTable({

@@ -21,7 +21,7 @@ export function keyParts(services: {
   /** Deliveries may be due. */
   readonly wake: () => void
   readonly kinds: readonly Kind[]
-  /** Is told of tokens before they are made, where another database has it. */
+  /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }): readonly Part[] {
   const { database, clock, callUnderClock, seal, wake, kinds, directory } = services

@@ -129,7 +129,7 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
   )
 }
 
-/** What clients of this database are told of each kind. */
+/** The checkpoint of each kind that clients of this database are sent. */
 export async function servedKinds(db: Queryable, organizationId: string): Promise<KindSums> {
   const { rows } = await db.query<Sums & { kind: string }>(
     `select k.kind, k.live_count::text as count, k.digest::text as digest,

@@ -257,7 +257,7 @@ const endpoints: readonly string[] = [
     due_at timestamptz(3),
     lease_id uuid,
     lease_until timestamptz(3),
-    -- Who leases the queue, so that a worker finds its own again, and whether it listens for what comes in meanwhile.
+    -- The worker that leases the queue, and whether it is to be notified of new deliveries meanwhile.
     worker_id uuid,
     listening boolean not null default false,
     -- The priority class in which it waits: 0 light, 1 heavy (it has a backlog), 2 slow, 3 fresh (nothing is known).
