@@ -725,7 +725,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_1856507984c8(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_6d0cae4eabfb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -1994,8 +1994,8 @@ begin
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
-  -- organization stands still while it commits.
+  -- More than 1000 are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
+  -- organization can commit meanwhile.
   if cardinality(v_events) > 1000 / cardinality(v_webhooks) then
     select sum(t.count) > 1000 into v_large from webhooks w
       join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
@@ -2016,8 +2016,8 @@ begin
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
-    -- worker that has its hands full is not notified: it looks again before it releases the queue.
+    -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
+    -- with the queue is not notified: it looks again before it releases it.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
     with woken as (
