@@ -27,7 +27,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   ],
   console: ['packages/console/test/**/*.{test,screens}.ts', 'packages/reference/test/**/*.screens.ts'],
   plans: ['packages/*/test/**/*.plans.ts'],
-  screenshots: ['packages/console/test/**/*.screenshots.ts', 'packages/reference/test/**/*.screenshots.ts'],
+  screenshots: ['packages/console/test/**/*.screenshots.ts'],
 }
 
 export default defineConfig(({ mode }) => ({

@@ -336,7 +336,7 @@ test('nothing prints but the log and the start', () => {
   expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['main.ts'])
 })
 
-test('functions that are made again and again are named before they are assigned to a property (decision 73)', () => {
+test('functions that are made again and again are named before they are assigned to a property (decision 22)', () => {
   const assigned = /\.#?\w+ (\?\?)?= (async )?((\([^()]*\)(: [^=]+)?|\w+) =>|function\b)/
   // Once in a process each.
   const once = ['db/embedded/hold.ts', 'http/unknown-address.ts']

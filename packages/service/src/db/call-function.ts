@@ -14,7 +14,7 @@ export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
 
 /**
  * What the call of a function of an organization, its first argument, is made from: so that the statement names it as every other does, for
- * whatever stands in between and does not know the function (decision 64). There is no row, and no call, once the organization is gone.
+ * whatever stands in between and does not know the function (decision 65). There is no row, and no call, once the organization is gone.
  */
 export const fromOrganization = 'from organizations o where o.organization_id = $1'
 

@@ -2,7 +2,7 @@
  * What becomes of an endpoint's deliveries, counted (specification 11.5): how many succeeded, how many failed and why, and how
  * long attempts took. Every settling counts what it writes into the endpoint's record of its health, whose row it writes anyway,
  * so that counting costs no row. When a minute is over, that row's counts become a row of `delivery_stats`, and when an hour is
- * over, its minutes another: a chart of a month reads hours (decision 57).
+ * over, its minutes another: a chart of a month reads hours (decision 16).
  *
  * A **tally** is an array with a count at each place. Places are stored, so they keep their meaning: new ones come at the end.
  */
@@ -92,7 +92,7 @@ const clocksApart = `interval '1 hour'`
 const ofEndpoint = (row: string) =>
   `${row}.organization_id = p_organization_id and ${row}.webhook_id = p_webhook_id`
 
-/** What a function declares that counts: no UPDATE adds to a time, which leaves the statements to what splits tables over servers (decision 64). */
+/** What a function declares that counts: no UPDATE adds to a time, which leaves the statements to what splits tables over servers (decision 65). */
 export const tallyVariables = `v_minute timestamptz := ${stepOf(`interval '1 minute'`, 'p_now')};
   v_minute_until timestamptz := v_minute + ${clocksApart};`
 

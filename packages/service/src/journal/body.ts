@@ -159,7 +159,7 @@ export function versionBytes(bytes: string): string {
 }
 
 // What `digest_term` and `content_term` are made from, in SQL. A statement over many rows says it by itself: those are declared
-// immutable, which `convert_to` is not, so PostgreSQL calls them for each row and never puts their text in the place of the call (decision 70).
+// immutable, which `convert_to` is not, so PostgreSQL calls them for each row and never puts their text in the place of the call (decision 22).
 
 /** Of a row's id and the text of its stamp. */
 export function versionHash(id: string, stampText: string): string {

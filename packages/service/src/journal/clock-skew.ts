@@ -1,4 +1,4 @@
-/** How far the stream's clock may be ahead of the database's (decision 21). */
+/** How far the stream's clock may be ahead of the database's (decision 1). */
 
 /** No process pushes the stream's clock further ahead than this, in milliseconds. */
 export const maxClockSkew = 60_000

@@ -4,7 +4,7 @@
  * becomes one that no cursor has, the span of time that was lost is noted for it, and its clock moves past that span: no
  * new commit gets a stamp that a lost one may have had.
  *
- * An epoch belongs to its organization, and stands beside its clock: wherever those rows are, its cursors hold (decision 63).
+ * An epoch belongs to its organization, and stands beside its clock: wherever those rows are, its cursors hold (decision 20).
  */
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'

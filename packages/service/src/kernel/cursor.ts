@@ -1,6 +1,6 @@
 /**
  * The sync cursor: a position in one organization's stream of a kind, or of a set of kinds (its *resource*), in one epoch
- * of the organization (specification 7.5, decision 4, decision 63).
+ * of the organization (specification 7.5, decision 20).
  *
  * It is opaque to clients, needs no secret (it grants nothing that the key does not) and does not expire: only a restore,
  * which begins a new epoch, ends it. The bytes are fixed in place and end in a checksum, so a cursor with any character

@@ -57,7 +57,7 @@ const period = 60_000
 
 /**
  * Remembers how far the stream's clock was ahead of the database's, the largest of the last minute, and tells of it in time
- * (decision 21). Time is what `elapsed` says: milliseconds that only grow.
+ * (decision 1). Time is what `elapsed` says: milliseconds that only grow.
  */
 export class ClockSkewWatch {
   readonly #elapsed: () => number

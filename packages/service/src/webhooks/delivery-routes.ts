@@ -301,7 +301,7 @@ const retryDelivery = route({
   },
 })
 
-/** Deliveries that one call makes due, as completions of the endpoint wait meanwhile (decision 67). */
+/** Deliveries that one call makes due, as completions of the endpoint wait meanwhile (decision 31). */
 const hastenedAtOnce = 5_000
 
 const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }

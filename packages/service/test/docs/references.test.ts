@@ -88,13 +88,14 @@ test('sections are numbered without gaps', () => {
   )
 })
 
-test('the list of decisions has each record under its number', () => {
-  const lines = [...textOf('docs/decisions/README.md').matchAll(/^(\d+)\. (?:\[.*\]\((.*)\)|.*)$/gm)]
-  // As an ordered list shows them: counted on from the first, whatever is written.
-  const listed = lines.flatMap(([, , file], n) =>
-    file === undefined ? [] : [[String(n + 1), file] as const],
-  )
-  expect(listed).toEqual([...decisions].sort(([a], [b]) => Number(a) - Number(b)))
+test('the list of decisions has each record under its number and its title', () => {
+  const lines = [...textOf('docs/decisions/README.md').matchAll(/^- (\d+): \[(.*)\]\((.*)\)$/gm)]
+  const listed = lines.map(([, number = '', title = '', file = '']) => [number, file, title])
+  const records = [...decisions].map(([number, file]) => {
+    const [heading = ''] = headingsOf(textOf(`docs/decisions/${file}`))
+    return [number, file, heading.replace(`${number}. `, '')]
+  })
+  expect(listed.sort()).toEqual(records.sort())
 })
 
 describe('a fault is found', () => {

@@ -4,7 +4,7 @@ import { type Naming, namingOf } from './named-organization.ts'
 
 /**
  * Statements that name no organization, or several, by how they begin, and why that is so. What is added here goes to every database
- * there is, or is asked of one database for several of its organizations at once (decision 64).
+ * there is, or is asked of one database for several of its organizations at once (decision 65).
  */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   'finds the organization of a token': [

@@ -23,7 +23,7 @@ const functions: readonly string[] = [
   `create function first_uuid_v7(p_at timestamptz) returns uuid language sql immutable parallel safe return
     (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
   // With an interval, a sum is not immutable, as months and days of it would depend on the session's time zone; a millisecond does
-  // not. So it may stand in an update of a table that is spread over servers (decision 64).
+  // not. So it may stand in an update of a table that is spread over servers (decision 65).
   `create function millisecond_after(p_at timestamptz) returns timestamptz language sql immutable parallel safe return
     p_at + interval '1 millisecond'`,
   // Each term with the end of the organization's id in front, so that the index needs no extension to find those of one

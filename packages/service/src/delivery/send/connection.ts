@@ -66,7 +66,7 @@ export class Connection {
    *
    * Before a kept connection is written to, the event loop polls once more: a close that has reached this machine by
    * then is known, and so is a second answer to the request before. One that arrives later is taken for the answer to this
-   * request: HTTP/1.1 has nothing that tells them apart, which is why a connection serves one organization (decision 29).
+   * request: HTTP/1.1 has nothing that tells them apart, which is why a connection serves one organization (decision 23).
    */
   async exchange(pieces: RequestPieces, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
     const kept = this.#used

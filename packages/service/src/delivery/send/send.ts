@@ -154,7 +154,7 @@ class TargetSender implements Sender {
       const ended = await this.#exchange(warm, poolKey, pieces, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
-      // Everything that is not `stale` may have been processed, and is never sent again here (decision 11).
+      // Everything that is not `stale` may have been processed, and is never sent again here (decision 23).
     }
     const fresh = await this.#dial(target, { poolKey, addresses, doubtful: ownConnection }, deadline)
     if (!(fresh instanceof Connection)) return fresh
