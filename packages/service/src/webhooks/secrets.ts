@@ -82,7 +82,10 @@ const nonceLength = 12
 const tagLength = 16
 const algorithm = 'aes-256-gcm'
 
-/** A new secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks has them. */
+/**
+ * A new secret: `whsec_` and 32 random bytes in standard base64, as Standard Webhooks has them. Its Python verifier drops the characters of
+ * base64url silently, and then verifies with another key.
+ */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
