@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|grown|console|move|databases …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
- * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
+ * `npm run bench -- [GROUP …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real service, one JSON
+ * line a case. All it uses is on this machine, and removed when it is done. README.md lists the groups.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
@@ -29,6 +29,7 @@ import { waiters } from './cases/waiters.ts'
 import { write } from './cases/write.ts'
 import { removeAll } from './harness/installation.ts'
 import { describeMachine } from './harness/machine.ts'
+import { reachOf } from './harness/reaches.ts'
 import type { Result, Skipped } from './harness/report.ts'
 import { mergeRun, readResults, writeResults } from './harness/results.ts'
 import { createShelf, type Shelf } from './harness/seeds.ts'
@@ -116,7 +117,7 @@ for (const group of chosen) {
     only: values.only,
     shelf,
   })) {
-    process.stdout.write(`${JSON.stringify(result)}\n`)
+    process.stdout.write(`${JSON.stringify(withTarget(result))}\n`)
     results.push(result)
   }
   if (!values['write-results']) continue
@@ -125,4 +126,12 @@ for (const group of chosen) {
   const partial = values.only !== ''
   const run = { group, measured, full: values.full, partial, machine, results }
   await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
+}
+
+/** The result with what it should reach, where there is a target. */
+function withTarget(result: Result | Skipped) {
+  const reach = 'skipped' in result ? undefined : reachOf(result)
+  return reach === undefined || 'skipped' in result
+    ? result
+    : { ...result, target: reach.text, met: reach.met(result) }
 }

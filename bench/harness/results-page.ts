@@ -1,4 +1,4 @@
-/** bench/RESULTS.md: every case against what it should reach, and under which conditions it was measured. */
+/** bench/RESULTS.md: every committed case against its target. Conditions and single runs are in results.json. */
 import { reachOf } from './reaches.ts'
 import type { Measured, Results } from './results.ts'
 
@@ -6,21 +6,16 @@ export function resultsPage({ machine, cases }: Results): string {
   const lines = [
     '# Benchmark results',
     '',
-    'Written by `npm run bench -- --write-results` from `results.json`: the latest figures of each case, which are medians of its runs.',
+    'Medians of the latest runs, written by `npm run bench -- --write-results`. `results.json` has the conditions of each case and every run;',
+    '[README.md](README.md) says what the cases measure. Service, database, receiver and load share the machine.',
     '',
     ...machine.map((fact) => `- ${fact}`),
-    '- service, database and load share the machine; every change and page is a request of its own over loopback HTTP',
     '',
-    '| case | result | p50 ms | p99 ms | bare limit | ratio | to reach | reached | measured |',
+    '| case | result | p50 ms | p99 ms | bare limit | ratio | target | met | measured |',
     '|---|---|---|---|---|---|---|---|---|',
     ...cases.map(tableRow),
     '',
-    '## Conditions and runs',
-    '',
-    ...cases.map(
-      (entry) => `- ${entry.case}: ${conditionsText(entry)}; runs ${entry.runs.map(shown).join(', ')}`,
-    ),
-    '',
+    ...otherMachines(cases),
   ]
   return lines.join('\n')
 }
@@ -36,18 +31,17 @@ function tableRow(entry: Measured): string {
     shown(entry.ratio),
     reach?.text ?? '',
     reach === undefined ? '' : reach.met(entry) ? 'yes' : '**no**',
-    entry.measured,
+    `${entry.measured}${entry.machine === undefined ? '' : ' \\*'}`,
   ]
   return `| ${cells.join(' | ')} |`
 }
 
-function conditionsText({ conditions, machine }: Measured): string {
-  const parts = Object.entries(conditions).map(
-    ([name, value]) => `${name} ${typeof value === 'number' ? shown(value) : value}`,
+/** What a star in the table means. */
+function otherMachines(cases: readonly Measured[]): string[] {
+  const machines = new Set(
+    cases.flatMap(({ machine }) => (machine === undefined ? [] : [machine.join('; ')])),
   )
-  return [...parts, ...(machine === undefined ? [] : [`on another machine (${machine.join('; ')})`])].join(
-    ', ',
-  )
+  return [...machines].flatMap((machine) => [`\\* On another machine: ${machine}.`, ''])
 }
 
 function shown(value: number | undefined): string {

@@ -1,8 +1,8 @@
-/** What of the held figures stays after a run, and what the page shows of them. */
+/** Which figures stay after a run, and what the page shows of them. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { Result } from './report.ts'
-import { type GroupRun, type Measured, mergeRun, type Results, readResults } from './results.ts'
+import { type GroupRun, isCommitted, type Measured, mergeRun, type Results, readResults } from './results.ts'
 import { resultsPage } from './results-page.ts'
 
 const here = ['processor: here']
@@ -89,9 +89,16 @@ test('figures of another machine say where they were taken, until they are taken
   expect(moved.cases.map(({ machine }) => machine)).toEqual([undefined, here])
   const page = resultsPage(moved)
   expect(page).toContain('- processor: there')
-  expect(page).toContain('- sync: one: rows 10, on another machine (processor: here); runs 1')
+  expect(page).toContain('2026-01-01 \\*')
+  expect(page).toContain('\\* On another machine: processor: here.')
   const back = mergeRun(moved, run({ results: [result('write: one', 6)] }), order)
   expect(back.cases.map(({ machine }) => machine)).toEqual([undefined, undefined])
+})
+
+test('only committed cases are held', async () => {
+  const { cases } = await readResults()
+  expect(cases.filter((one) => !isCommitted(one))).toEqual([])
+  expect(isCommitted(result('stall: a batch of 16 MiB of {}'))).toBe(false)
 })
 
 test('the page is what its data say', async () => {

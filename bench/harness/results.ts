@@ -1,4 +1,4 @@
-/** bench/results.json: the latest figures of every case, whenever each was measured. RESULTS.md is made from it. */
+/** bench/results.json: the latest figures of the committed cases, whenever each was measured. RESULTS.md is made from it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Result, Skipped } from './report.ts'
 import { resultsPage } from './results-page.ts'
@@ -67,6 +67,27 @@ function placed(
   return taken.join('\n') === latest.join('\n') ? entry : { ...entry, machine: taken }
 }
 
+/** The cases whose figures are committed: those that documents cite, and those of the paths that matter most. Others are printed only. */
+const committed: readonly RegExp[] = [
+  /^write: PATCH, (one|64) organizations?, 64 clients/,
+  /^sync: pages|^sync: from epoch, one client/,
+  /^pages: p99 of a page at 1e\+7/,
+  /^list: with total, (no filter|filter q, one match)/,
+  /^start: /,
+  /^deliver: |^latency: |^isolate: /,
+  /^memory: a worker/,
+  /^drift: verify, /,
+  /^import: /,
+  /^move: an organization of 100k/,
+  /^neighbours: .*: (a request of another's|done)$/,
+  /^neighbours: all together: memory/,
+  /^databases: directory: /,
+]
+
+export function isCommitted({ case: name }: Pick<Result, 'case'>): boolean {
+  return committed.some((pattern) => pattern.test(name))
+}
+
 const data = new URL('../results.json', import.meta.url)
 const page = new URL('../RESULTS.md', import.meta.url)
 
@@ -74,8 +95,9 @@ export async function readResults(): Promise<Results> {
   return JSON.parse(await readFile(data, 'utf8')) as Results
 }
 
-/** Writes the data and the page that is made from it. */
-export async function writeResults(results: Results): Promise<void> {
+/** Writes the data of the committed cases, and the page that is made from it. */
+export async function writeResults({ machine, cases }: Results): Promise<void> {
+  const results = { machine, cases: cases.filter(isCommitted) }
   await writeFile(data, `${JSON.stringify(results, null, 2)}\n`)
   await writeFile(page, resultsPage(results))
 }
