@@ -21,6 +21,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   // A file's suffix tells what it needs: .test.ts nothing, .pg.test.ts a database, .e2e.test.ts whole processes.
   test: [
     'packages/*/{src,test}/**/*.test.ts',
+    'packages/testbed/*.test.ts',
     'bench/**/*.test.ts',
     'checks/**/*.test.ts',
     'tools/**/*.test.ts',
@@ -34,7 +35,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: [...(files[mode] ?? [])],
     provide: { isSuite: mode === 'test' },
-    globalSetup: ['packages/service/test/harness/global-setup.ts'],
+    globalSetup: ['packages/testbed/global-setup.ts'],
     // Most tests wait for processes and databases of their own: four files at once also on two cores. A browser does not wait.
     maxWorkers: mode === 'test' ? 4 : 2,
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.

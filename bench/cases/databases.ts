@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
-import { plant } from '../../packages/service/test/harness/planted.ts'
+import { plant } from '../../packages/testbed/planted.ts'
 import { fillDirectory } from '../harness/filled-directory.ts'
 import {
   type Organization,

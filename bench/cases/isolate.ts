@@ -4,7 +4,7 @@
  */
 import { createClient } from '@deskwire/sdk'
 import type { Pool } from 'pg'
-import { plant } from '../../packages/service/test/harness/planted.ts'
+import { plant } from '../../packages/testbed/planted.ts'
 import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'

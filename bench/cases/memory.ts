@@ -1,5 +1,5 @@
 /** Memory: one worker with ten thousand endpoints and a million pending deliveries, half of the endpoints hanging. */
-import { plant } from '../../packages/service/test/harness/planted.ts'
+import { plant } from '../../packages/testbed/planted.ts'
 import { installFor } from '../harness/installation.ts'
 import { startReceiver } from '../harness/receiver.ts'
 import { type Result, summarize } from '../harness/report.ts'

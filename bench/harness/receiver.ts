@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Authority, createAuthority } from '../../packages/service/test/harness/certificates.ts'
+import { type Authority, createAuthority } from '../../packages/testbed/certificates.ts'
 
 export type ReceiverOrder =
   | { readonly do: 'listen'; readonly key: string; readonly cert: string; readonly priority?: number }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createOrganization, systemClock } from '@deskwire/service'
 import { hashToken } from '../../packages/service/src/auth/token.ts'
 import { createDirectory } from '../../packages/service/src/databases/directory.ts'
-import { type EmbeddedServer, openServer } from '../../packages/service/test/harness/embedded-server.ts'
+import { type EmbeddedServer, openServer } from '../../packages/testbed/embedded-server.ts'
 import { type Organization, standingUntil } from './installation.ts'
 
 /** One of the databases, and where it is. */

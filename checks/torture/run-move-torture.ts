@@ -14,15 +14,15 @@ import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'
 import { createOrganization } from '../../packages/service/src/organization/create.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
-import { type Hooks, startHooks } from '../../packages/service/test/harness/arrivals.ts'
-import { openServer } from '../../packages/service/test/harness/embedded-server.ts'
-import { dice } from '../../packages/service/test/harness/load.ts'
+import { type Hooks, startHooks } from '../../packages/testbed/arrivals.ts'
+import { openServer } from '../../packages/testbed/embedded-server.ts'
+import { dice } from '../../packages/testbed/load.ts'
 import {
   createServices,
   type Environment,
   type ServiceProcess,
   type Services,
-} from '../../packages/service/test/harness/services.ts'
+} from '../../packages/testbed/services.ts'
 import { checkHistory } from './history/check.ts'
 import { historyFile } from './history/format.ts'
 import type { Verdict } from './history/verdict.ts'

@@ -7,7 +7,7 @@ import { connections } from '../../packages/service/src/db/open.ts'
 import { createPool, type DatabaseAddress } from '../../packages/service/src/db/pool.ts'
 import { createLog } from '../../packages/service/src/kernel/log.ts'
 import { startApi } from '../../packages/service/src/roles/api.ts'
-import { deliverySettings } from '../../packages/service/test/harness/delivery-settings.ts'
+import { deliverySettings } from '../../packages/testbed/delivery-settings.ts'
 import { type Steps, steppingClock } from './stepping-clock.ts'
 
 export interface ServiceOrders {

@@ -1,6 +1,6 @@
 /** A clock that is set again and again, as no machine's should be. */
 import type { Clock } from '../../packages/service/src/kernel/timestamps.ts'
-import { dice } from '../../packages/service/test/harness/load.ts'
+import { dice } from '../../packages/testbed/load.ts'
 
 /** How long it goes on undisturbed at most, in milliseconds. */
 const longest = 2_000

@@ -1,5 +1,5 @@
 /** Writers and followers at work at once, until so much has been acknowledged. */
-import { dice } from '../../../packages/service/test/harness/load.ts'
+import { dice } from '../../../packages/testbed/load.ts'
 import { createReader, type Reader, type Source, writtenKinds } from './reader.ts'
 import type { Recorder } from './recorder.ts'
 import type { Call, Writers } from './writer.ts'

@@ -1,6 +1,6 @@
 /** A history recorded from the real service: writers and followers at once, some answers lost on the way. */
-import { dice } from '../../../packages/service/test/harness/load.ts'
-import { testService } from '../../../packages/service/test/harness/service.ts'
+import { dice } from '../../../packages/testbed/load.ts'
+import { testService } from '../../../packages/testbed/service.ts'
 import type { History, Line } from '../history/format.ts'
 import { createRecorder } from '../load/recorder.ts'
 import { createReaders, work } from '../load/run.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyInstalled } from '../../service/test/harness/process.ts'
+import { copyInstalled } from '../../testbed/process.ts'
 import { orgDelete } from '../src/commands/org-delete.ts'
 import {
   type DataDir,

@@ -2,7 +2,7 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { copyInstalled } from '../../service/test/harness/process.ts'
+import { copyInstalled } from '../../testbed/process.ts'
 import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'

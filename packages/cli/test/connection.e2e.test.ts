@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 import { createAuthority, type Validity } from '../src/listen/certificates.ts'
 import { deskwire, temporaryDataDir } from './harness.ts'
 

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { testDatabase } from '../../service/test/harness/database.ts'
-import { socketUrl } from '../../service/test/harness/services.ts'
+import { testDatabase } from '../../testbed/database.ts'
+import { socketUrl } from '../../testbed/services.ts'
 import { deskwire, root, temporaryDataDir } from './harness.ts'
 
 test('each command of the guide does what it says', { timeout: 240_000 }, async () => {

@@ -14,7 +14,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run as runProgram } from '../../service/test/docs/programs.ts'
 import { filesEndingIn, root, textOf } from '../../service/test/docs/repository.ts'
-import { testDatabase } from '../../service/test/harness/database.ts'
+import { testDatabase } from '../../testbed/database.ts'
 import { type DataDir, environment, npmStart, type Service, temporaryDataDir, until } from './harness.ts'
 
 type Account =

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, verifyWebhook } from '@deskwire/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyInstalled } from '../../service/test/harness/process.ts'
+import { copyInstalled } from '../../testbed/process.ts'
 import { eventTypes } from '../src/triggers.ts'
 import {
   type Background,

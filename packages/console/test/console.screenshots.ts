@@ -1,7 +1,7 @@
 /** The picture of the console in README: `npm run screenshots` writes it. */
 import { fileURLToPath } from 'node:url'
 import { test } from 'vitest'
-import { takePicture } from '../../service/test/harness/picture.ts'
+import { takePicture } from '../../testbed/picture.ts'
 import { consoleBench, type Seeded } from './harness.ts'
 import { settled } from './settled.ts'
 

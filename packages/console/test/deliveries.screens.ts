@@ -1,7 +1,7 @@
 /** Deliveries: found, followed, explained and sent again; live without a jump. */
 import { expect, test } from 'vitest'
-import { makeCustomer } from '../../service/test/harness/desk.ts'
-import { answer } from '../../service/test/harness/receiver.ts'
+import { makeCustomer } from '../../testbed/desk.ts'
+import { answer } from '../../testbed/receiver.ts'
 import { consoleBench, payloads } from './harness.ts'
 
 const bench = consoleBench()

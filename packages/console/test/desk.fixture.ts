@@ -6,8 +6,8 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../../service/test/harness/desk.ts'
-import type { Api } from '../../service/test/harness/service.ts'
+} from '../../testbed/desk.ts'
+import type { Api } from '../../testbed/service.ts'
 
 interface Desk {
   // biome-ignore lint/suspicious/noExplicitAny: as the service answered

@@ -8,9 +8,9 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../../service/test/harness/desk.ts'
-import { makeWebhook } from '../../service/test/harness/hooks.ts'
-import type { Api } from '../../service/test/harness/service.ts'
+} from '../../testbed/desk.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
+import type { Api } from '../../testbed/service.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench, payloads } from './harness.ts'
 import { settled } from './settled.ts'

@@ -1,10 +1,10 @@
 /** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
 import { expect, test } from 'vitest'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { makeCustomer } from '../../service/test/harness/desk.ts'
-import { hour } from '../../service/test/harness/hooks.ts'
-import { answer } from '../../service/test/harness/receiver.ts'
 import { recovererOn } from '../../service/test/webhooks/recovery.fixture.ts'
+import { makeCustomer } from '../../testbed/desk.ts'
+import { hour } from '../../testbed/hooks.ts'
+import { answer } from '../../testbed/receiver.ts'
 import { consoleBench, payloads } from './harness.ts'
 
 /** How long ago the service believes that it is, in milliseconds. */

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import type { AppOptions } from '../../service/src/app.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { createBench } from '../../service/test/delivery/sending.fixture.ts'
-import { startBrowser } from '../../service/test/harness/browser.ts'
-import { makeCustomer } from '../../service/test/harness/desk.ts'
-import { type TestEngine, testEngine } from '../../service/test/harness/engine.ts'
-import { makeWebhook } from '../../service/test/harness/hooks.ts'
-import { answer, type Receiver } from '../../service/test/harness/receiver.ts'
-import { type Api, type TestService, testService } from '../../service/test/harness/service.ts'
+import { startBrowser } from '../../testbed/browser.ts'
+import { makeCustomer } from '../../testbed/desk.ts'
+import { type TestEngine, testEngine } from '../../testbed/engine.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
+import { answer, type Receiver } from '../../testbed/receiver.ts'
+import { type Api, type TestService, testService } from '../../testbed/service.ts'
 
 export interface Bench {
   readonly service: TestService

@@ -1,6 +1,6 @@
 /** The overview: what it counts is what happened, as bars and as a table. */
 import { expect, test } from 'vitest'
-import { makeCustomer } from '../../service/test/harness/desk.ts'
+import { makeCustomer } from '../../testbed/desk.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()

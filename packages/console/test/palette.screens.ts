@@ -1,6 +1,6 @@
 /** The palette, by keyboard alone: screens, actions, objects by words and by id, what was visited of late. */
 import { expect, test } from 'vitest'
-import { makeTicket } from '../../service/test/harness/desk.ts'
+import { makeTicket } from '../../testbed/desk.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { makeWebhook } from '../../service/test/harness/hooks.ts'
-import type { Api } from '../../service/test/harness/service.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
+import type { Api } from '../../testbed/service.ts'
 import { consoleBench } from './harness.ts'
 
 /** A product of others: its page at /FRAMED shows that address in a frame. By another name it is of another origin. */

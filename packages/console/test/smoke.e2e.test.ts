@@ -1,6 +1,6 @@
 /** The console is there, lets in who has a key, and shows what happens: the little that every run looks at. */
 import { expect, test } from 'vitest'
-import { makeConversation, makeMessage } from '../../service/test/harness/desk.ts'
+import { makeConversation, makeMessage } from '../../testbed/desk.ts'
 import { consoleBench } from './harness.ts'
 import { expectWhole } from './whole.fixture.ts'
 

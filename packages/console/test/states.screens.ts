@@ -1,7 +1,7 @@
 /** Every screen when there is nothing, nothing yet, nothing that matches, nothing to be had, and nothing that is allowed. */
 import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { Api } from '../../service/test/harness/service.ts'
+import type { Api } from '../../testbed/service.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { type ConsolePage, consoleBench } from './harness.ts'
 import { expectWhole } from './whole.fixture.ts'

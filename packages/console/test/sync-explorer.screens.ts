@@ -1,6 +1,6 @@
 /** The stream as it comes, and a copy in the tab: exact, broken on purpose, found, repaired, and exact again. */
 import { expect, test } from 'vitest'
-import { makeCustomer, makeTicket } from '../../service/test/harness/desk.ts'
+import { makeCustomer, makeTicket } from '../../testbed/desk.ts'
 import { consoleBench, payloads } from './harness.ts'
 
 const bench = consoleBench()

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 import { type ExportManifest, exportNdjson } from '../src/ndjson.ts'
 import { type DuckDb, duckDb } from './duckdb.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { testDatabase } from '../../service/test/harness/database.ts'
+import { testDatabase } from '../../testbed/database.ts'
 import type { Cell, Column, ColumnType } from '../src/index.ts'
 import { copyLine, copyLines, copyValues } from '../src/stores/copy-text.ts'
 import { jsonbText } from '../src/stores/jsonb.ts'

@@ -3,9 +3,9 @@ import { createClient, createReceiver } from '@deskwire/sdk'
 import { testDelivery } from '@deskwire/sdk/testing'
 import { expect, test } from 'vitest'
 import { blocksOf, run, startProgram } from '../../service/test/docs/programs.ts'
-import { testDatabase } from '../../service/test/harness/database.ts'
-import { eventually } from '../../service/test/harness/locks.ts'
-import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { testDatabase } from '../../testbed/database.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

@@ -3,11 +3,11 @@ import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
 import { tellRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { eventually } from '../../service/test/harness/locks.ts'
-import type { Api } from '../../service/test/harness/service.ts'
-import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
 import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import type { Api } from '../../testbed/service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 import {
   type CopyDifference,
   Mirror,

@@ -1,6 +1,6 @@
 /** What every store promises, of each. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDatabase, testDatabase } from '../../service/test/harness/database.ts'
+import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { type StoredRow, type StoreReader, StoreUnavailable, type Table } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'

@@ -1,8 +1,8 @@
 /** Every sort of page in a browser, whole in light and in dark: part of `npm run check -- console`, as it takes half a minute. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
-import { startBrowser } from '../../service/test/harness/browser.ts'
-import { type TestService, testService } from '../../service/test/harness/service.ts'
+import { startBrowser } from '../../testbed/browser.ts'
+import { type TestService, testService } from '../../testbed/service.ts'
 import { expectWhole } from './whole-pages.fixture.ts'
 
 let browser: Browser

@@ -1,9 +1,9 @@
 /** The pages in a browser: whole without any other host, under the policy that they are sent with, by keyboard, for everybody. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startBrowser, watchedPage } from '../../service/test/harness/browser.ts'
-import { makeCustomer } from '../../service/test/harness/desk.ts'
-import { type TestService, testService } from '../../service/test/harness/service.ts'
+import { startBrowser, watchedPage } from '../../testbed/browser.ts'
+import { makeCustomer } from '../../testbed/desk.ts'
+import { type TestService, testService } from '../../testbed/service.ts'
 import { expectWhole, findings } from './whole-pages.fixture.ts'
 
 /** For what a busy machine takes its time for. */

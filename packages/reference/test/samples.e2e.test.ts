@@ -9,7 +9,7 @@ import { apiParts } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { exampleId } from '../../service/src/openapi/examples.ts'
 import { root } from '../../service/test/docs/repository.ts'
-import { type Api, type TestService, testService } from '../../service/test/harness/service.ts'
+import { type Api, type TestService, testService } from '../../testbed/service.ts'
 import { type Reference, readReference } from '../src/reference.ts'
 import { type Language, samplesOf } from '../src/samples.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../service/src/kernel/version.ts'
 import { linksOf, root } from '../../service/test/docs/repository.ts'
-import { type Answer, type TestService, testService } from '../../service/test/harness/service.ts'
+import { type Answer, type TestService, testService } from '../../testbed/service.ts'
 
 let service: TestService
 

@@ -1,6 +1,6 @@
 /** Following a real service that is written to meanwhile. */
 import { expect, test } from 'vitest'
-import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 import { type Customer, createClient, MemoryCopy } from '../src/index.ts'
 
 const shared = sharedService()

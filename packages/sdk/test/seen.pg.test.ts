@@ -1,7 +1,7 @@
 /** The table of the guide as a memory that several processes share, on a real PostgreSQL. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { testDatabase } from '../../service/test/harness/database.ts'
+import { testDatabase } from '../../testbed/database.ts'
 import { once, type SeenEvents } from '../src/index.ts'
 
 const guide = readFileSync(new URL('../../../docs/guides/receiving.md', import.meta.url), 'utf8')

@@ -1,10 +1,10 @@
 /** What anybody may ask without a key: how it answers, and that it costs the database next to nothing. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { testClock } from './harness/clock.ts'
-import { type TestDatabase, testDatabase } from './harness/database.ts'
-import { second } from './harness/hooks.ts'
-import { type TestService, testService } from './harness/service.ts'
+import { testClock } from '../../testbed/clock.ts'
+import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
+import { second } from '../../testbed/hooks.ts'
+import { type TestService, testService } from '../../testbed/service.ts'
 
 /** A database that counts the statements that go to it, and can go away. */
 async function watchedDatabase() {

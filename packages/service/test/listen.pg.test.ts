@@ -2,9 +2,9 @@
 import { createServer } from 'node:net'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../testbed/database.ts'
+import { eventually } from '../../testbed/eventually.ts'
 import { listen } from '../src/db/listen.ts'
-import { testDatabase } from './harness/database.ts'
-import { eventually } from './harness/locks.ts'
 
 async function endListeners(pool: Pool): Promise<number> {
   const { rows } = await pool.query(

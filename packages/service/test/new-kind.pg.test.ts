@@ -1,6 +1,8 @@
 /** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
 import { expect, test } from 'vitest'
 import { sdkTypes } from '../../../tools/generate/sdk-types.ts'
+import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
+import { testService } from '../../testbed/service.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { kinds } from '../src/desk/index.ts'
@@ -12,8 +14,6 @@ import { choice, flag, integer, reference, sequence, text, timestamp } from '../
 import { action } from '../src/kinds/model/kind.ts'
 import { explore } from '../src/kinds/model/transitions.ts'
 import { schemaOf } from '../src/schema.ts'
-import { type TestDatabase, testDatabase } from './harness/database.ts'
-import { testService } from './harness/service.ts'
 
 const statuses = ['draft', 'sent', 'paid'] as const
 const moves: Readonly<Record<(typeof statuses)[number], readonly string[]>> = {

@@ -1,7 +1,7 @@
 /** `/v1/organization`: any key reads its own, one that manages keys renames it (specification 3.6). */
 import { expect, test } from 'vitest'
-import { testClock } from './harness/clock.ts'
-import { sharedService } from './harness/shared-service.ts'
+import { testClock } from '../../testbed/clock.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../testbed/database.ts'
+import { eventually } from '../../testbed/eventually.ts'
 import { createPool, endPool } from '../src/db/pool.ts'
-import { testDatabase } from './harness/database.ts'
-import { eventually } from './harness/locks.ts'
 
 const sessions = `select a.pid from pg_stat_activity a where a.datname = current_database() and a.pid <> pg_backend_pid()`
 

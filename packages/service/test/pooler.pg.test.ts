@@ -1,13 +1,13 @@
 /** Statements that need no session, against PostgreSQL itself: `npm run check -- poolers` has a real pooler in between. */
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../testbed/database.ts'
+import { testService } from '../../testbed/service.ts'
+import { socketUrl } from '../../testbed/services.ts'
 import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
 import { judgeSessions, leadToSameDatabase, lookAtSessions, requireSessions } from '../src/db/pooler.ts'
 import { queryText, queryTextWithin } from '../src/db/text-query.ts'
 import { transaction } from '../src/db/transaction.ts'
-import { testDatabase } from './harness/database.ts'
-import { testService } from './harness/service.ts'
-import { socketUrl } from './harness/services.ts'
 
 test('sessions are judged by the processes that statements run in', () => {
   const rounds = [{ other: 8, own: 7 }]

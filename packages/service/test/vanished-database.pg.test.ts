@@ -1,12 +1,12 @@
 /** A database whose host vanishes without a word, as seen by pools and listeners. */
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../testbed/database.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { type VanishingDatabase, vanishingDatabase } from '../../testbed/vanishing-database.ts'
 import { listen } from '../src/db/listen.ts'
 import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
 import { queryText } from '../src/db/text-query.ts'
 import { transaction } from '../src/db/transaction.ts'
-import { testDatabase } from './harness/database.ts'
-import { eventually } from './harness/locks.ts'
-import { type VanishingDatabase, vanishingDatabase } from './harness/vanishing-database.ts'
 
 /** Statements may take so long here, in milliseconds: the outage is found out as much later as with 30 s. */
 const quick = { statement_timeout: '300' }

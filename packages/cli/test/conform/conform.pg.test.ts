@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sharedService } from '../../../service/test/harness/shared-service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'
 import { deskwire, root } from '../harness.ts'

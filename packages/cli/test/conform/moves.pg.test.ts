@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Databases, dropSource, moveOrganization } from '../../../service/src/databases/moves/move.ts'
 import { systemClock } from '../../../service/src/kernel/timestamps.ts'
-import { severalDatabases } from '../../../service/test/harness/several-databases.ts'
+import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'
 

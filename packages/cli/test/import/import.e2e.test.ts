@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Customer, createClient } from '@deskwire/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyInstalled } from '../../../service/test/harness/process.ts'
+import { copyInstalled } from '../../../testbed/process.ts'
 import {
   type DataDir,
   deskwire,

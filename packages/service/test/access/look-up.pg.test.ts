@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import { createLookUp } from '../../src/auth/look-up.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { testDatabase } from '../harness/database.ts'
 
 test('looking up a token is planned once, not for each request; several at once are told apart', async () => {
   // One connection, whose prepared statements can be seen.

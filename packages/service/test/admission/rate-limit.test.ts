@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
 import { createRateLimiter } from '../../src/admission/rate-limit.ts'
-import { testClock } from '../harness/clock.ts'
 
 const limit = { perSecond: 10, burst: 5 }
 

@@ -1,12 +1,7 @@
 /** A desk that has a row in every table, its log spread over weeks. */
 
 import type { Pool } from 'pg'
-import { tellRestored } from '../../src/backup/restored.ts'
-import { createDirectory } from '../../src/databases/directory.ts'
-import { newId } from '../../src/kernel/ids.ts'
-import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
-import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
-import { type TestClock, testClock } from '../harness/clock.ts'
+import { type TestClock, testClock } from '../../../testbed/clock.ts'
 import {
   makeBooking,
   makeConversation,
@@ -14,10 +9,15 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { day, makeWebhook, minute } from '../harness/hooks.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
+} from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { day, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
+import { tellRestored } from '../../src/backup/restored.ts'
+import { createDirectory } from '../../src/databases/directory.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
+import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
 
 export interface FullDesk extends AsyncDisposable {
   readonly service: TestService

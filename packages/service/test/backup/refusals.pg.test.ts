@@ -3,6 +3,11 @@ import { copyFile, mkdtempDisposable, readdir, readFile, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { writeBackupFile } from '../../src/backup/file.ts'
 import { BackupError, encodeFrame, firstLine } from '../../src/backup/format.ts'
 import { backUp, examineBackup, restore } from '../../src/backup/index.ts'
@@ -12,11 +17,6 @@ import { migrate } from '../../src/db/migrate.ts'
 import { makeLogWeek } from '../../src/retention/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { claimKey } from '../../src/webhooks/installation-key.ts'
-import { testDatabase } from '../harness/database.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const clock = { now: () => Date.now() }

@@ -3,13 +3,21 @@
  * from their cursors, and what is sent again is not made twice.
  */
 import { expect, test } from 'vitest'
-import { audit } from '../harness/audit.ts'
-import { differences, follow, tableRecords } from '../harness/follower.ts'
-import { httpReader } from '../harness/http-follower.ts'
-import { type Call, createLoad, dice, expectedAnswers, type Load, lost, type Post } from '../harness/load.ts'
-import { eventually } from '../harness/locks.ts'
-import { type Installation, install } from '../harness/process.ts'
-import { kill, type ServiceProcess } from '../harness/services.ts'
+import { audit } from '../../../testbed/audit.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { differences, follow, tableRecords } from '../../../testbed/follower.ts'
+import { httpReader } from '../../../testbed/http-follower.ts'
+import {
+  type Call,
+  createLoad,
+  dice,
+  expectedAnswers,
+  type Load,
+  lost,
+  type Post,
+} from '../../../testbed/load.ts'
+import { type Installation, install } from '../../../testbed/process.ts'
+import { kill, type ServiceProcess } from '../../../testbed/services.ts'
 
 type Victim = 'the holder' | 'the service beside' | 'the database' | 'everything'
 

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
-import { testDatabase } from '../harness/database.ts'
-import { eventually } from '../harness/locks.ts'
-import { createServices, type Environment, type Services, socketUrl } from '../harness/services.ts'
+import { startHooks } from '../../../testbed/arrivals.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { createServices, type Environment, type Services, socketUrl } from '../../../testbed/services.ts'
 
 /** Runs `serve` to its end. */
 async function serveInVain(services: Services, args: readonly string[], environment?: Environment) {

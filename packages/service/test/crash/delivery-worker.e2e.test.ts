@@ -4,13 +4,13 @@
  */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { type Hooks, startHooks } from '../../../testbed/arrivals.ts'
+import { busyEndpointQueues, standing } from '../../../testbed/delivery-audit.ts'
+import { createCustomers } from '../../../testbed/desk-under-fire.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { claimKey } from '../../src/webhooks/installation-key.ts'
-import { type Hooks, startHooks } from '../harness/arrivals.ts'
-import { busyEndpointQueues, standing } from '../harness/delivery-audit.ts'
-import { createCustomers } from '../harness/desk-under-fire.ts'
-import { eventually } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 

@@ -4,14 +4,14 @@
  * was; what arrives twice is one event with one id.
  */
 import { expect, test } from 'vitest'
+import { type Hook, type Hooks, startHooks } from '../../../testbed/arrivals.ts'
+import { auditDeliveries, busyEndpointQueues, unsettled, witness } from '../../../testbed/delivery-audit.ts'
+import { type Desk, openDesk, type Tenant } from '../../../testbed/desk-under-fire.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { createLoad, dice, expectedAnswers } from '../../../testbed/load.ts'
+import { kill, workerOf } from '../../../testbed/services.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
-import { auditDeliveries, busyEndpointQueues, unsettled, witness } from '../harness/delivery-audit.ts'
-import { type Desk, openDesk, type Tenant } from '../harness/desk-under-fire.ts'
-import { createLoad, dice, expectedAnswers } from '../harness/load.ts'
-import { eventually } from '../harness/locks.ts'
-import { kill, workerOf } from '../harness/services.ts'
 
 const strikes = {
   'the worker beside its parent': async (desk: Desk) => {

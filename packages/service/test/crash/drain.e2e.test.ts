@@ -1,8 +1,8 @@
 /** SIGTERM: what is under way finishes, what is idle does not hold it up, and the next process can start. */
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
-import { eventually } from '../harness/locks.ts'
-import { type Installation, install } from '../harness/process.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type Installation, install } from '../../../testbed/process.ts'
 
 interface Answer {
   readonly status: number

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { faultOf, startHooks } from '../../../testbed/arrivals.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { standing } from '../../../testbed/delivery-audit.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { plant } from '../../../testbed/planted.ts'
+import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { faultOf, startHooks } from '../harness/arrivals.ts'
-import { testDatabase } from '../harness/database.ts'
-import { standing } from '../harness/delivery-audit.ts'
-import { eventually } from '../harness/locks.ts'
-import { plant } from '../harness/planted.ts'
-import { createServices, type ServiceProcess, socketUrl } from '../harness/services.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const old = { DESKWIRE_ENCRYPTION_KEY: keyOf(7).toString('base64') }

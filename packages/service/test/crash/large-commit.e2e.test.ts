@@ -1,10 +1,10 @@
 /** kill -9 of workers while they make the deliveries of a large commit: another goes on, and each is made once. */
 import { expect, test } from 'vitest'
-import { repeatedAtMost, startHooks } from '../harness/arrivals.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
+import { repeatedAtMost, startHooks } from '../../../testbed/arrivals.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 
 const tickets = 2_000
 

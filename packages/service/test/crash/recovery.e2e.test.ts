@@ -1,10 +1,10 @@
 /** kill -9 of the worker in the middle of a recovery: another goes on where it was, and nothing is made twice or left out. */
 import { expect, test } from 'vitest'
-import { repeatedAtMost, startHooks } from '../harness/arrivals.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
+import { repeatedAtMost, startHooks } from '../../../testbed/arrivals.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 
 const missed = 4_000
 

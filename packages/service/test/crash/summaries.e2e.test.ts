@@ -1,13 +1,13 @@
 /** Summaries by whole processes: out of the box, and by workers that are killed or stopped in the middle of a request. */
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
-import { callOf } from '../harness/desk-under-fire.ts'
-import { eventually } from '../harness/locks.ts'
-import { heldModel, startModel } from '../harness/model.ts'
-import { install } from '../harness/process.ts'
-import { type TestService, testService } from '../harness/service.ts'
-import { createServices, kill, type Services, socketUrl, workerOf } from '../harness/services.ts'
-import { announcements, jobsOf, read, resolved } from '../harness/summaries.ts'
+import { startHooks } from '../../../testbed/arrivals.ts'
+import { callOf } from '../../../testbed/desk-under-fire.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldModel, startModel } from '../../../testbed/model.ts'
+import { install } from '../../../testbed/process.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
+import { createServices, kill, type Services, socketUrl, workerOf } from '../../../testbed/services.ts'
+import { announcements, jobsOf, read, resolved } from '../../../testbed/summaries.ts'
 
 function startWorker(
   { serve }: Services,

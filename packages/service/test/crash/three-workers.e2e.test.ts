@@ -3,19 +3,19 @@
  * event is sent again more often than a worker that had it died. No endpoint ever sees more than sixteen at once.
  */
 import { expect, test } from 'vitest'
-import { type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
+import { type Hook, type Hooks, startHooks } from '../../../testbed/arrivals.ts'
 import {
   auditDeliveries,
   busyEndpointQueues,
   standing,
   unsettled,
   witness,
-} from '../harness/delivery-audit.ts'
-import { callOf } from '../harness/desk-under-fire.ts'
-import { createLoad, dice } from '../harness/load.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, type ServiceProcess, socketUrl } from '../harness/services.ts'
+} from '../../../testbed/delivery-audit.ts'
+import { callOf } from '../../../testbed/desk-under-fire.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { createLoad, dice } from '../../../testbed/load.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
 
 const kills = 5
 const endpoints = 9

@@ -1,10 +1,10 @@
 /** The host of the database vanishes without a word, under an API and a worker: both say so in time, and go on by themselves. */
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices } from '../harness/services.ts'
-import { vanishingDatabase } from '../harness/vanishing-database.ts'
+import { startHooks } from '../../../testbed/arrivals.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices } from '../../../testbed/services.ts'
+import { vanishingDatabase } from '../../../testbed/vanishing-database.ts'
 
 /** What the service promises after the host is back, in milliseconds. */
 const backWithin = 30_000

@@ -3,12 +3,12 @@
  * that whatever goes on does so because the supervisor gives back what the dead one held.
  */
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { deliveriesOf } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, kill, socketUrl, workerOf } from '../harness/services.ts'
+import { startHooks } from '../../../testbed/arrivals.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { deliveriesOf } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, kill, socketUrl, workerOf } from '../../../testbed/services.ts'
 
 test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
   await using hooks = await startHooks()

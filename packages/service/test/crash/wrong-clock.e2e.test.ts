@@ -1,12 +1,12 @@
 /** A machine whose clock is weeks behind: what a process does at its start, and what it says of itself, goes by the database's. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { startHooks } from '../../../testbed/arrivals.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { weekOf } from '../../src/db/weeks.ts'
 import { logWeeks } from '../../src/retention/log-weeks.ts'
-import { startHooks } from '../harness/arrivals.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
 
 test('the weeks of the log stand that the database is about to need, and metrics tell of what is due by its time', async () => {
   await using hooks = await startHooks()

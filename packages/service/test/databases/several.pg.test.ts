@@ -1,6 +1,12 @@
 /** An API over three databases: every kind of call is answered by the database that has the organization. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { type Api, createApi } from '../../../testbed/service.ts'
+import { names, type SeveralDatabases, severalDatabases } from '../../../testbed/several-databases.ts'
 import { linkLimit } from '../../src/auth/keys/console-links.ts'
 import { keyLimit } from '../../src/auth/keys/keys.ts'
 import { hashToken } from '../../src/auth/token.ts'
@@ -9,11 +15,6 @@ import { createDirectorySweep, type Settled, settleDirectory } from '../../src/d
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { catalogue, type Figure } from '../../src/metrics/catalogue.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { eventually, lockRow } from '../harness/locks.ts'
-import { type Api, createApi } from '../harness/service.ts'
-import { names, type SeveralDatabases, severalDatabases } from '../harness/several-databases.ts'
 
 let several: SeveralDatabases
 /** Two APIs: what one is told, the other knows. */

@@ -1,8 +1,8 @@
 /** The fair queue in front of the pool: what waits for too long, and what nobody waits for any more. */
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
 import { FairPool } from '../../src/db/fair-pool.ts'
-import { testDatabase } from '../harness/database.ts'
 
 /** Statements that hang until `release`. */
 async function hanging(limits: {

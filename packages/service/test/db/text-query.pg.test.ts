@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import { arrayParameter, queryText } from '../../src/db/text-query.ts'
-import { testDatabase } from '../harness/database.ts'
 
 const numbers = {
   name: 'numbers',

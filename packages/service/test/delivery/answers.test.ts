@@ -1,7 +1,15 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  answer,
+  type Behaviour,
+  endless,
+  hangUp,
+  type Receiver,
+  raw,
+  reset,
+} from '../../../testbed/receiver.ts'
 import type { Sender } from '../../src/delivery/send/send.ts'
-import { answer, type Behaviour, endless, hangUp, type Receiver, raw, reset } from '../harness/receiver.ts'
 import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
 const bench = createBench()

@@ -3,6 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { succeeded } from '../../../testbed/attempt-result.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { plant } from '../../../testbed/planted.ts'
+import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { noChange } from '../../src/delivery/decide.ts'
@@ -10,11 +15,6 @@ import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import type { ClaimedDelivery } from '../../src/delivery/model.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { poolSettings } from '../../src/roles/worker.ts'
-import { succeeded } from '../harness/attempt-result.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { plant } from '../harness/planted.ts'
-import { testService } from '../harness/service.ts'
 
 const backlog = 20_000
 const size = 64

@@ -5,6 +5,13 @@
 
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
@@ -13,12 +20,6 @@ import { nobodyObserves } from '../../src/delivery/model.ts'
 import { createRegistrants } from '../../src/delivery/registrants.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, makeWebhook, minute } from '../harness/hooks.ts'
-import { eventually, lockRow } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
 
 const many = 8
 

@@ -1,12 +1,11 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { followDatabaseClock } from '../../src/db/clock.ts'
-import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { lifeless, testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { lifeless, testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
 import {
   attemptsOf,
   deliveriesOf,
@@ -16,9 +15,10 @@ import {
   readWebhook,
   retry,
   second,
-} from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
+} from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
+import { followDatabaseClock } from '../../src/db/clock.ts'
+import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
 import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
 
 async function desk() {

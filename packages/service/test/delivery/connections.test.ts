@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { answer, neverAnswer, type Receiver } from '../harness/receiver.ts'
+import { answer, neverAnswer, type Receiver } from '../../../testbed/receiver.ts'
 import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
 const bench = createBench()

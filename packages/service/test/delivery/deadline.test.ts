@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startDnsServer } from '../harness/dns-server.ts'
-import { startFullBacklog } from '../harness/full-backlog.ts'
+import { startDnsServer } from '../../../testbed/dns-server.ts'
+import { startFullBacklog } from '../../../testbed/full-backlog.ts'
 import {
   answer,
   type Behaviour,
@@ -8,7 +8,7 @@ import {
   neverAnswer,
   type ReceiverOptions,
   raw,
-} from '../harness/receiver.ts'
+} from '../../../testbed/receiver.ts'
 import { createBench, eventually, post, shortDeadline, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {

@@ -2,15 +2,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
 import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
 import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { testClock } from '../harness/clock.ts'
-import { testEngine } from '../harness/engine.ts'
-import { eventually } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 const hour = 3_600_000
 

@@ -1,15 +1,16 @@
 /** Endpoint queues: found, leased, completed and released, whatever else happens at that moment. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { succeeded } from '../../../testbed/attempt-result.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { lifeless, testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
+import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../../../testbed/hooks.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
-import { succeeded } from '../harness/attempt-result.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { lifeless, testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
-import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
-import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
 
 const attemptsAtOnce = deliveryTuning.concurrency.perEndpoint
 

@@ -1,8 +1,8 @@
 /** An endpoint in an organization of its own, and an engine whose requests are answered by script. */
-import type { TestClock } from '../harness/clock.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, makeWebhook, readWebhook } from '../harness/hooks.ts'
-import type { TestService } from '../harness/service.ts'
+import type { TestClock } from '../../../testbed/clock.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
+import type { TestService } from '../../../testbed/service.ts'
 
 export async function scriptedEndpoint(service: TestService, clock: TestClock) {
   const api = await service.newOrganization()

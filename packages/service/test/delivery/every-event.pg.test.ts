@@ -1,11 +1,9 @@
 /** Every event type of the desk, caused over HTTP, arrives at a receiver over TLS with the bytes of GET. */
 import { verifySignature } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { kinds } from '../../src/desk/index.ts'
-import { createWorker } from '../../src/roles/worker.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import {
   makeBooking,
   makeConversation,
@@ -13,10 +11,12 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../harness/desk.ts'
-import { dataOf, day, makeWebhook } from '../harness/hooks.ts'
-import { answer, type ReceivedRequest, startReceiver } from '../harness/receiver.ts'
-import { type Api, testService } from '../harness/service.ts'
+} from '../../../testbed/desk.ts'
+import { dataOf, day, makeWebhook } from '../../../testbed/hooks.ts'
+import { answer, type ReceivedRequest, startReceiver } from '../../../testbed/receiver.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { createWorker } from '../../src/roles/worker.ts'
 
 const eventTypes = kinds.flatMap((kind) => Object.keys(kind.events))
 

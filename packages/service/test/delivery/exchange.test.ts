@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
 import { Exchange, type ExchangeEnd } from '../../src/delivery/send/exchange.ts'
-import { testClock } from '../harness/clock.ts'
 
 const peer = '192.0.2.7:443'
 const pieces = ['head', 'middle', 'last'] as const

@@ -1,7 +1,7 @@
 /** Answers that no well-meaning server gives: each ends as one outcome, soon, and with little of it in memory. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { answer, type Behaviour, endless, raw } from '../harness/receiver.ts'
+import { answer, type Behaviour, endless, raw } from '../../../testbed/receiver.ts'
 import { createBench, eventually, post, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {

@@ -1,13 +1,13 @@
 /** An endpoint that is slow, dead or odd delays nobody else, and no delivery spoils the others of its endpoint. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
+import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
-import { deliveriesOf, makeWebhook, minute } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
 
 const statuses = async (api: Api, id: string) => (await deliveriesOf(api, id)).map(({ status }) => status)
 

@@ -11,7 +11,7 @@ import {
   neverAnswer,
   type Receiver,
   reset,
-} from '../harness/receiver.ts'
+} from '../../../testbed/receiver.ts'
 import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
 const bench = createBench()

@@ -1,14 +1,14 @@
 /** A commit that would make more than 1,000 deliveries leaves them to workers: who gets what is as if it had made them. */
 
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { makeWebhook, minute } from '../harness/hooks.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
 import { at, recovererOn } from '../webhooks/recovery.fixture.ts'
 
 async function desk() {

@@ -1,14 +1,22 @@
 /** Leases whose workers died: what they may have died of is found, is tried as often as its schedule says, and holds up no others. */
 import { expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { lifeless, testEngine } from '../harness/engine.ts'
-import { type HeldSend, heldSend } from '../harness/held-send.ts'
-import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { plant } from '../harness/planted.ts'
-import { testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { lifeless, testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type HeldSend, heldSend } from '../../../testbed/held-send.ts'
+import {
+  attemptsOf,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  second,
+} from '../../../testbed/hooks.ts'
+import { plant } from '../../../testbed/planted.ts'
+import { testService } from '../../../testbed/service.ts'
 
 async function desk() {
   const clock = testClock()

@@ -1,9 +1,10 @@
 /** What happens to an endpoint while attempts to it are under way. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
 import {
   dataOf,
   deliveriesOf,
@@ -13,9 +14,9 @@ import {
   receiverUrl,
   retry,
   second,
-} from '../harness/hooks.ts'
-import { eventually, lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
+} from '../../../testbed/hooks.ts'
+import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
+import { testService } from '../../../testbed/service.ts'
 
 async function desk() {
   const clock = testClock()

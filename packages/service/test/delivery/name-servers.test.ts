@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
-import { noNetworks } from '../../src/kernel/networks.ts'
-import { type TestClock, testClock } from '../harness/clock.ts'
+import { type TestClock, testClock } from '../../../testbed/clock.ts'
 import {
   type DnsReply,
   type DnsScript,
   type DnsServer,
   type DnsServerOptions,
   startDnsServer,
-} from '../harness/dns-server.ts'
+} from '../../../testbed/dns-server.ts'
+import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
+import { noNetworks } from '../../src/kernel/networks.ts'
 
 const publicV4 = '192.0.66.1'
 const options = { fresh: false, timeoutMs: 10_000 }

@@ -3,8 +3,8 @@
  * answer to another organization's delivery, though both have the same host.
  */
 import { afterAll, expect, test } from 'vitest'
+import { answer, type Behaviour, type Receiver } from '../../../testbed/receiver.ts'
 import type { SendOutcome } from '../../src/delivery/send/send.ts'
-import { answer, type Behaviour, type Receiver } from '../harness/receiver.ts'
 import { createBench, eventually, post } from './sending.fixture.ts'
 
 const bench = createBench()

@@ -1,10 +1,18 @@
 /** From what a receiver does to the code in the log: every code, and what brings it about. A code without a row does not compile. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
+import { startFullBacklog } from '../../../testbed/full-backlog.ts'
+import {
+  answer,
+  type Behaviour,
+  endless,
+  hangUp,
+  neverAnswer,
+  raw,
+  reset,
+} from '../../../testbed/receiver.ts'
 import { type AttemptOutcome, decide } from '../../src/delivery/decide.ts'
 import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
-import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
-import { startFullBacklog } from '../harness/full-backlog.ts'
-import { answer, type Behaviour, endless, hangUp, neverAnswer, raw, reset } from '../harness/receiver.ts'
 import { authority, createBench, post, shortDeadline, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {

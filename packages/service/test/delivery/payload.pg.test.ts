@@ -1,12 +1,21 @@
 /** What a delivery carries: the bytes of GET at that moment, of a removal its record, of a manual retry what was. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { type Sent, testEngine } from '../../../testbed/engine.ts'
+import {
+  attemptsOf,
+  dataOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  retry,
+} from '../../../testbed/hooks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { type Sent, testEngine } from '../harness/engine.ts'
-import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

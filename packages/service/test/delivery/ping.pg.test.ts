@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { day, retry } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
 import { notPublic } from '../../src/delivery/target/resolver.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { day, retry } from '../harness/hooks.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()

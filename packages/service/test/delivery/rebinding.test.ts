@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
+import type { Receiver } from '../../../testbed/receiver.ts'
 import { notPublic } from '../../src/delivery/target/resolver.ts'
-import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
-import type { Receiver } from '../harness/receiver.ts'
 import { createBench, post } from './sending.fixture.ts'
 
 // 127.0.0.2 and 127.0.0.3 play public addresses, 127.0.0.1 is what must not be reached; all on one port.

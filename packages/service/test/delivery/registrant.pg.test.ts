@@ -1,10 +1,10 @@
 /** A delivery goes out only while its endpoint's registrant lives and may read the subject (specification 9.4). */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, makeWebhook, minute, readWebhook, retry } from '../harness/hooks.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, makeWebhook, minute, readWebhook, retry } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,10 +1,10 @@
 /** What a restore means for the deliveries that the backup held. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { day, hour } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { day, hour } from '../harness/hooks.ts'
-import { testService } from '../harness/service.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 test('what a worker of the lost life had leased goes out at once, under the id that the event had', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { testEngine } from '../harness/engine.ts'
-import { retry } from '../harness/hooks.ts'
-import { type TestService, testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { retry } from '../../../testbed/hooks.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,5 +1,7 @@
 /** A sender and a receiver that it may reach, for one test file. */
 import { join } from 'node:path'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import { type Receiver, type ReceiverOptions, startReceiver } from '../../../testbed/receiver.ts'
 import {
   createSender,
   type Sender,
@@ -9,8 +11,6 @@ import {
 import { createResolver } from '../../src/delivery/target/resolver.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import { type Receiver, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
 
 /** Milliseconds, where an attempt is to run into its deadline. */
 export const shortDeadline = 300

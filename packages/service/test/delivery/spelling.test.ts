@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
 import { classify } from '../../src/delivery/target/address.ts'
 import { createResolver, notPublic } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
 import { noNetworks } from '../../src/kernel/networks.ts'
-import { testClock } from '../harness/clock.ts'
 
 // A name server that nobody is: an address that is taken for a name is a failure, and not an answer.
 const resolver = createResolver({

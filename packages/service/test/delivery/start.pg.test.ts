@@ -2,19 +2,19 @@
 
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { plant } from '../../../testbed/planted.ts'
+import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import type { Place } from '../../src/delivery/sweep.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { hour, makeWebhook, minute } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { plant } from '../harness/planted.ts'
-import { testService } from '../harness/service.ts'
 
 const { encryptionKey } = deliverySettings
 

@@ -1,10 +1,10 @@
 /** What a tally counts, and what is made of how long attempts took. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { succeeded } from '../../../testbed/attempt-result.ts'
 import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
 import { durationBounds, meaningOf, quantile, tallyOf } from '../../src/delivery/tally.ts'
 import { deliveryErrorCodes } from '../../src/webhooks/records.ts'
-import { succeeded } from '../harness/attempt-result.ts'
 
 const one = succeeded({ id: 'd' } as Parameters<typeof succeeded>[0], 0)
 const after = (durationMs: number) => ({ ...one, durationMs })

@@ -1,9 +1,9 @@
 /** Handshakes that resume a session: with whom, for how long, and what is looked at all the same. */
 import type { TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import type { Receiver } from '../../../testbed/receiver.ts'
 import { TlsSessions } from '../../src/delivery/send/tls-sessions.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import type { Receiver } from '../harness/receiver.ts'
 import { authority, createBench, eventually, post, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {

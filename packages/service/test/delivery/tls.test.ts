@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { createSecureContext, type TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import type { ReceiverOptions } from '../../../testbed/receiver.ts'
 import { dialFailure, exchangeFailure } from '../../src/delivery/send/failure.ts'
 import { createSender } from '../../src/delivery/send/send.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import type { ReceiverOptions } from '../harness/receiver.ts'
 import { authority, createBench, post, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {

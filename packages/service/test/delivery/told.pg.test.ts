@@ -1,16 +1,16 @@
 /** What a worker does with the queues that a commit tells it of, and what becomes of those that it is never told of. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
+import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
 import type { EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { type DueQueue, priorityClasses } from '../../src/delivery/model.ts'
 import type { DueQueues } from '../../src/journal/notifier.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
-import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
 
 /** A service with an endpoint, and a worker next to it that `tell` may stand for. */
 async function desk() {

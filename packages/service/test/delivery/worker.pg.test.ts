@@ -3,21 +3,28 @@ import { verifySignature } from '@deskwire/sdk'
 import { Client } from 'pg'
 import Stripe from 'stripe'
 import { describe, expect, test } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import { type TestClock, testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { startDnsServer } from '../../../testbed/dns-server.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../../../testbed/hooks.ts'
+import { waitingBackends } from '../../../testbed/locks.ts'
+import {
+  answer,
+  hangUp,
+  neverAnswer,
+  type ReceiverOptions,
+  startReceiver,
+} from '../../../testbed/receiver.ts'
+import { testService } from '../../../testbed/service.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { version } from '../../src/kernel/version.ts'
 import { createWorker } from '../../src/roles/worker.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import { type TestClock, testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { startDnsServer } from '../harness/dns-server.ts'
-import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
-import { eventually, waitingBackends } from '../harness/locks.ts'
-import { answer, hangUp, neverAnswer, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
-import { testService } from '../harness/service.ts'
 
 const authority = createAuthority()
 const stranger = createAuthority('Somebody else')

@@ -1,13 +1,13 @@
 /** Bookings field by field, and what their moves write down. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeBooking, makeConversation, makeCustomer, makeTeammate } from '../../../testbed/desk.ts'
+import { absent, type FieldCase, refused, tryChange, tryCreation } from '../../../testbed/field-cases.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 import { booking } from '../../src/desk/booking/index.ts'
 import { parseCreation } from '../../src/kinds/model/validate.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeBooking, makeConversation, makeCustomer, makeTeammate } from '../harness/desk.ts'
-import { absent, type FieldCase, refused, tryChange, tryCreation } from '../harness/field-cases.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,11 +1,11 @@
 /** Conversations field by field, and the moves of one that a table of states does not show. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeConversation, makeCustomer, makeMessage, makeTeammate } from '../harness/desk.ts'
-import { absent, type FieldCase, refused, tryChange, tryCreation } from '../harness/field-cases.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeConversation, makeCustomer, makeMessage, makeTeammate } from '../../../testbed/desk.ts'
+import { absent, type FieldCase, refused, tryChange, tryCreation } from '../../../testbed/field-cases.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,11 +1,11 @@
 /** Messages field by field: they are created, and never change. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeConversation, makeMessage, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { absent, type FieldCase, refused, tryCreation } from '../harness/field-cases.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeConversation, makeMessage, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { absent, type FieldCase, refused, tryCreation } from '../../../testbed/field-cases.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,10 +1,10 @@
 /** Teammates field by field. They have no events and are never deleted. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { makeTeammate } from '../harness/desk.ts'
-import { absent, type FieldCase, refused, tryChange, tryCreation } from '../harness/field-cases.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { makeTeammate } from '../../../testbed/desk.ts'
+import { absent, type FieldCase, refused, tryChange, tryCreation } from '../../../testbed/field-cases.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 let api: Api

@@ -8,8 +8,8 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { commandOf, processesOf } from '../../src/db/embedded/processes.ts'
-import { eventually } from '../harness/locks.ts'
 
 /** An account that runs a fixture. */
 export interface Identity {

@@ -3,7 +3,7 @@
 import { chmod, chown, lstat, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eventually } from '../harness/locks.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import {
   commandLine,
   copyProject,

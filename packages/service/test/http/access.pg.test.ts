@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { newToken } from '../../src/auth/token.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 

@@ -1,10 +1,11 @@
 /** One organization does all it can; another is answered, and what the first asked for is done as well. */
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { makeCustomer } from '../harness/desk.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { eventually, lockRow } from '../harness/locks.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 
 /** Reads, lists and writes of somebody who has nothing to do with it. */
 async function ordinary(api: Api): Promise<void> {

@@ -2,9 +2,9 @@
 import { connect } from 'node:net'
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { type AdmissionLimits, admissionLimits, RequestAdmission } from '../../src/http/admit.ts'
 import { createServer } from '../../src/http/server.ts'
-import { eventually } from '../harness/locks.ts'
 
 const megabyte = 1_000_000
 const quick = { waiting: 100, waitingOfOne: 50, waitAtMost: 60_000, share: 1 } as const

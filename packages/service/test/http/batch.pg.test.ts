@@ -1,12 +1,12 @@
 /** `POST /v1/{kind}/batch`: many creations or upserts in one transaction, each with an outcome of its own. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { audit, eventsOf } from '../harness/audit.ts'
-import { testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { interposed } from '../harness/interpose.ts'
-import { type Answer, type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { audit, eventsOf } from '../../../testbed/audit.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { interposed } from '../../../testbed/interpose.ts'
+import { type Answer, type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

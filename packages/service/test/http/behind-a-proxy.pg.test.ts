@@ -2,13 +2,13 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { unauthenticatedLimit } from '../../src/admission/rate-limit.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { answerOffloaded } from '../../src/http/offload.ts'
 import { parseNetworks } from '../../src/kernel/networks.ts'
-import { testClock } from '../harness/clock.ts'
-import { rawRequest } from '../harness/raw-request.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 const loopback = parseNetworks('127.0.0.0/8')
 if (loopback === undefined) throw new Error('the loopback is not read')

@@ -1,11 +1,11 @@
 /** What is too deep, too long or no HTTP is refused as everything else is: as a problem, and without harm. */
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { countJson, deepestNesting } from '../../src/http/json-body.ts'
 import { brokenRequest } from '../../src/http/problem-reply.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
-import { rawRequest } from '../harness/raw-request.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const nested = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels)

@@ -2,9 +2,9 @@
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { compressedFrom } from '../../src/http/compression.ts'
-import { eventually } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 let service: TestService
 

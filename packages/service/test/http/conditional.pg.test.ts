@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer } from '../harness/desk.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startBrowser, watchedPage } from '../harness/browser.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { type TestService, testService } from '../harness/service.ts'
+import { startBrowser, watchedPage } from '../../../testbed/browser.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 
 const sdk = fileURLToPath(new URL('../../../sdk/src/', import.meta.url))
 

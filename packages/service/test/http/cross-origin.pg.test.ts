@@ -1,7 +1,7 @@
 /** What the service says to browsers on behalf of pages of other origins (DESKWIRE_CORS_ORIGINS). */
 import { describe, expect, test } from 'vitest'
-import { makeCustomer } from '../harness/desk.ts'
-import { type TestService, testService } from '../harness/service.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 
 const app = 'https://app.example'
 const ask = (service: TestService, path: string, origin: string | null, asked: string | null = 'PATCH') =>

@@ -3,8 +3,6 @@
  * cursors, keys. Made from the server's own routes: a new one that nothing here knows how to ask fails.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kinds } from '../../src/desk/index.ts'
-import { highestId, lowestId } from '../../src/kernel/cursor.ts'
 import {
   makeBooking,
   makeConversation,
@@ -12,10 +10,12 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../harness/desk.ts'
-import { deliveriesOf, makeWebhook } from '../harness/hooks.ts'
-import { makeKey } from '../harness/keys.ts'
-import { type Answer, type Api, type TestService, testService } from '../harness/service.ts'
+} from '../../../testbed/desk.ts'
+import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { makeKey } from '../../../testbed/keys.ts'
+import { type Answer, type Api, type TestService, testService } from '../../../testbed/service.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { highestId, lowestId } from '../../src/kernel/cursor.ts'
 
 /** Stands in everything that an organization has. */
 const marker = 'Geheimnis'

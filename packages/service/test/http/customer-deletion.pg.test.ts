@@ -1,8 +1,8 @@
 /** Deleting a customer, in one commit: tickets go, conversations, messages and bookings stay without it. */
 import { describe, expect, test } from 'vitest'
-import { audit } from '../harness/audit.ts'
-import { testClock } from '../harness/clock.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
+import { audit } from '../../../testbed/audit.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import {
   makeBooking,
   makeConversation,
@@ -10,12 +10,12 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../harness/desk.ts'
-import { follow } from '../harness/follower.ts'
-import { httpReader } from '../harness/http-follower.ts'
-import { type Answer, type Api, type TestService, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+} from '../../../testbed/desk.ts'
+import { follow } from '../../../testbed/follower.ts'
+import { httpReader } from '../../../testbed/http-follower.ts'
+import { type Answer, type Api, type TestService, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

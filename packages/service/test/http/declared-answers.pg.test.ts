@@ -1,9 +1,9 @@
 /** What every kind's routes declare and its rules have no part in: 304, 410, 412, and 409 for a value that another has. */
 import { describe, expect, test } from 'vitest'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { decodeCursor, encodeCursor } from '../../src/kernel/cursor.ts'
 import { exampleInput } from '../../src/kinds/docs/kind-examples.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 
 const shared = sharedService()

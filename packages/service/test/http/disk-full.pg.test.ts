@@ -1,6 +1,6 @@
 /** A server that refuses a commit for want of space, as PostgreSQL does with a full disk. */
 import { expect, test } from 'vitest'
-import { testService } from '../harness/service.ts'
+import { testService } from '../../../testbed/service.ts'
 
 test.each(['53100', '53200'])(
   'a change refused with %s is 503, and takes effect when it is sent again',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 

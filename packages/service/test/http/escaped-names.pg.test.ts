@@ -1,8 +1,8 @@
 /** Names of custom attributes that JSON writes with escapes, from several organizations in one process. */
 import { expect, test } from 'vitest'
-import { rawRequest } from '../harness/raw-request.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { lastStamp, storedEvents } from '../harness/stored.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { lastStamp, storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 

@@ -1,15 +1,15 @@
 /** `GET /v1/{kind}/export`: everything of a kind as lines, in the order of the stream, with a proof at its end. */
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { checkpointOf } from '../../../testbed/follower.ts'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
 import { createFeed } from '../../src/journal/feed.ts'
 import { exportLines } from '../../src/kinds/http/export.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { checkpointOf } from '../harness/follower.ts'
-import { rawRequest } from '../harness/raw-request.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { receiverUrl } from '../harness/hooks.ts'
-import { makeKey } from '../harness/keys.ts'
-import { rawRequest } from '../harness/raw-request.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { receiverUrl } from '../../../testbed/hooks.ts'
+import { makeKey } from '../../../testbed/keys.ts'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService({ rateLimit: { perSecond: 100_000, burst: 100_000 } })
 

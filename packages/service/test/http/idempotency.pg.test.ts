@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 const hour = 3_600_000

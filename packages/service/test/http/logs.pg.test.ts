@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { makeTicket } from '../harness/desk.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
+import { makeTicket } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
 
 const secrets = ['xanthippe', 'hush-hush', 'ops@example.com', '+4930123456', 'searched-for']
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

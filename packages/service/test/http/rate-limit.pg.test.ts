@@ -1,8 +1,8 @@
 /** The limit of a key over HTTP: 429, and what every answer says of it (specification 14.1). */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { testService } from '../../../testbed/service.ts'
 import { newToken } from '../../src/auth/token.ts'
-import { testClock } from '../harness/clock.ts'
-import { testService } from '../harness/service.ts'
 
 const limit = { perSecond: 2, burst: 5 }
 const said = (headers: Headers) => [headers.get('ratelimit'), headers.get('ratelimit-policy')]

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import type { Answer } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import type { Answer } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 const unknown = '01980000-0000-7000-8000-000000000000'

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, hour, makeWebhook, receiverUrl } from '../../../testbed/hooks.ts'
+import { makeKey } from '../../../testbed/keys.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, hour, makeWebhook, receiverUrl } from '../harness/hooks.ts'
-import { makeKey } from '../harness/keys.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { type Desk, newObject, unchangedDesk } from './writable.fixture.ts'
 
 const clock = testClock()

@@ -1,11 +1,11 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { rawRequest } from '../../../testbed/raw-request.ts'
+import type { Answer } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { errorCatalogue, type FieldError } from '../../src/kernel/error-catalogue.ts'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { rawRequest } from '../harness/raw-request.ts'
-import type { Answer } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const unknown = '01980000-0000-7000-8000-000000000000'

@@ -3,9 +3,9 @@
  * one that is not described fails a test of the document.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
 
 const all = scopeNames(kinds.map(({ plural }) => plural))
 

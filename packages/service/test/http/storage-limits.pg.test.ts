@@ -1,13 +1,13 @@
 /** What an organization may store, where the operator says so: creations beyond are 409 `limit_reached`, and nothing else is. */
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
+import { audit } from '../../../testbed/audit.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeConversation, makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { receiverUrl } from '../../../testbed/hooks.ts'
+import { type Answer, type Api, testService } from '../../../testbed/service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { noLimits, type StorageLimits } from '../../src/journal/change.ts'
-import { audit } from '../harness/audit.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeConversation, makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { receiverUrl } from '../harness/hooks.ts'
-import { type Answer, type Api, testService } from '../harness/service.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 
 const limited = (limits: Partial<StorageLimits>) => testService({ storage: { ...noLimits, ...limits } })

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { makeWebhook, receiverUrl } from '../harness/hooks.ts'
-import { asToken, makeKey } from '../harness/keys.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeWebhook, receiverUrl } from '../../../testbed/hooks.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

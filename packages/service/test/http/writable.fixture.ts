@@ -1,7 +1,8 @@
 /** Objects of every kind that a client could send, and what they refer to. */
+
+import { makeConversation, makeCustomer, makeTeammate } from '../../../testbed/desk.ts'
+import type { Api } from '../../../testbed/service.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
-import { makeConversation, makeCustomer, makeTeammate } from '../harness/desk.ts'
-import type { Api } from '../harness/service.ts'
 
 /** What new objects refer to, and the word that stands in every text of theirs. */
 export interface Desk {

@@ -3,13 +3,13 @@
  * changes one, in every state. The routes are the server's own: one that nothing here knows how to ask fails.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeTeammate } from '../../../testbed/desk.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeTeammate } from '../harness/desk.ts'
-import { asToken, makeKey } from '../harness/keys.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { booking } from '../transitions/booking.ts'
 import { conversation } from '../transitions/conversation.ts'
 import type { Machine, Stage } from '../transitions/machine.ts'

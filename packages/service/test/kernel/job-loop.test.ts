@@ -1,7 +1,7 @@
 /** The loop of background jobs, with jobs in memory. */
 import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { type JobLoopOptions, jobLoop } from '../../src/kernel/job-loop.ts'
-import { eventually } from '../harness/locks.ts'
 
 interface Job {
   readonly organizationId: string

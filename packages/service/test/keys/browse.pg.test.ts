@@ -1,8 +1,8 @@
 /** Reading keys: the record, the list, and what is never shown. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { asToken, firstKeyOf, makeKey, readKey } from '../harness/keys.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { asToken, firstKeyOf, makeKey, readKey } from '../../../testbed/keys.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

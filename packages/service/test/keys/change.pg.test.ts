@@ -1,12 +1,12 @@
 /** Creating and changing keys: what is accepted, what is refused and why. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { hour } from '../../../testbed/hooks.ts'
+import { asToken, firstKeyOf, makeKey, readKey } from '../../../testbed/keys.ts'
+import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { keyLimit } from '../../src/auth/keys/keys.ts'
-import { testClock } from '../harness/clock.ts'
-import { hour } from '../harness/hooks.ts'
-import { asToken, firstKeyOf, makeKey, readKey } from '../harness/keys.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,13 +1,13 @@
 /** Links to the console: good once, for a session that may do no more than it says, and that ends with whatever it hangs on. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { day, hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { linkLimit } from '../../src/auth/keys/console-links.ts'
 import { newToken } from '../../src/auth/token.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { day, hour, makeWebhook, minute } from '../harness/hooks.ts'
-import { asToken, makeKey } from '../harness/keys.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,12 +1,12 @@
 /** No key makes, or takes over, one that may do more than itself (specification 3.5). */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { asToken, makeKey, readKey } from '../../../testbed/keys.ts'
+import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { asToken, makeKey, readKey } from '../harness/keys.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const all = scopeNames(kinds.map(({ plural }) => plural))

@@ -1,14 +1,14 @@
 /** Idempotency-Key on the POSTs of keys: one change and one answer, the token in it. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { hour } from '../../../testbed/hooks.ts'
+import { asToken, makeKey } from '../../../testbed/keys.ts'
+import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { hour } from '../harness/hooks.ts'
-import { asToken, makeKey } from '../harness/keys.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,10 +1,10 @@
 /** Keys as the operator lists and revokes them, without a key of his own. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
+import { asToken, firstKeyOf, makeKey } from '../../../testbed/keys.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { listKeys, revokeKey } from '../../src/auth/keys/operator.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeWebhook, readWebhook } from '../harness/hooks.ts'
-import { asToken, firstKeyOf, makeKey } from '../harness/keys.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

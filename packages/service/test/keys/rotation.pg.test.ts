@@ -1,12 +1,12 @@
 /** Rotation: a new token, and the old one for 24 hours more; the key stays who it is. */
 import { expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { hour, makeWebhook, readWebhook } from '../harness/hooks.ts'
-import { asToken, firstKeyOf, makeKey, readKey } from '../harness/keys.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { hour, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
+import { asToken, firstKeyOf, makeKey, readKey } from '../../../testbed/keys.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,11 +1,12 @@
 /** `lastUsedAt`: noted beside calls, at most once a minute a key a process, and never in anybody's way. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { minute } from '../../../testbed/hooks.ts'
+import { asToken, makeKey, readKey } from '../../../testbed/keys.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { createUseRecorder } from '../../src/auth/uses.ts'
-import { testClock } from '../harness/clock.ts'
-import { minute } from '../harness/hooks.ts'
-import { asToken, makeKey, readKey } from '../harness/keys.ts'
-import { eventually, lockRow } from '../harness/locks.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,11 +1,11 @@
 /** `GET /v1/{kind}?ids=…`: rows by their ids, in one page. */
 import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { newObject, unchangedDesk } from '../http/writable.fixture.ts'
 
 const shared = sharedService()

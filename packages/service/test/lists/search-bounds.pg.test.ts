@@ -1,17 +1,17 @@
 /** What a search costs is bounded: by the words it may have, by the time it may take, and by whose rows it reads. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer, makeMessage, makeTicket } from '../../../testbed/desk.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { queryTextWithin } from '../../src/db/text-query.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { browseStatement } from '../../src/kinds/http/browse.ts'
 import { parseListQuery } from '../../src/kinds/http/list-query.ts'
-import { testClock } from '../harness/clock.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { makeCustomer, makeMessage, makeTicket } from '../harness/desk.ts'
-import { type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { seedRows } from '../plans/seed.ts'
 
 const shared = sharedService()

@@ -1,8 +1,8 @@
 /** Messages as long as they may be, of characters that are hard to find words in. */
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { searchWords } from '../../src/kinds/model/search.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 

@@ -1,11 +1,11 @@
 /** A message that arrives while another process changes what it moves: decided again, it moves what is there then. */
 import { describe, expect, test } from 'vitest'
+import { audit } from '../../../testbed/audit.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import { makeConversation, makeCustomer, makeMessage, makeTicket } from '../../../testbed/desk.ts'
+import { interposed } from '../../../testbed/interpose.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { audit } from '../harness/audit.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { makeConversation, makeCustomer, makeMessage, makeTicket } from '../harness/desk.ts'
-import { interposed } from '../harness/interpose.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
 
 interface Scene {
   readonly api: Api

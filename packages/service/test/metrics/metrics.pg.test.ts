@@ -1,15 +1,15 @@
 /** `/metrics`: what is counted, that it is right, and that nothing in it grows with the number of endpoints. */
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
+import { day, makeWebhook, minute, second } from '../../../testbed/hooks.ts'
+import { plant } from '../../../testbed/planted.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { createDeliveryMetrics, showInFlight } from '../../src/metrics/delivery.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
-import { day, makeWebhook, minute, second } from '../harness/hooks.ts'
-import { plant } from '../harness/planted.ts'
-import { type TestService, testService } from '../harness/service.ts'
 import { recovererOn } from '../webhooks/recovery.fixture.ts'
 
 /** The value of each series, by name and labels as they are written, without the process's. */

@@ -1,9 +1,9 @@
 /** Whose figures `/metrics` shows when several processes deliver: the API's speaks for the worker beside it. */
 import { expect, test } from 'vitest'
-import { type Hooks, startHooks } from '../harness/arrivals.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, type ServiceProcess, socketUrl, workerOf } from '../harness/services.ts'
+import { type Hooks, startHooks } from '../../../testbed/arrivals.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, type ServiceProcess, socketUrl, workerOf } from '../../../testbed/services.ts'
 
 /** A service's database, and one of the command line's processes on it. */
 async function beside(hooks: Hooks, flags: readonly string[]) {

@@ -1,7 +1,7 @@
 /** What a command of the model-based test is, and what it is done to beside the model. */
 import type fc from 'fast-check'
-import type { TestClock } from '../harness/clock.ts'
-import type { Api } from '../harness/service.ts'
+import type { TestClock } from '../../../testbed/clock.ts'
+import type { Api } from '../../../testbed/service.ts'
 import type { StreamModel } from './stream-model.ts'
 
 /** The service under test; a restart replaces it. */

@@ -1,7 +1,7 @@
 /** What may happen to a desk, as commands of fast-check: each does it to the model and to the service, and compares. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Answer } from '../harness/service.ts'
+import type { Answer } from '../../../testbed/service.ts'
 import { type Command, named } from './command.ts'
 import { read } from './reads.ts'
 import { type Entry, type ModelKind, type Source, type StreamModel, timeText } from './stream-model.ts'

@@ -1,7 +1,7 @@
 /** Pages of followers, compared with the model's to the byte. */
 import { expect } from 'vitest'
-import { checkpointOf } from '../harness/follower.ts'
-import type { Answer } from '../harness/service.ts'
+import { checkpointOf } from '../../../testbed/follower.ts'
+import type { Answer } from '../../../testbed/service.ts'
 import { type Command, named } from './command.ts'
 import {
   type ExpectedPage,

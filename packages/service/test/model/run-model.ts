@@ -1,6 +1,6 @@
 /** Runs commands against a service and the model beside it, each time with an organization that is furnished first. */
 import fc from 'fast-check'
-import type { Api } from '../harness/service.ts'
+import type { Api } from '../../../testbed/service.ts'
 import type { Command, Real } from './command.ts'
 import { furniture, sources } from './commands.ts'
 import { StreamModel } from './stream-model.ts'

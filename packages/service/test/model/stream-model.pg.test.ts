@@ -3,9 +3,9 @@
  * one that the model gives, and each copy that has caught up is exact.
  */
 import { afterEach, expect, test, vi } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
-import { type TestService, testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { commands } from './commands.ts'
 import { runModel } from './run-model.ts'
 

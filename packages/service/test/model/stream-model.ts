@@ -2,7 +2,7 @@
  * The stream as docs/stream-model.md specifies it, in memory: rows and removal records in one order, a clock, and
  * followers with a copy each. Says of every answer of the service what it has to be, to the byte.
  */
-import { type Checkpoint, checkpointOf } from '../harness/follower.ts'
+import { type Checkpoint, checkpointOf } from '../../../testbed/follower.ts'
 
 export type ModelKind = 'customer' | 'conversation' | 'message' | 'ticket' | 'booking'
 

@@ -1,6 +1,6 @@
 /** Followers that wait for something to happen. The time that they would wait is moved, not waited for. */
 import { expect, vi } from 'vitest'
-import { eventually } from '../harness/locks.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import { type Command, named, type Real } from './command.ts'
 import { expectPage, followerOf, pageOf, read } from './reads.ts'
 import { highest, type ModelFollower, type StreamModel, timeText } from './stream-model.ts'

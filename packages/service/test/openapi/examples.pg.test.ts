@@ -1,8 +1,8 @@
 /** The document's own examples, sent to the service: they are accepted, and cause the events that it says. */
 import { beforeAll, expect, test } from 'vitest'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 type Json = any

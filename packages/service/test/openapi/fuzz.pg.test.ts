@@ -13,10 +13,10 @@ import {
   makeMessage,
   makeTeammate,
   makeTicket,
-} from '../harness/desk.ts'
-import { deliveriesOf, makeWebhook } from '../harness/hooks.ts'
-import { makeKey } from '../harness/keys.ts'
-import { type TestService, testService } from '../harness/service.ts'
+} from '../../../testbed/desk.ts'
+import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { makeKey } from '../../../testbed/keys.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { junk, resolved, valuesOf } from './arbitrary.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test

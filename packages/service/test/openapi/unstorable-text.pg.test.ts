@@ -1,8 +1,8 @@
 /** Text that no store can hold, in every place of a request where the document has text. */
 import { expect, test } from 'vitest'
-import { makeConversation, makeCustomer } from '../harness/desk.ts'
-import { deliveriesOf, makeWebhook } from '../harness/hooks.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeConversation, makeCustomer } from '../../../testbed/desk.ts'
+import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { resolved } from './arbitrary.ts'
 
 const shared = sharedService({ rateLimit: { perSecond: 100_000, burst: 100_000 } })

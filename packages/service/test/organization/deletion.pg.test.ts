@@ -1,17 +1,17 @@
 /** A deleted organization is in no table any more, wherever its deletion was broken off; its neighbour has all of its rows. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
+import { testService } from '../../../testbed/service.ts'
+import { rowsWith } from '../../../testbed/stored.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { listOrganizations } from '../../src/organization/standing.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { fullDesk } from '../backup/full-desk.fixture.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { rowsWith } from '../harness/stored.ts'
 
 /** The pool of a process that is killed at its n-th statement; null when it has fewer. */
 function killedAt(pool: Pool, n: number): { pool: Pool; wasKilled: () => boolean } {

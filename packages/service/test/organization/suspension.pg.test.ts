@@ -1,18 +1,18 @@
 /** A suspended organization's keys are refused and its deliveries wait, and nothing of it is lost. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { lifeless, testEngine } from '../../../testbed/engine.ts'
+import { heldSend } from '../../../testbed/held-send.ts'
+import { day, deliveriesOf, hour, makeWebhook, readWebhook } from '../../../testbed/hooks.ts'
+import { makeKey } from '../../../testbed/keys.ts'
+import { waitingBackends } from '../../../testbed/locks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { listOrganizations } from '../../src/organization/standing.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { lifeless, testEngine } from '../harness/engine.ts'
-import { heldSend } from '../harness/held-send.ts'
-import { day, deliveriesOf, hour, makeWebhook, readWebhook } from '../harness/hooks.ts'
-import { makeKey } from '../harness/keys.ts'
-import { waitingBackends } from '../harness/locks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -5,6 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { rangeDigestsStatement } from '../../src/journal/range-digests.ts'
 import { partsOf } from '../../src/kernel/id-ranges.ts'
@@ -12,8 +14,6 @@ import { newId } from '../../src/kernel/ids.ts'
 import { browseStatement } from '../../src/kinds/http/browse.ts'
 import { filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
-import { testClock } from '../harness/clock.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
 import { choicesOf, seedRows } from './seed.ts'
 
 const rows = 100_000

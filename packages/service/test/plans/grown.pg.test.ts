@@ -1,8 +1,8 @@
 /** What a request reads does not grow with the tables, also where the connection planned when they were empty and nobody has analyzed them since. */
 import { expect, test } from 'vitest'
-import { testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { type Answer, testService } from '../harness/service.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type Answer, testService } from '../../../testbed/service.ts'
 
 const rows = 20_000
 /** Of one table and its indexes; the smallest index of a grown one has more than a hundred blocks. */

@@ -1,12 +1,18 @@
 /** What is left of a deleted customer a day later: its id where the documents say so, and nowhere else. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import {
+  makeBooking,
+  makeConversation,
+  makeCustomer,
+  makeMessage,
+  makeTicket,
+} from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { dataOf, day, deliveriesOf, hour, makeWebhook, retry } from '../../../testbed/hooks.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeBooking, makeConversation, makeCustomer, makeMessage, makeTicket } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { dataOf, day, deliveriesOf, hour, makeWebhook, retry } from '../harness/hooks.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
-import { storedEvents } from '../harness/stored.ts'
 
 const post = async (api: Api, path: string, body: unknown, key: string) => {
   const answer = await api.post(path, body, { 'idempotency-key': key })

@@ -1,16 +1,25 @@
 /** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import {
+  attemptsOf,
+  dataOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  retry,
+} from '../../../testbed/hooks.ts'
+import { waitingBackends } from '../../../testbed/locks.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { checkLog } from '../../src/doctor/database.ts'
 import { firstIdAt } from '../../src/kernel/ids.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
-import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
-import { waitingBackends } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 /** A Wednesday. */
 const start = Date.parse('2026-03-04T12:00:00.000Z')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { interposed } from '../../../testbed/interpose.ts'
+import { testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 import { createMaintenance } from '../../src/retention/maintenance.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { interposed } from '../harness/interpose.ts'
-import { testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
 
 const shared = sharedService()
 

@@ -1,15 +1,15 @@
 /** How much an organization stores: told of the largest by rank, and in the log of who comes near a limit. */
 import pino from 'pino'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createMaintenance } from '../../src/retention/maintenance.ts'
 import { largestStores } from '../../src/retention/storage.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { testService } from '../harness/service.ts'
 
 test('gauges tell of the largest by rank, and have no series of an organization', async () => {
   const clock = testClock()

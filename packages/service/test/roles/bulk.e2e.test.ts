@@ -1,9 +1,10 @@
 /** Large bodies of a real service: read in a thread, and answered as all others are. */
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 
 /** A service as a process, on the database of one in this process, whose keys it takes. */
 async function started(settings: Readonly<Record<string, string>> = {}) {

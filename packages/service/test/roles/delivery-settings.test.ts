@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
 import { readConfig } from '../../src/config.ts'
 import { deliverySettingsOf, SettingError } from '../../src/roles/delivery-settings.ts'
-import { createAuthority } from '../harness/certificates.ts'
 
 let directory: string
 

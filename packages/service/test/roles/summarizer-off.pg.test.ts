@@ -2,13 +2,13 @@
 import type { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
+import { converse } from '../../../testbed/summaries.ts'
 import { readConfig } from '../../src/config.ts'
 import { summarySettingsOf } from '../../src/roles/delivery-settings.ts'
 import { startWorker } from '../../src/roles/worker.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { eventually } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
-import { converse } from '../harness/summaries.ts'
 
 let service: TestService
 const threads: Worker[] = []

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { superviseSummarizer } from '../../src/roles/supervise-thread.ts'
-import { eventually } from '../harness/locks.ts'
 
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { kill, workerOf } from '../../../testbed/services.ts'
 import type { WorkerMessage, WorkerOrders } from '../../src/roles/supervise.ts'
-import { testDatabase } from '../harness/database.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { eventually } from '../harness/locks.ts'
-import { kill, workerOf } from '../harness/services.ts'
 
 interface Supervisor extends AsyncDisposable {
   readonly process: ChildProcess & { readonly pid: number }

@@ -1,10 +1,10 @@
 /** Supervises a worker whose database does not answer, in a process with few file descriptors. Told by its parent. */
 import { closeSync, openSync } from 'node:fs'
 import pino from 'pino'
+import { deliverySettings, summarySettings } from '../../../testbed/delivery-settings.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { superviseWorker } from '../../src/roles/supervise.ts'
-import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
 
 const taken: number[] = []
 try {

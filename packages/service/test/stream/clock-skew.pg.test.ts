@@ -1,14 +1,14 @@
 /** The stream's clock: later with each commit whatever clocks say, and not dragged ahead by one that is wrong. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type TestJournal, testJournal } from '../../../testbed/journal.ts'
+import { testService } from '../../../testbed/service.ts'
 import { askDatabaseClock } from '../../src/db/clock.ts'
 import { type Clock, parseTimestamp } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { type TestJournal, testJournal } from '../harness/journal.ts'
-import { testService } from '../harness/service.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -2,16 +2,16 @@
 
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { audit, eventsOf } from '../../../testbed/audit.ts'
+import { idempotencyRecord } from '../../../testbed/decide.ts'
+import { testJournal } from '../../../testbed/journal.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { deliverEvents } from '../../src/delivery/new-deliveries.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { audit, eventsOf } from '../harness/audit.ts'
-import { idempotencyRecord } from '../harness/decide.ts'
-import { testJournal } from '../harness/journal.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
 
 const tables = kinds.map(({ table }) => table)
 const { name, definition } = commitFunction(tables, deliverEvents)

@@ -1,9 +1,9 @@
 /** What the commit function answers where two changes, or two clocks, meet. */
 import { expect, test } from 'vitest'
+import { audit, eventsOf } from '../../../testbed/audit.ts'
+import { rowOf } from '../../../testbed/decide.ts'
+import { testJournal } from '../../../testbed/journal.ts'
 import type { UnitOutcome } from '../../src/journal/change.ts'
-import { audit, eventsOf } from '../harness/audit.ts'
-import { rowOf } from '../harness/decide.ts'
-import { testJournal } from '../harness/journal.ts'
 
 test('a clock set back between the decision and its commit fails nothing', async () => {
   await using journal = await testJournal()

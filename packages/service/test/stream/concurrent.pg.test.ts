@@ -1,12 +1,19 @@
 /** Writers and followers over HTTP, on three services that share a database, all at once. */
 import { expect, test } from 'vitest'
+import { audit, eventsOf } from '../../../testbed/audit.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import {
+  checkpointOf,
+  differences,
+  type Follower,
+  follow,
+  place,
+  tableRecords,
+} from '../../../testbed/follower.ts'
+import { httpReader } from '../../../testbed/http-follower.ts'
+import { type Call, createLoad, dice, expectedAnswers, lost } from '../../../testbed/load.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { createPool } from '../../src/db/pool.ts'
-import { audit, eventsOf } from '../harness/audit.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { checkpointOf, differences, type Follower, follow, place, tableRecords } from '../harness/follower.ts'
-import { httpReader } from '../harness/http-follower.ts'
-import { type Call, createLoad, dice, expectedAnswers, lost } from '../harness/load.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
 
 const kinds = ['customers', 'tickets'] as const
 

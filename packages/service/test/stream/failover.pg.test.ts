@@ -4,12 +4,12 @@
  */
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { followDatabaseClock } from '../../src/db/clock.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { eventually } from '../harness/locks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 const minute = 60_000
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
+import { idempotencyRecord } from '../../../testbed/decide.ts'
 import { customer } from '../../src/desk/customer/index.ts'
 import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
 import {
@@ -10,7 +11,6 @@ import {
   GroupCommit,
   type GroupLimits,
 } from '../../src/journal/group-commit.ts'
-import { idempotencyRecord } from '../harness/decide.ts'
 
 interface Call {
   readonly parts: readonly CallPart[]

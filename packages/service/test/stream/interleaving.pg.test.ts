@@ -4,6 +4,13 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { audit } from '../../../testbed/audit.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { differences, feedReader, follow, tableRecords } from '../../../testbed/follower.ts'
+import { interleavedKinds, interleaving, opening, type Round, rounds } from '../../../testbed/interleave.ts'
+import { withoutWorkers } from '../../../testbed/journal.ts'
+import { verdicts } from '../../../testbed/verdicts.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -12,13 +19,6 @@ import { defaultLimits } from '../../src/journal/group-commit.ts'
 import { createJournal } from '../../src/journal/journal.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { audit } from '../harness/audit.ts'
-import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
-import { differences, feedReader, follow, tableRecords } from '../harness/follower.ts'
-import { interleavedKinds, interleaving, opening, type Round, rounds } from '../harness/interleave.ts'
-import { withoutWorkers } from '../harness/journal.ts'
-import { verdicts } from '../harness/verdicts.ts'
 
 const tables = kinds
   .filter(({ name }) => interleavedKinds.some((one) => one === name))

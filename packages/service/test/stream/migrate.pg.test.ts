@@ -1,12 +1,12 @@
 /** The schema: made once whoever comes first, never half, and just what the kinds declare. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import { MigrationError, migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { testDatabase } from '../harness/database.ts'
-import { eventually } from '../harness/locks.ts'
 
 const { migrations, functions } = schemaOf()
 const ids = migrations.map(({ id }) => id).sort()

@@ -1,5 +1,6 @@
 /** What is told of commits, and how often. */
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import { listen } from '../../src/db/listen.ts'
 import {
   createNotifier,
@@ -10,7 +11,6 @@ import {
   streamChannel,
   type TellWorker,
 } from '../../src/journal/notifier.ts'
-import { testDatabase } from '../harness/database.ts'
 
 type Heard = Record<typeof deliveriesChannel | typeof streamChannel, string[]>
 

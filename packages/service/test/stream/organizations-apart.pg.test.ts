@@ -1,12 +1,12 @@
 /** Organizations stand apart in the schema: keys, the functions' statements, and the shapes that servers who spread tables can run. */
 import { parseSync } from 'libpg-query'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { namingOf, statementsIn } from '../../../testbed/named-organization.ts'
+import { watchStatements } from '../../../testbed/watch-statements.ts'
 import { queryText } from '../../src/db/text-query.ts'
 import { transaction } from '../../src/db/transaction.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { testDatabase } from '../harness/database.ts'
-import { namingOf, statementsIn } from '../harness/named-organization.ts'
-import { watchStatements } from '../harness/watch-statements.ts'
 
 test('the organization leads every key, but where it is what is looked for', async () => {
   await using database = await testDatabase()

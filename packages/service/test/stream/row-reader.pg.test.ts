@@ -1,11 +1,11 @@
 /** Rows by id are read for every GET and every change. */
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { customer } from '../../src/desk/customer/index.ts'
 import { createRowReader } from '../../src/journal/rows.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testService } from '../harness/service.ts'
 
 test('reading rows is planned once, not for each read; several at once are told apart', async () => {
   await using service = await testService()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { renderSchema } from '../../../../tools/generate/schema.ts'
-import { testDatabase } from '../harness/database.ts'
+import { testDatabase } from '../../../testbed/database.ts'
 
 test('docs/schema.sql is the schema as it is: else run npm run generate and commit what it writes', async () => {
   await using database = await testDatabase()

@@ -1,10 +1,10 @@
 /** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
 import { expect, test } from 'vitest'
+import { audit } from '../../../testbed/audit.ts'
+import { testJournal } from '../../../testbed/journal.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { audit } from '../harness/audit.ts'
-import { testJournal } from '../harness/journal.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
 
 test('a unit that is large may take longer than any other statement, on that connection alone', async () => {
   await using journal = await testJournal()

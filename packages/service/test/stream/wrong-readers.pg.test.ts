@@ -3,11 +3,6 @@
  * the commit function are built against, and the same follower that the other tests trust finds them out.
  */
 import { expect, test } from 'vitest'
-import { unshared } from '../../src/db/fair-pool.ts'
-import type { SchemaFunction } from '../../src/db/migration.ts'
-import { customer } from '../../src/desk/customer/index.ts'
-import { createFeed } from '../../src/journal/feed.ts'
-import { schemaOf } from '../../src/schema.ts'
 import {
   checkpointOf,
   differences,
@@ -17,9 +12,14 @@ import {
   place,
   recordOf,
   tableRecords,
-} from '../harness/follower.ts'
-import { type TestJournal, testJournal } from '../harness/journal.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+} from '../../../testbed/follower.ts'
+import { type TestJournal, testJournal } from '../../../testbed/journal.ts'
+import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
+import { unshared } from '../../src/db/fair-pool.ts'
+import type { SchemaFunction } from '../../src/db/migration.ts'
+import { customer } from '../../src/desk/customer/index.ts'
+import { createFeed } from '../../src/journal/feed.ts'
+import { schemaOf } from '../../src/schema.ts'
 
 /** Reads rows and removals in two statements; `between` is what happens to commit in the gap. */
 function twoStatements(journal: TestJournal, between: () => Promise<unknown>) {

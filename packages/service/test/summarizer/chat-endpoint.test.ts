@@ -1,12 +1,20 @@
 /** The endpoint's protocol, against a stand-in that speaks it, well and badly. */
 import { describe, expect, test } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type Model, says, startModel } from '../../../testbed/model.ts'
+import {
+  answer,
+  type Behaviour,
+  endless,
+  hangUp,
+  neverAnswer,
+  raw,
+  reset,
+} from '../../../testbed/receiver.ts'
 import { createChatEndpoint } from '../../src/summarizer/chat-endpoint.ts'
 import type { Transcript } from '../../src/summarizer/transcript.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import { testClock } from '../harness/clock.ts'
-import { eventually } from '../harness/locks.ts'
-import { type Model, says, startModel } from '../harness/model.ts'
-import { answer, type Behaviour, endless, hangUp, neverAnswer, raw, reset } from '../harness/receiver.ts'
 
 const key = 'sk-secret'
 const said = 'The PIN of my card is Rumpelstiltskin.'

@@ -1,10 +1,10 @@
 /** An endpoint that fails: tried again for a day, then given up, and nothing is stuck. */
 import { expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { day, hour, minute } from '../harness/hooks.ts'
-import { says, startModel } from '../harness/model.ts'
-import { answer } from '../harness/receiver.ts'
-import { testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { day, hour, minute } from '../../../testbed/hooks.ts'
+import { says, startModel } from '../../../testbed/model.ts'
+import { answer } from '../../../testbed/receiver.ts'
+import { testService } from '../../../testbed/service.ts'
 import {
   act,
   announcements,
@@ -14,7 +14,7 @@ import {
   resolved,
   summaryDelay,
   testSummarizer,
-} from '../harness/summaries.ts'
+} from '../../../testbed/summaries.ts'
 
 async function installation() {
   const clock = testClock()

@@ -1,11 +1,11 @@
 /** The jobs of a summarizer that died, given back by whoever knows of its death. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { hour, minute } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
+import { jobsOf, resolved, summaryDelay } from '../../../testbed/summaries.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
-import { testClock } from '../harness/clock.ts'
-import { hour, minute } from '../harness/hooks.ts'
-import { testService } from '../harness/service.ts'
-import { jobsOf, resolved, summaryDelay } from '../harness/summaries.ts'
 
 test('are begun again at once, and later after longer and longer; those of others are left', async () => {
   const clock = testClock()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { day, hour, minute } from '../../../testbed/hooks.ts'
 import { parseRetryAfter } from '../../src/summarizer/chat-endpoint.ts'
 import { maxAttempts, nextAttempt } from '../../src/summarizer/jobs.ts'
-import { day, hour, minute } from '../harness/hooks.ts'
 
 test('attempts come further and further apart, and end after about a day', () => {
   const delays: number[] = []

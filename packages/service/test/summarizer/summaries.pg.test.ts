@@ -1,13 +1,12 @@
 /** From a resolution to its summary: when, once, and for which resolution. */
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { deliveriesChannel, streamChannel } from '../../src/journal/notifier.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { dataOf, makeWebhook, minute } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { dataOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
 import {
   act,
   announcements,
@@ -18,7 +17,8 @@ import {
   say,
   summaryDelay,
   testSummarizer,
-} from '../harness/summaries.ts'
+} from '../../../testbed/summaries.ts'
+import { deliveriesChannel, streamChannel } from '../../src/journal/notifier.ts'
 
 test('is written when the delay is over, and announced with the bytes of the GET', async () => {
   const clock = testClock()

@@ -1,11 +1,10 @@
 /** Several workers, slow ones and dead ones among them: each resolution gets one summary, and everybody a turn. */
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/kernel/timestamps.ts'
-import { testClock } from '../harness/clock.ts'
-import { minute } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
-import { heldModel, says, startModel } from '../harness/model.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { minute } from '../../../testbed/hooks.ts'
+import { heldModel, says, startModel } from '../../../testbed/model.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import {
   act,
   announcements,
@@ -16,7 +15,8 @@ import {
   say,
   summaryDelay,
   testSummarizer,
-} from '../harness/summaries.ts'
+} from '../../../testbed/summaries.ts'
+import type { Clock } from '../../src/kernel/timestamps.ts'
 
 test('of many workers at once, one writes each summary', async () => {
   const clock = testClock()

@@ -1,10 +1,10 @@
 /** `GET /v1/changes`: every kind that a key may read, in one order under one cursor. */
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import type { Checkpoint } from '../harness/drain.ts'
-import { follow } from '../harness/follower.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import type { Checkpoint } from '../../../testbed/drain.ts'
+import { follow } from '../../../testbed/follower.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 const begin = '/v1/changes?updatedAfter=1970-01-01T00:00:00Z'

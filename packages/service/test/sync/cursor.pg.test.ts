@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
+import { testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const scopesToRead = kinds.map(({ plural }) => `${plural}:read`)

@@ -10,17 +10,17 @@ import {
   findDifferences,
 } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { beginning, drain } from '../../../testbed/drain.ts'
+import { checkpointOf } from '../../../testbed/follower.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { customer } from '../../src/desk/customer/index.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { createRangeDigestReader } from '../../src/journal/range-digests.ts'
 import { allIds } from '../../src/kernel/id-ranges.ts'
 import { digestRoute } from '../../src/kinds/http/digest-routes.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { beginning, drain } from '../harness/drain.ts'
-import { checkpointOf } from '../harness/follower.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 import { newObject, unchangedDesk } from '../http/writable.fixture.ts'
 
 const shared = sharedService()

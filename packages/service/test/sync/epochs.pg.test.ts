@@ -1,13 +1,13 @@
 /** An epoch belongs to its organization: wherever its rows are its cursors hold, and no other's end with them. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { type Api, testService } from '../harness/service.ts'
 
 /** Everything of an organization, put beside what another database has. */
 async function copyOrganization(from: Pool, to: Pool, organizationId: string): Promise<void> {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { testDatabase } from '../harness/database.ts'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { interposed } from '../harness/interpose.ts'
-import { testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
+import { interposed } from '../../../testbed/interpose.ts'
+import { testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 const hour = 3_600_000

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { applyRecords, beginning, checkpointOf, drain, type SyncRecord, syncPage } from '../harness/drain.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import {
+  applyRecords,
+  beginning,
+  checkpointOf,
+  drain,
+  type SyncRecord,
+  syncPage,
+} from '../../../testbed/drain.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

@@ -1,13 +1,13 @@
 /** What clients see after the service was told that its database went back in time. */
 import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { lostSpanMargin } from '../../src/journal/epoch.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { beginning, drain, syncPage } from '../harness/drain.ts'
-import { eventually } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
 
 const minute = 60_000
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()

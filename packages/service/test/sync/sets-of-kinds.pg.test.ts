@@ -1,11 +1,11 @@
 /** The stream of some of the kinds: whichever they are, it is read rightly, with the same few statements and one plan. */
 import { beforeAll, expect, test } from 'vitest'
+import { makeBooking, makeCustomer, makeMessage, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { pageStatements, pageValues } from '../../src/journal/page-statement.ts'
 import { highestId } from '../../src/kernel/cursor.ts'
-import { makeBooking, makeCustomer, makeMessage, makeTeammate, makeTicket } from '../harness/desk.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
 const begin = 'updatedAfter=1970-01-01T00:00:00Z'

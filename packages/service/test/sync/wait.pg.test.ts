@@ -1,9 +1,10 @@
 /** `wait`: an answer that is held back until there is something to report. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { eventually, lockRow } from '../harness/locks.ts'
-import { type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { lockRow } from '../../../testbed/locks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const shared = sharedService()
 

@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { applyRecords, beginning, checkpointOf, drain, type SyncRecord, syncPage } from '../harness/drain.ts'
-import { testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
-import { lastStamp } from '../harness/stored.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import {
+  applyRecords,
+  beginning,
+  checkpointOf,
+  drain,
+  type SyncRecord,
+  syncPage,
+} from '../../../testbed/drain.ts'
+import { testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { lastStamp } from '../../../testbed/stored.ts'
 
 const shared = sharedService()
 const ids = (records: readonly SyncRecord[]) => records.map(({ id }) => id)

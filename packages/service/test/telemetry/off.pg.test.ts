@@ -1,6 +1,11 @@
 /** What telemetry costs where it is off, counted: not one of its functions runs for a request, and so nothing is left but to see that it is off. */
 import { Session } from 'node:inspector/promises'
 import { expect, test } from 'vitest'
+import { createAuthority } from '../../../testbed/certificates.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { startReceiver } from '../../../testbed/receiver.ts'
+import { testService } from '../../../testbed/service.ts'
 import { nobodyObserves } from '../../src/delivery/model.ts'
 import { observeAttempts } from '../../src/delivery/trace-attempts.ts'
 import { kinds } from '../../src/desk/index.ts'
@@ -8,11 +13,6 @@ import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import type { Span, Telemetry } from '../../src/kernel/telemetry.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createWorker } from '../../src/roles/worker.ts'
-import { createAuthority } from '../harness/certificates.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { startReceiver } from '../harness/receiver.ts'
-import { testService } from '../harness/service.ts'
 
 /** All that knows of traces and figures, and is in the way of requests and attempts. */
 const files = [

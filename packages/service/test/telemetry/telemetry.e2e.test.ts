@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { type Hooks, startHooks } from '../../../testbed/arrivals.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type OtlpSink, type SinkSpan, startSink } from '../../../testbed/otlp-sink.ts'
+import { testService } from '../../../testbed/service.ts'
+import { createServices, type Environment, socketUrl } from '../../../testbed/services.ts'
 import { neededPackages } from '../../src/telemetry/open.ts'
-import { type Hooks, startHooks } from '../harness/arrivals.ts'
-import { eventually } from '../harness/locks.ts'
-import { type OtlpSink, type SinkSpan, startSink } from '../harness/otlp-sink.ts'
-import { testService } from '../harness/service.ts'
-import { createServices, type Environment, socketUrl } from '../harness/services.ts'
 
 const preloaded = {
   NODE_OPTIONS: `--import=${fileURLToPath(new URL('./watch-loading.fixture.mjs', import.meta.url))}`,

@@ -1,4 +1,4 @@
-import { makeBooking } from '../harness/desk.ts'
+import { makeBooking } from '../../../testbed/desk.ts'
 import { type Cell, type Machine, type Move, must, no, type Stage } from './machine.ts'
 
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 /** A kind's states and moves (specification 4), written down without a look at the code. */
-import type { Answer, Api } from '../harness/service.ts'
+import type { Answer, Api } from '../../../testbed/service.ts'
 
 /** What an object stands on: the organization's key, somebody to assign to, and a way to let time pass. */
 export interface Stage {

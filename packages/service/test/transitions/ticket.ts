@@ -1,4 +1,4 @@
-import { makeConversation, makeMessage, makeTicket } from '../harness/desk.ts'
+import { makeConversation, makeMessage, makeTicket } from '../../../testbed/desk.ts'
 import { type Cell, type Machine, type Move, must, no, type Stage } from './machine.ts'
 
 const patch =

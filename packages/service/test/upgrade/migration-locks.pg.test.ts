@@ -5,6 +5,7 @@
  */
 import { type Client, escapeIdentifier, type PoolClient } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
 import { apply, applyWithin, migrate } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
 import { indexOutdated } from '../../src/db/migrations/stream-table.ts'
@@ -12,7 +13,6 @@ import { transaction } from '../../src/db/transaction.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { testDatabase } from '../harness/database.ts'
 
 /** Rows that large tables have here. */
 const many = 3_000

@@ -1,13 +1,13 @@
 /** Releases of a desk beside each other on one database, and what tests ask of them. */
 import type { Pool } from 'pg'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
+import { type Follower, follow, recordOf } from '../../../testbed/follower.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { type Backfill, createBackfillOf } from '../../src/kinds/model/backfill.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
 import { schemaOf } from '../../src/schema.ts'
-import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { type Follower, follow, recordOf } from '../harness/follower.ts'
-import { type Api, type TestService, testService } from '../harness/service.ts'
 import { deskWith, parcel } from './parcel.fixture.ts'
 
 interface Releases extends AsyncDisposable {

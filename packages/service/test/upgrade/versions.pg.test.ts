@@ -1,7 +1,7 @@
 /** A kind that changes after its release: what of its rows is served, and what becomes of a row that somebody writes. */
 import { expect, test } from 'vitest'
-import { makeCustomer } from '../harness/desk.ts'
-import { storedEvents } from '../harness/stored.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { storedEvents } from '../../../testbed/stored.ts'
 import { parcelRenamed, parcelWithUrgency } from './parcel.fixture.ts'
 import { counted, makeParcels, startRelease, versionsOf } from './releases.fixture.ts'
 

@@ -1,11 +1,11 @@
 /** The list of endpoints, what is not there, and where a secret is never shown. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, makeWebhook, minute } from '../harness/hooks.ts'
-import { type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, makeWebhook, minute } from '../../../testbed/hooks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,10 +1,10 @@
 /** The key of a database: the first one, and no other. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { makeWebhook } from '../../../testbed/hooks.ts'
+import { testService } from '../../../testbed/service.ts'
 import { claimKey, replaceKey } from '../../src/webhooks/installation-key.ts'
-import { testDatabase } from '../harness/database.ts'
-import { makeWebhook } from '../harness/hooks.ts'
-import { testService } from '../harness/service.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte)
 const keysOf = (current: number, previous: number | null = null) => ({

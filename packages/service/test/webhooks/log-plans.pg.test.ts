@@ -1,12 +1,12 @@
 /** The log stays quick as it grows: pages and totals of one endpoint and of all are read by index, whatever the filter, and touch few blocks. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { day } from '../../../testbed/hooks.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
 import { createDeliveryLog } from '../../src/webhooks/log.ts'
-import { testDatabase } from '../harness/database.ts'
-import { day } from '../harness/hooks.ts'
 
 const now = Date.parse('2026-03-31T12:00:00.000Z')
 const rows = 100_000

@@ -1,11 +1,11 @@
 /** The delivery log: what it shows, in which order, how far back, and never what was sent. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
-import { type Api, testService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
+import { type Api, testService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

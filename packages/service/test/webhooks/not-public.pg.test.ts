@@ -3,16 +3,16 @@
  * to the operator which block it lies in. Over one address of every block there is.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
+import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
+import { type Answer, type TestService, testService } from '../../../testbed/service.ts'
 import { specialPurposeBlocks } from '../../src/delivery/target/special-purpose.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { createWorker } from '../../src/roles/worker.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
-import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook } from '../harness/hooks.ts'
-import { type Answer, type TestService, testService } from '../harness/service.ts'
 
 const clock = testClock()
 let dns: DnsServer

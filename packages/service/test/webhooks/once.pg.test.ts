@@ -1,15 +1,15 @@
 /** Idempotency-Key on the POSTs of endpoints: one change, one answer, secrets included. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { deliveriesOf, hour, makeWebhook, readWebhook, receiverUrl, retry } from '../../../testbed/hooks.ts'
+import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
+import type { Answer, Api, TestService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { deliveriesOf, hour, makeWebhook, readWebhook, receiverUrl, retry } from '../harness/hooks.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
-import type { Answer, Api, TestService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

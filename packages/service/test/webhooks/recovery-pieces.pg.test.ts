@@ -1,10 +1,10 @@
 /** Recovery of many events: piece by piece, whatever becomes of its worker and its endpoint meanwhile. */
 import { describe, expect, test } from 'vitest'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { day, hour, minute } from '../../../testbed/hooks.ts'
+import { lockRow, waitingBackends, waitingChanges } from '../../../testbed/locks.ts'
+import type { Api } from '../../../testbed/service.ts'
 import { createRecoveries } from '../../src/webhooks/recovery/job.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { day, hour, minute } from '../harness/hooks.ts'
-import { lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
-import type { Api } from '../harness/service.ts'
 import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('many events', () => {

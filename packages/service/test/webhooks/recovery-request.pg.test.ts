@@ -1,7 +1,7 @@
 /** Asking for a recovery: the window, who may, and the list of those that were asked for. */
 import { describe, expect, test } from 'vitest'
-import { makeCustomer } from '../harness/desk.ts'
-import { day, hour, makeWebhook, minute } from '../harness/hooks.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { day, hour, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
 describe('the window', () => {

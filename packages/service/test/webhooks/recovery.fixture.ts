@@ -1,12 +1,12 @@
 /** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
 
 import { expect } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
-import { testClock } from '../harness/clock.ts'
-import { testEngine } from '../harness/engine.ts'
-import { dataOf, deliveriesOf, makeWebhook } from '../harness/hooks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 

@@ -1,7 +1,7 @@
 /** Recovery: what it brings back, what it leaves, and that it can be asked for again and again. */
 import { describe, expect, test } from 'vitest'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { attemptsOf, dataOf, day, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { attemptsOf, dataOf, day, hour, makeWebhook, minute, retry } from '../../../testbed/hooks.ts'
 import { at, type Desk, desk, namesFrom, recovered, recovererOn } from './recovery.fixture.ts'
 
 describe('what an endpoint missed while it was disabled', () => {

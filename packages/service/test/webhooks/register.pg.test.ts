@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../../testbed/dns-server.ts'
+import { makeWebhook, receiverUrl } from '../../../testbed/hooks.ts'
+import { type TestService, testService } from '../../../testbed/service.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
-import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
-import { makeWebhook, receiverUrl } from '../harness/hooks.ts'
-import { type TestService, testService } from '../harness/service.ts'
 
 // 127.0.0.2 plays a public address; everything else of the loopback is what must not be reached.
 let dns: DnsServer

@@ -1,11 +1,18 @@
 /** Rotation of signing secrets, judged by the signatures that receivers get. */
 import { describe, expect, test } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { testEngine } from '../harness/engine.ts'
-import { expectedSignature, hour, makeWebhook, minute, readWebhook, signedBy } from '../harness/hooks.ts'
-import { lockRow, waitingChanges } from '../harness/locks.ts'
-import type { Api, TestService } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import {
+  expectedSignature,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  signedBy,
+} from '../../../testbed/hooks.ts'
+import { lockRow, waitingChanges } from '../../../testbed/locks.ts'
+import type { Api, TestService } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test, vi } from 'vitest'
-import { testClock } from '../harness/clock.ts'
-import { makeCustomer } from '../harness/desk.ts'
-import { type Sent, testEngine } from '../harness/engine.ts'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { type Sent, testEngine } from '../../../testbed/engine.ts'
 import {
   deliveriesOf,
   expectedSignature,
@@ -12,9 +12,9 @@ import {
   readWebhook,
   receiverUrl,
   retry,
-} from '../harness/hooks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
+} from '../../../testbed/hooks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

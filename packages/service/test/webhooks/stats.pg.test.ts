@@ -1,13 +1,13 @@
 /** What is counted of deliveries and changes: each once, in its step, whatever the step, and as long as the log goes back. */
 import { describe, expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
+import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { day, deliveriesOf, hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
+import type { Api } from '../../../testbed/service.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
-import { makeCustomer, makeTicket } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
-import { day, deliveriesOf, hour, makeWebhook, minute, readWebhook } from '../harness/hooks.ts'
-import type { Api } from '../harness/service.ts'
-import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

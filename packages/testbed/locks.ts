@@ -1,28 +1,8 @@
 /** Holding a backend up where a test wants it: another connection has the row it needs. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import type { App } from '../../src/app.ts'
+import type { App } from '../service/src/app.ts'
 import type { TestDatabase } from './database.ts'
-
-/** Far longer than anything takes, on a machine that has much else to do; ms. */
-const patience = 60_000
-
-/** Polls until the condition holds. Fails when it does not come true. */
-export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | null | false> | T | null | false,
-): Promise<T> {
-  const deadline = performance.now() + patience
-  for (;;) {
-    const since = performance.now()
-    const found = await look()
-    if (found !== null && found !== false) return found
-    const now = performance.now()
-    if (now > deadline) throw new Error(`not within ${patience} ms: ${what}`)
-    // A look at all processes takes a while, and would take a core from what it waits for.
-    await delay(Math.min(Math.max(5, 4 * (now - since)), 50))
-  }
-}
+import { eventually } from './eventually.ts'
 
 interface RowLock extends AsyncDisposable {
   release(): Promise<void>

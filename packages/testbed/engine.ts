@@ -1,15 +1,19 @@
 /** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
 
-import { unshared } from '../../src/db/fair-pool.ts'
-import type { Send } from '../../src/delivery/attempt.ts'
-import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
-import { createEngine, type Engine } from '../../src/delivery/engine.ts'
-import { type DeliveryObserver, type DeliverySchedule, nobodyObserves } from '../../src/delivery/model.ts'
-import { createSigner } from '../../src/delivery/signer.ts'
-import { type ConcurrencyTuning, deliveryTuning } from '../../src/delivery/tuning.ts'
-import { kinds } from '../../src/desk/index.ts'
-import type { Clock } from '../../src/kernel/timestamps.ts'
-import { createSecretBox } from '../../src/webhooks/secrets.ts'
+import { unshared } from '../service/src/db/fair-pool.ts'
+import type { Send } from '../service/src/delivery/attempt.ts'
+import { createEndpointQueues, type EndpointQueues } from '../service/src/delivery/endpoint-queues.ts'
+import { createEngine, type Engine } from '../service/src/delivery/engine.ts'
+import {
+  type DeliveryObserver,
+  type DeliverySchedule,
+  nobodyObserves,
+} from '../service/src/delivery/model.ts'
+import { createSigner } from '../service/src/delivery/signer.ts'
+import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/tuning.ts'
+import { kinds } from '../service/src/desk/index.ts'
+import type { Clock } from '../service/src/kernel/timestamps.ts'
+import { createSecretBox } from '../service/src/webhooks/secrets.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import type { TestService } from './service.ts'
 

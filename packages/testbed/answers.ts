@@ -5,11 +5,11 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { apiParts } from '../../src/api-document.ts'
-import { kinds } from '../../src/desk/index.ts'
-import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
-import type { Operation } from '../../src/openapi/part.ts'
-import { refusalsOf } from '../../src/openapi/refusals.ts'
+import { apiParts } from '../service/src/api-document.ts'
+import { kinds } from '../service/src/desk/index.ts'
+import { errorCatalogue } from '../service/src/kernel/error-catalogue.ts'
+import type { Operation } from '../service/src/openapi/part.ts'
+import { refusalsOf } from '../service/src/openapi/refusals.ts'
 
 /** What a service has sent, as `updateTicket 409 invalid_transition`. */
 export interface SeenAnswers {

@@ -8,11 +8,15 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { type EmbeddedConnection, type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/index.ts'
-import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { createPool } from '../../src/db/pool.ts'
-import { schemaOf } from '../../src/schema.ts'
+import {
+  type EmbeddedConnection,
+  type EmbeddedDatabase,
+  startEmbedded,
+} from '../service/src/db/embedded/index.ts'
+import { ADMIN_ROLE } from '../service/src/db/embedded/settings.ts'
+import { migrate } from '../service/src/db/migrate.ts'
+import { createPool } from '../service/src/db/pool.ts'
+import { schemaOf } from '../service/src/schema.ts'
 import { neverSent } from './answers.ts'
 import { scratchDirectory } from './scratch.ts'
 
@@ -40,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const [database] = await Promise.all([
     startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
     // What the service serves as pages: built where their sources are others than those of the last build.
-    promisify(execFile)(process.execPath, [resolve(import.meta.dirname, '../../../../tools/build-pages.ts')]),
+    promisify(execFile)(process.execPath, [resolve(import.meta.dirname, '../../tools/build-pages.ts')]),
   ])
   await surviveNothing(database.connection)
   const { database: migrated } = database.connection

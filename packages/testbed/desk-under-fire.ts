@@ -3,9 +3,9 @@
  * and a worker that share that database by its URL. Whatever was shot is started again.
  */
 import type { Pool } from 'pg'
-import { processesOf } from '../../src/db/embedded/processes.ts'
+import { processesOf } from '../service/src/db/embedded/processes.ts'
+import { eventually } from './eventually.ts'
 import { type Call, dice, type Load } from './load.ts'
-import { eventually } from './locks.ts'
 import { install } from './process.ts'
 import { type Environment, kill, type ServiceProcess } from './services.ts'
 

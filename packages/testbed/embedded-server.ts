@@ -2,8 +2,12 @@
 import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-import { type EmbeddedConnection, type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/index.ts'
-import { createPool } from '../../src/db/pool.ts'
+import {
+  type EmbeddedConnection,
+  type EmbeddedDatabase,
+  startEmbedded,
+} from '../service/src/db/embedded/index.ts'
+import { createPool } from '../service/src/db/pool.ts'
 import { socketUrl } from './services.ts'
 
 export interface EmbeddedServer extends AsyncDisposable {

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
-import type { Feed } from '../../src/journal/feed.ts'
-import type { Cursor } from '../../src/kernel/cursor.ts'
+import type { Feed } from '../service/src/journal/feed.ts'
+import type { Cursor } from '../service/src/kernel/cursor.ts'
 
 /** A record as the stream sent it. */
 export interface StreamRecord {

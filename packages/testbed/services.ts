@@ -3,9 +3,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { eventually } from './locks.ts'
+import { eventually } from './eventually.ts'
 
-const main = resolve(import.meta.dirname, '../../../cli/src/main.ts')
+const main = resolve(import.meta.dirname, '../cli/src/main.ts')
 
 export interface ServiceProcess {
   readonly pid: number

@@ -1,6 +1,6 @@
 /** What the database holds beside what the API shows. */
 import type { Pool } from 'pg'
-import { tablesOf } from '../../src/backup/tables.ts'
+import { tablesOf } from '../service/src/backup/tables.ts'
 import type { TestService } from './service.ts'
 
 interface StoredEvent {

@@ -1,8 +1,8 @@
 /** Endpoints and backlogs by the thousand, written straight into the database: no API would take so many so soon. */
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
-import { newId } from '../../src/kernel/ids.ts'
-import { createSecretBox } from '../../src/webhooks/secrets.ts'
+import { newId } from '../service/src/kernel/ids.ts'
+import { createSecretBox } from '../service/src/webhooks/secrets.ts'
 
 interface PlantedEndpoint {
   readonly id: string

@@ -1,17 +1,17 @@
 /** Changes as the service decides them, for tests that hand them to a journal themselves: in any order, stale or not. */
 
-import { booking } from '../../src/desk/booking/index.ts'
-import { conversation } from '../../src/desk/conversation/index.ts'
-import { customer } from '../../src/desk/customer/index.ts'
-import { kinds } from '../../src/desk/index.ts'
-import { message } from '../../src/desk/message/index.ts'
-import { ticket } from '../../src/desk/ticket/index.ts'
-import type { Change, ResponseToStore, Unit } from '../../src/journal/change.ts'
-import type { FoundRow, StoredRow } from '../../src/journal/rows.ts'
-import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
-import type { Clock } from '../../src/kernel/timestamps.ts'
-import { createChanges } from '../../src/kinds/model/changes.ts'
-import type { Kind } from '../../src/kinds/model/kind.ts'
+import { booking } from '../service/src/desk/booking/index.ts'
+import { conversation } from '../service/src/desk/conversation/index.ts'
+import { customer } from '../service/src/desk/customer/index.ts'
+import { kinds } from '../service/src/desk/index.ts'
+import { message } from '../service/src/desk/message/index.ts'
+import { ticket } from '../service/src/desk/ticket/index.ts'
+import type { Change, ResponseToStore, Unit } from '../service/src/journal/change.ts'
+import type { FoundRow, StoredRow } from '../service/src/journal/rows.ts'
+import { createKeyedQueue } from '../service/src/kernel/keyed-queue.ts'
+import type { Clock } from '../service/src/kernel/timestamps.ts'
+import { createChanges } from '../service/src/kinds/model/changes.ts'
+import type { Kind } from '../service/src/kinds/model/kind.ts'
 
 interface Decide {
   create(organizationId: string, body: object, idempotency?: ResponseToStore): Promise<Change>

@@ -1,2 +1,2 @@
 /** The tests certify their receivers as `deskwire listen` does its own. */
-export * from '../../../cli/src/listen/certificates.ts'
+export * from '../cli/src/listen/certificates.ts'

@@ -1,6 +1,6 @@
-import type { DeliverySettings } from '../../src/delivery/model.ts'
-import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
-import type { SummarySettings } from '../../src/summarizer/summarizer.ts'
+import type { DeliverySettings } from '../service/src/delivery/model.ts'
+import { noNetworks, parseNetworks } from '../service/src/kernel/networks.ts'
+import type { SummarySettings } from '../service/src/summarizer/summarizer.ts'
 
 const hour = 3_600_000
 

@@ -1,5 +1,5 @@
 /** A stand-in for a language model behind an OpenAI-compatible chat endpoint: it speaks the protocol, well or badly. */
-import { eventually } from './locks.ts'
+import { eventually } from './eventually.ts'
 import { answer, type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
 interface ChatRequest {

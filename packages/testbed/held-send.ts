@@ -1,6 +1,6 @@
 /** A send whose attempts hang until the test answers them. */
-import type { Send } from '../../src/delivery/attempt.ts'
-import { eventually } from './locks.ts'
+import type { Send } from '../service/src/delivery/attempt.ts'
+import { eventually } from './eventually.ts'
 
 type Outcome = Awaited<ReturnType<Send>>
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/kernel/timestamps.ts'
+import type { Clock } from '../service/src/kernel/timestamps.ts'
 
 /** A clock that stands still until it is moved, in either direction. */
 export interface TestClock extends Clock {

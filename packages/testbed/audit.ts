@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
-import { kinds } from '../../src/desk/index.ts'
+import { kinds } from '../service/src/desk/index.ts'
 import { auditRows, text } from './audit-rows.ts'
 import { checkpointOf, place, type StreamRecord, tableRecords } from './follower.ts'
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type Pool } from 'pg'
 import { inject } from 'vitest'
-import { connections } from '../../src/db/open.ts'
-import { createPool } from '../../src/db/pool.ts'
+import { connections } from '../service/src/db/open.ts'
+import { createPool } from '../service/src/db/pool.ts'
 import { templateName } from './global-setup.ts'
 
 export interface TestDatabase extends AsyncDisposable {

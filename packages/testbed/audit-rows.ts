@@ -1,9 +1,9 @@
 /** Rows of one kind held against themselves and what they refer to: part of the audit (audit.ts). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
-import { kinds } from '../../src/desk/index.ts'
-import type { Kind } from '../../src/kinds/model/kind.ts'
-import { columnValues, parseRepresentation } from '../../src/kinds/model/representation.ts'
+import { kinds } from '../service/src/desk/index.ts'
+import type { Kind } from '../service/src/kinds/model/kind.ts'
+import { columnValues, parseRepresentation } from '../service/src/kinds/model/representation.ts'
 import { recordOf } from './follower.ts'
 
 /** A timestamp in SQL as the wire writes it. */

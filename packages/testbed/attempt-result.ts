@@ -1,5 +1,5 @@
 /** What came of a delivery, without an attempt being made. */
-import type { AttemptResult, ClaimedDelivery } from '../../src/delivery/model.ts'
+import type { AttemptResult, ClaimedDelivery } from '../service/src/delivery/model.ts'
 
 /** It was answered with 200 at this time, in milliseconds since the Unix epoch. */
 export function succeeded(delivery: ClaimedDelivery, now: number): AttemptResult {

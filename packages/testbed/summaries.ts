@@ -1,10 +1,10 @@
 /** Conversations that wait for a summary, and the engine that writes it, driven by a clock that the test moves. */
 
-import { kinds } from '../../src/desk/index.ts'
-import type { Clock } from '../../src/kernel/timestamps.ts'
-import { schemaOf } from '../../src/schema.ts'
-import type { SummaryEngine } from '../../src/summarizer/engine.ts'
-import { createSummarizer, type SummarySettings } from '../../src/summarizer/summarizer.ts'
+import { kinds } from '../service/src/desk/index.ts'
+import type { Clock } from '../service/src/kernel/timestamps.ts'
+import { schemaOf } from '../service/src/schema.ts'
+import type { SummaryEngine } from '../service/src/summarizer/engine.ts'
+import { createSummarizer, type SummarySettings } from '../service/src/summarizer/summarizer.ts'
 import { summarySettings } from './delivery-settings.ts'
 import { makeCustomer } from './desk.ts'
 import type { Api, TestService } from './service.ts'
