@@ -33,6 +33,20 @@ test('a link to a file or a heading that is not there is found', () => {
   expect(deadLinks('docs/new.md', text)).toEqual(['#two', 'specification.md#sync', 'gone.md'])
 })
 
+test('a document is no longer than its reader has patience', () => {
+  const most = (file: string) => {
+    if (/^docs\/decisions\/\d/.test(file)) return 500
+    return { 'ARCHITECTURE.md': 2_000, 'CONTRIBUTING.md': 1_000, 'bench/README.md': 700 }[file] ?? Infinity
+  }
+  const words = (file: string) =>
+    textOf(file)
+      .split(/\s+/)
+      .filter((word) => word !== '').length
+  expect(files.filter((file) => words(file) > most(file))).toEqual([])
+  const [terms = ''] = textOf('docs/glossary.md').split('\n## Names')
+  expect(terms.match(/^\| (?!term |---).*$/gm)?.length).toBeLessThanOrEqual(40)
+})
+
 describe.each(files)('%s', (file) => {
   const text = textOf(file)
 
