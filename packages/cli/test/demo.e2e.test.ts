@@ -7,10 +7,8 @@ import { deskwire, npmStart, startDeskwire, temporaryDataDir, until } from './ha
 
 test('it shows changes at the receiver and in the sync, with a worker killed in between', async () => {
   await using place = await temporaryDataDir()
-  const startedAt = performance.now()
   const ran = await deskwire(['demo'], { settings: { TMPDIR: place.parent }, cwd: place.parent })
   expect(ran).toMatchObject({ code: 0, stderr: '' })
-  expect(performance.now() - startedAt).toBeLessThan(50_000)
   const inOrder = [
     /^Service {4}(http:\S+)\/v1$/m,
     /^Receiver {3}https:\S+, registered for \d+ event types$/m,
