@@ -30,13 +30,13 @@ export function unshared(pool: Queryable): Database {
  */
 const connectionsOfOthers = 7
 
-/** For a pool of so many connections: long statements have a third, and an organization by itself two thirds. */
+/** For a pool of so many connections: long statements have a quarter, and an organization by itself two thirds. */
 function limitsOf(connections: number): FairQueueLimits {
   const capacity = Math.max(2, connections - connectionsOfOthers)
   return {
     capacity,
     share: 2,
-    long: Math.max(1, Math.ceil(capacity / 3)),
+    long: Math.max(1, Math.floor(capacity / 4)),
     shared: Math.max(1, capacity - 3),
     // Each is the request of a client that waits.
     waiting: 20_000,

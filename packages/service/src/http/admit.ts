@@ -38,6 +38,8 @@ export const admissionLimits: AdmissionLimits = {
 
 /** Bytes up to which a body or a response is not counted: a socket holds as much anyway. */
 const uncounted = 16 * 1024
+/** Bytes that a stream holds, however much it sends. */
+const streamed = mebibyte
 /** Bytes of a response from which on the offload thread makes it. */
 const largeResponse = mebibyte
 
@@ -164,11 +166,13 @@ export class RequestAdmission {
     const isLarge = bytes === null || bytes > uncounted
     if (isLarge) reply.raw.socket?.setTimeout(this.#takesWithin)
     const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
-    // A stream reads on as it is taken, and the response to a write is not to be lost once that has committed.
-    if (isLarge && (bytes === null || !isRead(request))) return admitted.done('as reserved', acquire)
+    // The response to a write is not to be lost once that has committed.
+    if (isLarge && !isRead(request)) return admitted.done('as reserved', acquire)
     if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
-    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes ?? 0)
-    return admitted.done(bytes ?? 0, acquire)
+    // A stream reads on as it is taken.
+    const held = bytes ?? streamed
+    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), held)
+    return admitted.done(held, acquire)
   }
 }
 

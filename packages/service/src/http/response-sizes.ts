@@ -3,8 +3,11 @@ import { LruMap } from '../kernel/lru-map.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What is reserved where nothing is known. */
-const unknown = mebibyte
+/**
+ * What is reserved where nothing is known: so few responses are made at once until one shows how large they are. With 1 MiB, forty first pages
+ * of 6 MB were made together.
+ */
+const unknown = 8 * mebibyte
 /** Routes of organizations that are remembered. */
 const remembered = 10_000
 /** By which part of the difference an expectation falls with each smaller response. */

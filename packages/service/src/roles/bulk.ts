@@ -45,13 +45,13 @@ const mebibyte = 1024 * 1024
  * database another is read.
  */
 const limits = {
-  capacity: 32 * mebibyte,
+  capacity: 16 * mebibyte,
   share: 1,
   waiting: 4_000,
   waitingOfOne: 1_000,
   waitAtMost: 30_000,
 } as const
-/** What each counts at least: eight are in the thread at once. */
+/** What each counts at least: four are in the thread at once. */
 const leastCost = 4 * mebibyte
 export const bulkAtOnce = limits.capacity / leastCost
 

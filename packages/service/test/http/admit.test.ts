@@ -1,5 +1,6 @@
 /** What a request holds before it is worked on, who waits for it, and who is refused. No database. */
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -27,10 +28,17 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     made++
     return 'x'.repeat(20 * megabyte)
   })
+  const streams: Readable[] = []
+  server.get('/stream', (_request, reply) => {
+    const stream = new Readable({ read() {} })
+    streams.push(stream)
+    return reply.type('text/csv').send(stream)
+  })
   server.get('/waiting', async ({ offloaded }) => `${offloaded}${'x'.repeat(2 * megabyte)}`)
   await server.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     for (const answer of open) answer()
+    for (const stream of streams) stream.push(null)
     server.server.closeAllConnections()
     await server.close()
   })
@@ -42,6 +50,7 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     port: address.port,
     open,
     made: () => made,
+    streams,
     standing: () => admission.standing,
     async call(from: string, body?: string) {
       const headers = {
@@ -170,6 +179,25 @@ test('a response that turns out larger than what is left is refused, and one of 
   expect((await get('a', '/large')).status).toBe(200)
   const answers = await Promise.all(Array.from({ length: 4 }, () => get('a', '/large')))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+})
+
+test('first pages of a size that is not known yet are made a few at once', async () => {
+  const { standing, port, open, answerAll } = await served()
+  const sockets = Array.from({ length: 40 }, () => deaf(port, 'a', '/'))
+  await eventually('some are made, the others wait', () => open.length + standing().waiting === 40)
+  expect(open.length).toBe(4)
+  answerAll()
+  await eventually('the next are made', () => open.length === 4)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a stream holds 1 MiB while it is sent, however many bytes it has', async () => {
+  const { standing, port, streams } = await served()
+  const sockets = Array.from({ length: 9 }, () => deaf(port, 'a', '/stream'))
+  await eventually('all of them are sent', () => streams.length === 9)
+  await eventually('each holds as much', () => standing().memory === 9 * 1024 * 1024)
+  for (const socket of sockets) socket.destroy()
+  await eventually('all is released', () => standing().memory === 0)
 })
 
 test('a connection that takes nothing of a large response is closed', async () => {
