@@ -9,6 +9,7 @@ import { ticket } from '../service/src/desk/ticket/index.ts'
 import type { Change, ResponseToStore, Unit } from '../service/src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../service/src/journal/rows.ts'
 import { createKeyedQueue } from '../service/src/kernel/keyed-queue.ts'
+import { done } from '../service/src/kernel/outcome.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 import { createChanges } from '../service/src/kinds/model/changes.ts'
 import type { Kind } from '../service/src/kinds/model/kind.ts'
@@ -30,7 +31,7 @@ function decide(kind: Kind, clock: Clock): Decide {
     const journal = {
       async commit(_organizationId: string, decided: Change) {
         change = decided
-        return { outcome: 'done', body: '' } as const
+        return done('')
       },
       commitTogether: () => Promise.reject(new Error('one change at a time')),
     }
@@ -71,11 +72,11 @@ export async function decideMessage(
 ): Promise<Unit> {
   let unit: Unit | undefined
   const journal = {
-    commit: () => Promise.reject(new Error('a message moves its conversation')),
-    async commitTogether(_organizationId: string, decided: Unit) {
-      unit = decided
-      return { outcome: 'done', bodies: decided.changes.map(() => '') } as const
+    async commit(_organizationId: string, change: Change, rest: Partial<Unit> = {}) {
+      unit = { ...rest, changes: [change, ...(rest.changes ?? [])] }
+      return done('')
     },
+    commitTogether: () => Promise.reject(new Error('a message commits with what it moves')),
   }
   const target = idOf(read.conversation)
   const referring: FoundRow[] = read.tickets.map((row) => ({ ...row, id: idOf(row), target }))

@@ -108,8 +108,8 @@ export function feedReader(
       cursor === null ? { from: 'watermark', ...started } : { from: 'cursor', cursor },
       limit,
     )
-    if (result.outcome !== 'page') throw new Error('the epoch changed')
-    const { records, next, checkpoint } = result.page
+    if (!result.ok) throw new Error('the epoch changed')
+    const { records, next, checkpoint } = result.value
     return { records: splitRecords(records), next, checkpoint }
   }
 }

@@ -4,10 +4,11 @@
  */
 import fc from 'fast-check'
 import type { Pool } from 'pg'
-import type { Change, CommitOutcome, Unit, UnitOutcome } from '../service/src/journal/change.ts'
+import type { Change, Refusal, Unit, UnitOutcome } from '../service/src/journal/change.ts'
 import type { Journal } from '../service/src/journal/journal.ts'
 import type { StoredRow } from '../service/src/journal/rows.ts'
 import { newId } from '../service/src/kernel/ids.ts'
+import { done, refused } from '../service/src/kernel/outcome.ts'
 import type { TestClock } from './clock.ts'
 import { decideMessage, deskDecide, idempotencyRecord, rowOf } from './decide.ts'
 import { tableRecords } from './follower.ts'
@@ -90,8 +91,11 @@ export const opening: readonly Round[] = [
   jumps: [0, 0],
 }))
 
-/** `together`: nothing was wrong with the change, but with what was to commit with it. */
-export type AttemptOutcome = CommitOutcome | { readonly outcome: 'together' }
+/** What became of one change. `together`: nothing was wrong with it, but with what was to commit with it. */
+export type AttemptOutcome =
+  | { readonly reason: 'done'; readonly body: string }
+  | { readonly reason: 'replayed' | 'together' }
+  | Refusal
 
 export interface Attempt {
   readonly change: Change
@@ -277,9 +281,8 @@ export function interleaving(options: {
     const [change] = unit.changes
     if (unit.rows !== undefined || change === undefined) return journal.commitTogether(organizationId, unit)
     const outcome = await journal.commit(organizationId, change)
-    return outcome.outcome === 'done'
-      ? { outcome: 'done', bodies: [outcome.body] }
-      : { outcome: 'refused', refusals: new Map([[change.id, outcome]]) }
+    if (outcome.outcome === 'done') return done([outcome.value])
+    return outcome.outcome === 'refused' ? refused(new Map([[change.id, outcome.error]])) : outcome
   }
 }
 
@@ -290,8 +293,9 @@ const appointment = {
 }
 
 function outcomeOf(change: Change, n: number, outcome: UnitOutcome): AttemptOutcome {
-  if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[n] as string }
-  return outcome.refusals.get(change.id) ?? { outcome: 'together' }
+  if (outcome.outcome === 'done') return { reason: 'done', body: outcome.value[n] as string }
+  if (outcome.outcome === 'replayed') return { reason: change.idempotency === null ? 'together' : 'replayed' }
+  return (outcome.outcome === 'refused' && outcome.error.get(change.id)) || { reason: 'together' }
 }
 
 function emailOf(n: number | null): string | null {

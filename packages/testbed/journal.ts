@@ -1,10 +1,11 @@
 /** Journals of several processes on one database, without the service around them. */
 import type { Pool } from 'pg'
 import { kinds } from '../service/src/desk/index.ts'
-import type { Change, CommitOutcome, Unit, UnitOutcome } from '../service/src/journal/change.ts'
+import type { Change, Refusal, Unit, UnitOutcome } from '../service/src/journal/change.ts'
 import { decodeOutcomes, encodeUnits } from '../service/src/journal/commit-call.ts'
 import type { CommitAnswer } from '../service/src/journal/commit-protocol.ts'
 import { createJournal } from '../service/src/journal/journal.ts'
+import type { Outcome } from '../service/src/kernel/outcome.ts'
 import { formatTimestamp } from '../service/src/kernel/timestamps.ts'
 import { createOrganization } from '../service/src/organization/create.ts'
 import { schemaOf } from '../service/src/schema.ts'
@@ -25,7 +26,7 @@ export interface TestJournal extends AsyncDisposable {
   readonly clock: TestClock
   readonly organizationId: string
   readonly decide: ReturnType<typeof Desk>
-  commit(...changes: Change[]): Promise<CommitOutcome[]>
+  commit(...changes: Change[]): Promise<Outcome<string, Refusal>[]>
   /** All of them in one call of the commit function, whatever would otherwise go by itself. */
   commitInOneCall(...units: Unit[]): Promise<UnitOutcome[]>
   /** Commits one change, which must succeed; the row as it is then. */
@@ -76,7 +77,7 @@ export async function testJournal(): Promise<TestJournal> {
     async done(change) {
       const [outcome] = await commit(await change)
       if (outcome?.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`)
-      return rowOf(outcome.body)
+      return rowOf(outcome.value)
     },
     beside: (options) => createJournal({ pool, clock, commitFunction, ...withoutWorkers, ...options }),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

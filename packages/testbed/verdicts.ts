@@ -4,7 +4,7 @@ import { eventsOf } from './audit.ts'
 import { recordOf, type StreamRecord, tableRecords } from './follower.ts'
 import { type Attempt, type AttemptOutcome, interleavedKinds, type UnitAttempt } from './interleave.ts'
 
-type Of<K extends AttemptOutcome['outcome']> = Attempt & { readonly outcome: { readonly outcome: K } }
+type Of<K extends AttemptOutcome['reason']> = Attempt & { readonly outcome: { readonly reason: K } }
 
 /** The problems found: none when every outcome is true and each committed change has its events, once. */
 export async function verdicts(
@@ -15,8 +15,8 @@ export async function verdicts(
   const rows = new Map<string, StreamRecord>()
   for (const kind of interleavedKinds)
     for (const record of await tableRecords(pool, `${kind}s`, organizationId)) rows.set(record.id, record)
-  const done = attempts.filter(({ outcome }) => outcome.outcome === 'done') as Of<'done'>[]
-  const refused = attempts.filter(({ outcome }) => outcome.outcome !== 'done')
+  const done = attempts.filter(({ outcome }) => outcome.reason === 'done') as Of<'done'>[]
+  const refused = attempts.filter(({ outcome }) => outcome.reason !== 'done')
   return [
     ...doneProblems(done, rows),
     ...refused.flatMap((attempt) => refusalProblems(attempt, rows, done)),
@@ -76,15 +76,15 @@ function unitProblems(
   rows: ReadonlyMap<string, StreamRecord>,
   done: readonly Of<'done'>[],
 ): string[] {
-  if (outcome.outcome === 'done') return []
+  if (outcome.outcome !== 'refused') return []
   const problems: string[] = []
-  if (outcome.refusals.size === 0) problems.push('a unit was refused for no reason')
+  if (outcome.error.size === 0) problems.push('a unit was refused for no reason')
   for (const { id, expected } of unit.rows ?? []) {
-    if (outcome.refusals.has(id) && rows.get(id)?.at === expected) problems.push(`${id} is as it was read`)
+    if (outcome.error.has(id) && rows.get(id)?.at === expected) problems.push(`${id} is as it was read`)
   }
   const [first] = unit.changes
-  const own = first === undefined ? undefined : outcome.refusals.get(first.id)
-  if (own?.outcome !== 'conflict') return problems
+  const own = first === undefined ? undefined : outcome.error.get(first.id)
+  if (own?.reason !== 'conflict') return problems
   for (const { table, id, count, latest } of unit.referring ?? []) {
     const ever = done
       .filter(({ change }) => change.table.kind === table.kind)
@@ -110,9 +110,9 @@ function refusalProblems(
   const outdated =
     change.operation !== 'insert' &&
     done.some((other) => other.round < round && isSuccessor(other.change, change.id, change.expected))
-  if (outdated && outcome.outcome !== 'conflict') return [`${change.id} had moved on: ${outcome.outcome}`]
+  if (outdated && outcome.reason !== 'conflict') return [`${change.id} had moved on: ${outcome.reason}`]
   if (change.operation === 'insert' && row !== undefined) return [`refused, and yet there: ${row.body}`]
-  switch (outcome.outcome) {
+  switch (outcome.reason) {
     case 'together':
       return []
     case 'conflict':

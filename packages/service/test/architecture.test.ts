@@ -271,8 +271,8 @@ describe('SQL', () => {
         'installation.ts: select coalesce(sum(c.live_count), 0)::float8 as r',
         'installation.ts: select count(*)::int as count from organizations o',
         // No table of their own: what looks into one stands in a literal that names the organization.
-        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
-        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'r",
+        "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'r",
         'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
         'journal/epoch.ts: select i.epoch from installation i union select c.',
         'journal/epoch.ts: update installation set epoch = $1 where singleton',

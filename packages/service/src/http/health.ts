@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cached } from '../kernel/cached.ts'
 import { problem } from '../kernel/errors.ts'
+import { done, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { type ApiPart, constant } from '../openapi/part.ts'
-import { done, refused } from './replies.ts'
 import { routesOf } from './route.ts'
 
 /** How long it may be believed that the database answers, or does not, in milliseconds. */

@@ -6,10 +6,11 @@ import type { ResponseToStore } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { storeResponse } from '../journal/sql-fragments.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { callerOf } from './authenticate.ts'
-import { type Outcome, pathOf, refused, type Unchanged } from './replies.ts'
+import { pathOf } from './replies.ts'
 
 /** How long a committed answer is kept. */
 export const storedForMilliseconds = 24 * 60 * 60 * 1000
@@ -34,11 +35,6 @@ export function idempotencyOf(
       .digest('hex'),
     status,
   })
-}
-
-interface StoredResponse {
-  readonly status: number
-  readonly body: string
 }
 
 export interface IdempotencyStore {
@@ -160,47 +156,35 @@ export function createIdempotencyStore(
 const fullOf = (maxBytes: number) =>
   `An organization may have ${maxBytes} bytes of objects and of responses that are stored for 24 hours together. Send the request without an Idempotency-Key, so that no response is stored, or delete customers or tickets that are not needed.`
 
-/** What is answered now, or the answer that was kept of the first such request. */
-type Once =
-  | Exclude<Outcome<unknown>, { outcome: 'replayed' }>
-  | { readonly outcome: 'kept'; readonly answer: StoredResponse }
-
 /**
- * The first answer is given again, also to a twin that came at the same time. `run` makes the change, keeping its answer
- * under the record in the same commit; or says that the key had committed already, that there was nothing to change, or that
- * it refuses. An answer that nothing was changed for is kept here: given again, it makes no change that somebody else's has
- * made possible since. Where the key had committed, and before a refusal, the twin's answer is looked for again: what the
- * twin has changed may be the very reason of the refusal. Without a record, which is a request without the header, it runs
- * and nothing is kept.
+ * The first response is sent again, also to a twin that came at the same time. `run` makes the change and stores its response in the same
+ * commit; or returns that the key had committed already, that there was nothing to change, or a refusal. The response to a request that changed
+ * nothing is stored here: sent again, it makes no change that somebody else has made possible since. Where the key had committed, and
+ * before a refusal, the response of the twin is looked for again: what the twin changed may be the very reason of the refusal. Without a
+ * record, which is a request without the header, it runs and nothing is stored.
  */
 export async function answerOnce(
   store: IdempotencyStore,
   { organizationId, record }: { readonly organizationId: string; readonly record: ResponseToStore | null },
-  run: () => Promise<Outcome<unknown> | Unchanged>,
-): Promise<Once> {
-  const before = await kept()
+  run: () => Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  if (record === null) return run()
+  const before = await replayed(record)
   if (before !== null) return before
-  const full = record === null ? null : await store.full(organizationId)
+  const full = await store.full(organizationId)
   if (full !== null) return refused(full)
   const outcome = await run()
   if (outcome.outcome === 'done') return outcome
   if (outcome.outcome === 'unchanged') {
-    const { value, about } = outcome
-    const keeping =
-      record === null
-        ? 'done'
-        : await store.store(organizationId, record, { subjectId: about ?? organizationId, body: value })
-    if (keeping === 'done') return { outcome: 'done', value }
+    const { value: body, about } = outcome
+    const stored = await store.store(organizationId, record, { subjectId: about ?? organizationId, body })
+    if (stored === 'done') return outcome
   }
-  const twin = await kept()
-  if (twin !== null) return twin
-  if (outcome.outcome === 'refused') return outcome
-  throw new Error('an idempotency key committed, but its stored response cannot be found')
+  return (await replayed(record)) ?? (outcome.outcome === 'refused' ? outcome : { outcome: 'replayed' })
 
-  async function kept(): Promise<Once | null> {
-    if (record === null) return null
+  async function replayed(record: ResponseToStore): Promise<Outcome<never> | null> {
     const found = await store.find(organizationId, record)
     if (!found.ok) return refused(found.error)
-    return found.value === null ? null : { outcome: 'kept', answer: found.value }
+    return found.value === null ? null : { outcome: 'replayed', stored: found.value }
   }
 }

@@ -1,7 +1,7 @@
-/** What operations come to, and the envelope of lists. */
+/** What a request asks for, and what is not the JSON of one value: lists, and replies that a route sends itself. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import type { Problem } from '../kernel/errors.ts'
+import { done } from '../kernel/outcome.ts'
 import type { Page } from './list-parameters.ts'
 
 /** The path as it was sent, without the query: that can hold addresses and names. */
@@ -37,34 +37,12 @@ export function pageBody<Row>(
   return listBody(records, { total, limit, offset, hasMore: offset + rows.length < total })
 }
 
-/** What an operation came to, as a value: the route that it was asked by answers with it. */
-export type Outcome<T> =
-  | { readonly outcome: 'done'; readonly value: T }
-  | { readonly outcome: 'refused'; readonly problem: Problem }
-  /** The request's idempotency key had committed already: its first answer is to be given again. */
-  | { readonly outcome: 'replayed' }
-
-/** A request that had nothing to change. `about`: an object that its answer speaks of, null for none. */
-export interface Unchanged {
-  readonly outcome: 'unchanged'
-  readonly value: string
-  readonly about: string | null
-}
-
 /** A route has sent its answer by itself, or is sending it. (A reply is no value: it is awaited as what it has sent.) */
 export interface Sent {
   readonly outcome: 'sent'
 }
 
 export const sent: Sent = { outcome: 'sent' }
-
-export function done<T>(value: T): { readonly outcome: 'done'; readonly value: T } {
-  return { outcome: 'done', value }
-}
-
-export function refused(refusal: Problem): { readonly outcome: 'refused'; readonly problem: Problem } {
-  return { outcome: 'refused', problem: refusal }
-}
 
 /** The answer to a HEAD whose body is never made: its length is not said, as nobody knows it. Null for any other request. */
 export function headersOnly({

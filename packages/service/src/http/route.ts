@@ -11,6 +11,7 @@ import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
+import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
 import { admit, callerOf, lookAgain } from './authenticate.ts'
@@ -19,7 +20,7 @@ import { answerOnce, type IdempotencyStore, idempotencyOf } from './idempotency.
 import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
-import { type Outcome, pathOf, type Sent, searchParameters, type Unchanged } from './replies.ts'
+import { pathOf, type Sent, searchParameters } from './replies.ts'
 import { withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
@@ -55,12 +56,12 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
  */
 export const standingGoodFor = 100
 
-/** What a route came to: a value for its first answer, or a refusal; or it has sent another of its answers by itself. */
-export type Answered = Outcome<unknown> | Unchanged | Sent
+/** The outcome has a value for the first of the route's answers, unless the route has sent another of them itself. */
+type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
 
 /** A route that works with services of this type. */
 export interface Route<Services> extends Operation {
-  readonly handle: (services: Services, call: Call) => Answered | Promise<Answered>
+  readonly handle: (services: Services, call: Call) => Handled
   /** Reads the body by itself, piece by piece, up to so many bytes: `call.body` is what it resolves to. */
   readonly reads?: {
     readonly bodyLimit: number
@@ -96,10 +97,7 @@ type Declared<Services, Path extends string, Query extends Operation['query'], B
     readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Body>
   }
-  readonly handle: (
-    services: Services,
-    call: Call<NamesIn<Path>, Values<Query>, Body>,
-  ) => Answered | Promise<Answered>
+  readonly handle: (services: Services, call: Call<NamesIn<Path>, Values<Query>, Body>) => Handled
 }
 
 /** What a module declares its routes with: `const route = routesOf<Services>()`. */
@@ -230,17 +228,22 @@ function handlerOf<Services>(
   const { told, reads, once, withhold } = route
   const { status, send } = firstAnswer(route)
 
-  function answer(call: RouteCall, answered: Answered): FastifyReply {
-    switch (answered.outcome) {
+  /** Every response of a route that does not send it itself. */
+  async function respond(
+    call: RouteCall,
+    services: Services,
+    outcome: Outcome<unknown> | Sent,
+  ): Promise<FastifyReply> {
+    switch (outcome.outcome) {
       case 'done':
       case 'unchanged':
-        return send(call, answered.value)
+        return send(call, outcome.value)
       case 'refused':
-        return refuse(call, answered.problem)
+        return refuse(call, outcome.error)
+      case 'replayed':
+        return replay(call, services, outcome.stored)
       case 'sent':
         return call.reply
-      case 'replayed':
-        throw new Error(`${route.id} carries no idempotency key`)
     }
   }
 
@@ -248,41 +251,38 @@ function handlerOf<Services>(
     return sendProblem(reply, told === undefined ? refusal : told.refusal(callerOf(request), refusal))
   }
 
-  /** A POST under its Idempotency-Key, if it has one. */
-  async function handleOnce(
-    call: RouteCall,
-    services: Services,
-    idempotency: IdempotencyStore,
-  ): Promise<FastifyReply> {
-    const { reply, caller, record } = call
-    const { organizationId } = caller
-    const came = await answerOnce(idempotency, { organizationId, record }, async () => {
-      const answered = await route.handle(services, call)
-      if (answered.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
-      return answered
-    })
-    if (came.outcome !== 'kept') return answer(call, came)
-    const { body, status: then } = came.answer
-    const refusal = (await withhold?.(services, caller, body)) ?? null
+  async function replay(call: RouteCall, services: Services, stored: StoredResponse | undefined) {
+    if (stored === undefined) throw new Error(`${route.id}: an idempotency key has no stored response`)
+    const refusal = (await withhold?.(services, call.caller, stored.body)) ?? null
     if (refusal !== null) return refuse(call, refusal)
-    reply.header('idempotent-replayed', 'true')
-    return send(call, body, then)
+    call.reply.header('idempotent-replayed', 'true')
+    return send(call, stored.body, stored.status)
+  }
+
+  /** A POST under its Idempotency-Key, if it has one. */
+  function handleOnce(call: RouteCall, services: Services, idempotency: IdempotencyStore) {
+    const { caller, record } = call
+    return answerOnce(idempotency, { organizationId: caller.organizationId, record }, async () => {
+      const outcome = await route.handle(services, call)
+      if (outcome.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
+      return outcome
+    })
   }
 
   /** What is read for long is not shown to whoever may not see it any more. */
-  async function handleRead(call: RouteCall, services: Services): Promise<Answered> {
-    const answered = await route.handle(services, call)
-    const refusal = answered.outcome === 'done' ? await call.standing(standingGoodFor) : null
-    return refusal === null ? answered : { outcome: 'refused', problem: refusal }
+  async function handleRead(call: RouteCall, services: Services): Promise<Outcome<unknown> | Sent> {
+    const outcome = await route.handle(services, call)
+    const refusal = outcome.outcome === 'done' ? await call.standing(standingGoodFor) : null
+    return refusal === null ? outcome : refused(refusal)
   }
 
   async function answerWith(call: RouteCall, { services, idempotency }: Backing<Services>) {
     const refusal = await call.standing(standingGoodFor)
     if (refusal !== null) return refuse(call, refusal)
-    if (route.method === 'get') return answer(call, await handleRead(call, services))
-    if (!once) return answer(call, await route.handle(services, call))
+    if (route.method === 'get') return respond(call, services, await handleRead(call, services))
+    if (!once) return respond(call, services, await route.handle(services, call))
     if (idempotency === null) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
-    return handleOnce(call, services, idempotency)
+    return respond(call, services, await handleOnce(call, services, idempotency))
   }
 
   /** The one in whose database the organization is: the first, where nothing says that it is another. */

@@ -1,4 +1,5 @@
-/** What a writer asks of the journal, and what it is told. */
+/** What a writer asks of the journal, and why the journal refuses it. */
+import type { Outcome } from '../kernel/outcome.ts'
 import type { Span } from '../kernel/telemetry.ts'
 import type { StreamTable } from './stream-table.ts'
 
@@ -90,31 +91,22 @@ export interface Unit {
   /** Its commit, where it is traced: what its events bring about is a part of it. */
   readonly span?: Span
   /** A unit that still waits when it aborts is not committed. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
-/** Why a change was not made. */
+/** Why the journal did not make a change. */
 export type Refusal =
-  /** The row has moved on, or is gone: read it again. */
-  | { readonly outcome: 'conflict' }
+  /** The row has changed since it was read, or is gone: read it again. */
+  | { readonly reason: 'conflict' }
   /** Another row has this unique value. */
-  | { readonly outcome: 'duplicate'; readonly field: string; readonly existingId: string }
+  | { readonly reason: 'duplicate'; readonly field: string; readonly existingId: string }
   /** The row referred to does not exist (any more). */
-  | { readonly outcome: 'dangling'; readonly field: string }
-  /** The organization has all that it may have: `most` rows, or bytes of them. Of creations alone. */
-  | { readonly outcome: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }
-  /** The idempotency key committed earlier: the stored response is the answer. */
-  | { readonly outcome: 'replayed' }
+  | { readonly reason: 'dangling'; readonly field: string }
+  /** The organization stores all that it may: `most` rows, or bytes of them. Of creations alone. */
+  | { readonly reason: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }
 
-export type CommitOutcome =
-  /** Committed; `body` is the representation as stored, or the removal record. */
-  { readonly outcome: 'done'; readonly body: string } | Refusal
-
-export type UnitOutcome =
-  /** Committed; the bodies of its changes as they are stored, or removal records, in their order. */
-  | { readonly outcome: 'done'; readonly bodies: readonly string[] }
-  /** Nothing of it was committed; by id, what was refused by itself. */
-  | { readonly outcome: 'refused'; readonly refusals: ReadonlyMap<string, Refusal> }
+/** The bodies of the changes as they are stored, or their removal records, in their order; or why not, by the ids of rows. */
+export type UnitOutcome = Outcome<readonly string[], ReadonlyMap<string, Refusal>>
 
 /**
  * What no two units of one call may share: rows, unique values, idempotency keys. Two units that do go into

@@ -1,4 +1,5 @@
 /** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
+import { done, refused } from '../kernel/outcome.ts'
 import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
 import {
   type Change,
@@ -164,19 +165,24 @@ function append<T>(list: T[] | undefined, entry: T): T[] {
 
 /** What became of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
-  const done = new Set(answer.done)
+  const made = new Set(answer.done)
   const refusals = new Map<string, Refusal>()
-  for (const { id, ...refusal } of answer.refused) if (!refusals.has(id)) refusals.set(id, refusal)
+  const replays = new Set<string>()
+  for (const { id, ...refusal } of answer.refused) {
+    if (refusal.reason === 'replayed') replays.add(id)
+    else if (!refusals.has(id)) refusals.set(id, refusal)
+  }
   return units.map((unit): UnitOutcome => {
-    if (unit.changes.every(({ id }) => done.has(id))) {
-      return { outcome: 'done', bodies: unit.changes.map((change) => bodyAfter(change, answer)) }
+    if (unit.changes.every(({ id }) => made.has(id))) {
+      return done(unit.changes.map((change) => bodyAfter(change, answer)))
     }
+    if (unit.changes.some(({ id }) => replays.has(id))) return { outcome: 'replayed' }
     const ids = [...unit.changes, ...(unit.rows ?? [])].map(({ id }) => id)
-    const refused = ids.flatMap((id) => {
+    const own = ids.flatMap((id) => {
       const refusal = refusals.get(id)
       return refusal === undefined ? [] : [[id, refusal] as const]
     })
-    return { outcome: 'refused', refusals: new Map(refused) }
+    return refused(new Map(own))
   })
 }
 

@@ -152,7 +152,7 @@ const replay = `
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
   if p_changes ? 'idempotency' then
-    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
+    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'reason', 'replayed')) into v_found
       from ${keyed("jsonb_to_recordset(p_changes->'idempotency')", 'subject_id uuid, api_key_id uuid, method text, path text, key text')} i
       cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
         and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
@@ -339,7 +339,7 @@ function uniqueCheck(table: StreamTable): string {
   const changes = `p_changes->'${section}'`
   const statements = table.unique.map(
     ({ field, column }) => `
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', '${field}', 'existingId', t.id))
       into v_found from ${keyed(`jsonb_to_recordset(${changes})`, `id uuid, ${column.name} ${column.type}`)} r
       join ${table.name} t on t.organization_id = r.organization_id and t.${column.name} = r.${column.name} and t.id <> r.id
       where r.id <> all(v_refused);${refuseCurrent(table, changes)}`,
@@ -360,7 +360,7 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
         : `not exists (select 1 from (${rowByKey(target.name, ['removed_at', ...(condition === undefined ? [] : [condition.column])], 'r.organization_id', `r.${column.name}`)}) t
           where t.removed_at is null${condition === undefined ? '' : ` and t.${condition.column}`})`
     return `
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', '${field}'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', '${field}'))
       into v_found from ${keyed(`jsonb_to_recordset(${changes})`, `id uuid, ${column.name} uuid`)} r
       where r.${column.name} is not null and r.id <> all(v_refused) and ${missing};${refuseCurrent(table, changes)}`
   })
@@ -373,7 +373,7 @@ function expectedCheck(table: StreamTable): string {
   return check(
     section,
     `
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from ${keyed(`jsonb_to_recordset(p_changes->'${section}')`, 'id uuid, expected timestamptz')} r
       where not exists (select 1 from ${table.name} t where t.organization_id = r.organization_id
         and t.id = r.id and t.updated_at = r.expected and ${exists});${refuse}`,
@@ -388,7 +388,7 @@ function referringCheck(table: StreamTable, column: string): string {
   return check(
     section,
     `
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) ${rows})
         or r.latest is distinct from (select max(t.updated_at) ${rows});${refuse}`,
@@ -437,7 +437,7 @@ const unitsTogether = `
   if p_changes ? 'inserts' then
     select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
       from kind_counters k where k.organization_id = p_organization_id;
-    select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
+    select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
       into v_found from (
         select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
             when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond

@@ -5,7 +5,7 @@
  * A section that is not there costs nothing: the function runs no statement for it. Ids are UUIDs, times are timestamps
  * of the wire.
  */
-import type { CommitOutcome } from './change.ts'
+import type { Refusal } from './change.ts'
 
 /** Keys that have a kind in their name, which in the database is that of a table's sections. */
 export const sectionOf = {
@@ -145,7 +145,7 @@ interface ReferringEntry {
 
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
-  readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
+  readonly refused: readonly ({ readonly id: string } & (Refusal | { readonly reason: 'replayed' }))[]
   /** The ids of what was made. The caller knows its bodies but for what follows: they can be many megabytes. */
   readonly done: readonly string[]
   /** The `updatedAt` of all of it, or the time of its removal. */

@@ -10,6 +10,7 @@ import { readJson } from '@deskwire/sdk/json'
 import type { Database } from '../db/fair-pool.ts'
 import { queryText } from '../db/text-query.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
 import { singleFlight } from '../kernel/single-flight.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './body.ts'
@@ -47,17 +48,16 @@ export interface Page<C = Checkpoint> {
   readonly next: Cursor
 }
 
-/**
- * A page, or that the database was restored from an older backup: the cursor's epoch is over, or the
- * watermark is from the span of time that was lost.
- */
-export type PageOutcome<C = Checkpoint> =
-  | { readonly outcome: 'page'; readonly page: Page<C> }
-  | { readonly outcome: 'epoch_over' }
-  | { readonly outcome: 'watermark_lost' }
+/** Why there is no page after a restore: the cursor is of an epoch that ended, or the watermark of a span that was lost. */
+type Lost = 'epoch_over' | 'watermark_lost'
 
 export interface Feed<C = Checkpoint> {
-  page(organizationId: string, start: PageStart, limit: number, signal?: AbortSignal): Promise<PageOutcome<C>>
+  page(
+    organizationId: string,
+    start: PageStart,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<Result<Page<C>, Lost>>
 }
 
 /** Reads the stream of one table. */
@@ -151,9 +151,9 @@ function feedOf<C>(
       const [columns] = await queryText(database.of(organizationId, signal), statement, values)
       if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
       const row = pageRowOf(columns)
-      if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }
-      if (row.lost) return { outcome: 'watermark_lost' }
-      return { outcome: 'page', page: pageOf(row) }
+      if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return fail('epoch_over')
+      if (row.lost) return fail('watermark_lost')
+      return ok(pageOf(row))
 
       function pageOf(row: PageRow): Page<C> {
         const { records, total, lastStamp: clock } = row
@@ -213,7 +213,7 @@ export interface Feeds<C> {
 }
 
 export function shareWaiting<C>(feed: Feed<C>): Feeds<C> {
-  const look = singleFlight<PageOutcome<C>>()
+  const look = singleFlight<Result<Page<C>, Lost>>()
   const waitingFeed: Feed<C> = {
     page(organizationId, start, limit) {
       const key = JSON.stringify([organizationId, start, limit])

@@ -7,9 +7,10 @@ import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, queryWithin } from '../db/pool.ts'
+import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
-import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
+import type { Change, Refusal, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
 import type { CommitAnswer } from './commit-protocol.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
@@ -18,11 +19,11 @@ import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
   /**
-   * Commits one change of one organization. When it resolves with `done`, the change is durable and the next
-   * read of the stream shows it. Rejects when the database failed; the change may then have committed. Rejects with the signal's reason where
+   * Commits one change of one organization, together with the `rest` of its unit. When it resolves with `done`, the change is durable and the
+   * next read of the stream shows it. Rejects when the database failed; the change may then have committed. Rejects with the signal's reason where
    * that aborts while the change waits; then it is not committed.
    */
-  commit(organizationId: string, change: Change, signal?: AbortSignal): Promise<CommitOutcome>
+  commit(organizationId: string, change: Change, rest?: Partial<Unit>): Promise<Outcome<string, Refusal>>
   /** Commits the changes of a unit together or not at all, with the same promise. */
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
@@ -152,7 +153,7 @@ export function createJournal(options: {
     const span = tracer.begin('commit', { kind: 'producer', parent, attributes })
     try {
       const committed = await group.submit(organizationId, { ...unit, span })
-      span.set({ 'deskwire.outcome': committed.outcome })
+      span.set({ 'deskwire.outcome': committed.outcome === 'done' ? 'done' : 'refused' })
       span.end()
       return committed
     } catch (error) {
@@ -162,10 +163,11 @@ export function createJournal(options: {
   }
 
   return {
-    async commit(organizationId, change, signal) {
-      const outcome = await submit(organizationId, { changes: [change], ...(signal && { signal }) })
-      if (outcome.outcome === 'refused') return outcome.refusals.get(change.id) ?? { outcome: 'conflict' }
-      return { outcome: 'done', body: outcome.bodies[0] as string }
+    async commit(organizationId, change, rest = {}) {
+      const changes = [change, ...(rest.changes ?? [])]
+      const outcome = await submit(organizationId, { ...rest, changes })
+      if (outcome.outcome === 'refused') return refused(reasonOf(change, outcome.error))
+      return outcome.outcome === 'done' ? done(outcome.value[0] as string) : outcome
     },
     commitTogether: submit,
     pending: () => group.pending,
@@ -177,6 +179,15 @@ export function createJournal(options: {
           : callFunction(database.of(values[0]), called, values),
       ),
   }
+}
+
+/**
+ * Why a change was not made. Where a row has changed that its unit was decided on, that comes first: the change is decided again, and is
+ * then refused for its own reason, if that is still there.
+ */
+function reasonOf({ id }: Change, refusals: ReadonlyMap<string, Refusal>): Refusal {
+  const conflict = [...refusals.values()].find(({ reason }) => reason === 'conflict')
+  return conflict ?? refusals.get(id) ?? { reason: 'conflict' }
 }
 
 /** The call as a part of each commit that it carries, and of no other's that happened to begin it. */

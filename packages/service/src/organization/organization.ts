@@ -1,7 +1,7 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
 import type { Database } from '../db/fair-pool.ts'
-import { type Outcome, refused } from '../http/replies.ts'
 import { problem } from '../kernel/errors.ts'
+import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { field, type Shown, text as string, time, uuid } from '../kinds/docs/shown-field.ts'
@@ -35,7 +35,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
         const parsed = parsePatch(organizationShape, { name: row.name }, body)
         if (!parsed.ok) return refused(parsed.error)
         const { name } = parsed.value.draft as { name: string }
-        if (name === row.name) return { outcome: 'done', value: organizationRecord(row) }
+        if (name === row.name) return done(organizationRecord(row))
         // Versions differ though the clock stands still.
         const updated_at = new Date(Math.max(clock.now(), row.updated_at.getTime() + 1))
         const { rowCount } = await database
@@ -50,7 +50,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
             ],
           )
         if (rowCount !== 1) return null
-        return { outcome: 'done', value: organizationRecord({ ...row, name, updated_at }) }
+        return done(organizationRecord({ ...row, name, updated_at }))
       })
       return outcome ?? refused(problem('unavailable', 'The organization keeps changing. Send it again.'))
     },

@@ -1,6 +1,6 @@
 /** The routes of the organization that a key belongs to: any key reads it, one that manages keys changes it. */
+import { done } from '../kernel/outcome.ts'
 import { managingScope } from '../auth/scopes.ts'
-import { done } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { inputs } from '../kinds/docs/kind-schemas.ts'
 import { recordSchema } from '../kinds/docs/shown-field.ts'

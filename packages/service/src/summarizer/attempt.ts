@@ -114,8 +114,8 @@ async function write(services: AttemptServices, job: ClaimedJob, summary: string
     (row) => (stillWaits(row, job) ? null : movedOn),
     null,
   )
-  if (result.outcome === 'refused' && result.problem !== movedOn) {
-    return fail(services, job, result.problem.code, null)
+  if (result.outcome === 'refused' && result.error !== movedOn) {
+    return fail(services, job, result.error.code, null)
   }
   await jobs.drop(job)
   return noPause

@@ -4,10 +4,11 @@ import type { EndpointQueues } from '../delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import type { ReadPayload } from '../delivery/payload.ts'
 import { anId, type Page, paging, word } from '../http/list-parameters.ts'
-import { done, listBody, pageBody, refused } from '../http/replies.ts'
+import { listBody, pageBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
+import { done, outcomeOf, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { recordSchema } from '../kinds/docs/shown-field.ts'
@@ -174,10 +175,8 @@ const pingWebhook = route({
     const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const pinged = await store.ping(organizationId, webhookId, ids, { now, response })
-    if (pinged === 'replayed') return { outcome: 'replayed' }
-    if (pinged === 'missing') return refused(noSuchWebhook(webhookId))
-    wake()
-    return done(answer)
+    if (pinged === 'done') wake()
+    return outcomeOf(pinged, answer, { missing: noSuchWebhook(webhookId) })
   },
 })
 
@@ -294,10 +293,9 @@ const retryDelivery = route({
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const options = { now, updatedAt, attempts, response }
     const retried = await store.retry(organizationId, webhookId, delivery.id, options)
-    if (retried === 'replayed') return { outcome: 'replayed' }
     if (retried === 'refused') return refused(await whyNotNow(services, call))
-    wake()
-    return done(answer)
+    if (retried === 'done') wake()
+    return outcomeOf(retried, answer, {})
   },
 })
 

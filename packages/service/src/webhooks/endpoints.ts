@@ -6,10 +6,10 @@
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/look-up.ts'
-import { done, type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import { done, type Outcome, outcomeOf, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -98,15 +98,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
           ),
         },
       )
-      if (created === 'replayed') return { outcome: 'replayed' }
-      if (created === 'done') return { outcome: 'done', value: answer }
-      if (created === 'registrant_gone') return refused(registrantGone)
-      return refused(
-        problem(
-          'limit_reached',
-          `An organization has at most ${endpointLimit} endpoints. Delete one that is not needed.`,
-        ),
-      )
+      return outcomeOf(created, answer, { registrant_gone: registrantGone, limit_reached: tooManyEndpoints })
     },
 
     change: (caller, id, body) =>
@@ -136,7 +128,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
 
     async remove(organizationId, id) {
       const removed = await store.remove(organizationId, id, clock.now())
-      return removed ? { outcome: 'done', value: null } : refused(noSuchWebhook(id))
+      return removed ? done(null) : refused(noSuchWebhook(id))
     },
 
     rotate: (caller, id, record) =>
@@ -159,16 +151,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
         const sealing = await sealed(organizationId, id, secret)
         const rotated = await store.rotate(organizationId, row, sealing, options)
-        switch (rotated) {
-          case 'conflict':
-            return null
-          case 'replayed':
-            return { outcome: 'replayed' }
-          case 'limit_reached':
-            return refused(tooManySign(id))
-          case 'done':
-            return { outcome: 'done', value: answer }
-        }
+        return outcomeOf(rotated, answer, { limit_reached: tooManySign(id) })
       }),
 
     async withhold({ organizationId, scopes }, call, kept) {
@@ -183,7 +166,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
 
     async dropPrevious(organizationId, id) {
       const dropped = await store.dropPrevious(organizationId, id, clock.now())
-      return dropped ? { outcome: 'done', value: null } : refused(noSuchWebhook(id))
+      return dropped ? done(null) : refused(noSuchWebhook(id))
     },
   }
 
@@ -251,6 +234,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
 const registrantGone = problem(
   'unavailable',
   'The key that this request came with was revoked or has expired meanwhile; nothing was done. Send it again.',
+)
+
+const tooManyEndpoints = problem(
+  'limit_reached',
+  `An organization has at most ${endpointLimit} endpoints. Delete one that is not needed.`,
 )
 
 export function noSuchWebhook(id: string): Problem {

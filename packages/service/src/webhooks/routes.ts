@@ -1,10 +1,11 @@
 /** The routes of endpoints: registration, changes, secrets (specification 9.1). */
 import type { Caller } from '../auth/look-up.ts'
 import { createdBetween, paging, word } from '../http/list-parameters.ts'
-import { done, pageBody, refused } from '../http/replies.ts'
+import { pageBody } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
+import { done, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { inputs } from '../kinds/docs/kind-schemas.ts'

@@ -4,9 +4,9 @@ import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { DeliverySchedule } from '../delivery/model.ts'
 import { time, word } from '../http/list-parameters.ts'
-import { done, refused } from '../http/replies.ts'
-import { type Answered, routesOf } from '../http/route.ts'
+import { routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
+import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { recordSchema } from '../kinds/docs/shown-field.ts'
 import type { Kind } from '../kinds/model/kind.ts'
@@ -108,7 +108,7 @@ async function answer(
   kinds: readonly Kind[],
   asked: AskedSteps,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<Outcome<unknown>> {
   const steps = stepsOf(asked, clock.now(), retention)
   if (!steps.ok) return refused(steps.error)
   const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))

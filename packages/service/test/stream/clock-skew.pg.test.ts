@@ -64,7 +64,7 @@ describe('each stamp is later than all before it, and no earlier than the time i
               changes.map((change) => one.journal.commit(journal.organizationId, change)),
             )
             const stamps = outcomes.map((outcome) =>
-              outcome.outcome === 'done' ? stampOf(outcome.body) : Number.NaN,
+              outcome.outcome === 'done' ? stampOf(outcome.value) : Number.NaN,
             )
             for (const stamp of stamps) expect(stamp).toBeGreaterThan(before)
             expect(Math.min(...stamps)).toBe(Math.max(before + 1, one.clock.now()))
@@ -149,7 +149,7 @@ describe('after a failover to a server whose clock lags', () => {
     })
     for (const n of [1, 2, 3]) {
       const outcome = await now.commit(journal.organizationId, await create(n))
-      expect(outcome.outcome === 'done' && stampOf(outcome.body)).toBe(before + n)
+      expect(outcome.outcome === 'done' && stampOf(outcome.value)).toBe(before + n)
     }
     expect(leads).toHaveLength(3)
     for (const clockSkew of leads) {

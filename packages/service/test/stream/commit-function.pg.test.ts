@@ -11,6 +11,7 @@ import { kinds } from '../../src/desk/index.ts'
 import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { refused } from '../../src/kernel/outcome.ts'
 import { schemaOf } from '../../src/schema.ts'
 
 const tables = kinds.map(({ table }) => table)
@@ -125,7 +126,7 @@ test('a refused change keeps no answer: its key is free', async () => {
   const { decide, organizationId, clock } = journal
   const key = idempotencyRecord('again')
   const nobody = await decide.ticket.create(organizationId, { subject: 's', customerId: newId(clock) }, key)
-  expect(await journal.commit(nobody)).toEqual([{ outcome: 'dangling', field: 'customerId' }])
+  expect(await journal.commit(nobody)).toEqual([refused({ reason: 'dangling', field: 'customerId' })])
   const { id } = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
   await journal.done(decide.ticket.create(organizationId, { subject: 's', customerId: id }, key))
   // A day later it is forgotten.
@@ -144,7 +145,7 @@ test('numbers have no gaps: not from several processes, nor from what is refused
   const outcomes = await Promise.all(
     (await Promise.all(wanted)).map((change, n) => writers[n % 4]!.commit(organizationId, change)),
   )
-  const bodies = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? [JSON.parse(outcome.body)] : []))
+  const bodies = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? [JSON.parse(outcome.value)] : []))
   const numbers = bodies.map(({ number }) => number).sort((a, b) => a - b)
   expect(numbers).toEqual(Array.from({ length: 64 }, (_, n) => n + 1))
 

@@ -4,6 +4,7 @@ import { audit, eventsOf } from '../../../testbed/audit.ts'
 import { rowOf } from '../../../testbed/decide.ts'
 import { testJournal } from '../../../testbed/journal.ts'
 import type { UnitOutcome } from '../../src/journal/change.ts'
+import { refused } from '../../src/kernel/outcome.ts'
 
 test('a clock set back between the decision and its commit fails nothing', async () => {
   await using journal = await testJournal()
@@ -26,7 +27,7 @@ test('a change of an outdated row is a conflict, whatever else it would run into
 
   // Decided on the row as it was: it carries along the external id that another customer has by now.
   const renamed = await decide.customer.update(organizationId, old, { name: 'Ada Lovelace' })
-  expect(await commit(renamed)).toEqual([{ outcome: 'conflict' }])
+  expect(await commit(renamed)).toEqual([refused({ reason: 'conflict' })])
 
   // The same change decided on the current row runs into it.
   const [current] = await commit(await decide.customer.update(organizationId, other, { name: 'Bob Martin' }))
@@ -72,7 +73,7 @@ test('a commit answers what is stored: of new rows, numbered ones, changed and r
     await ticket('two'),
   ]
   const outcomes = await journal.commitInOneCall(...changes.map((change) => ({ changes: [change] })))
-  const told = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? outcome.bodies : []))
+  const told = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? outcome.value : []))
   const { rows } = await pool.query<{ id: string; body: string }>(
     `select t.id, t.body from customers t where t.organization_id = $1
      union all select t.id, t.body from tickets t where t.organization_id = $1`,
@@ -101,18 +102,18 @@ test('values and keys that are taken refuse their change and not its neighbours'
     await decide.customer.update(organizationId, ada, { email: 'ada@example.com', name: 'Ada' }),
   )
   expect(outcomes).toMatchObject([
-    { outcome: 'duplicate', field: 'email', existingId: ada.id },
+    refused({ reason: 'duplicate', field: 'email', existingId: ada.id }),
     { outcome: 'done' },
-    { outcome: 'duplicate', field: 'externalId', existingId: ada.id },
+    refused({ reason: 'duplicate', field: 'externalId', existingId: ada.id }),
     { outcome: 'done' },
   ])
   // A removed row holds nothing.
-  const current = outcomes[3]?.outcome === 'done' ? rowOf(outcomes[3].body) : ada
+  const current = outcomes[3]?.outcome === 'done' ? rowOf(outcomes[3].value) : ada
   await journal.done(decide.customer.remove(organizationId, current))
   await journal.done(create({ email: 'ada@example.com', externalId: '1' }))
 })
 
 /** Why the change of a unit was refused; undefined when its row had moved on. */
 function refusalOf(outcome: UnitOutcome): string | undefined {
-  return outcome.outcome === 'done' ? 'done' : [...outcome.refusals.values()][0]?.outcome
+  return outcome.outcome === 'refused' ? [...outcome.error.values()][0]?.reason : outcome.outcome
 }

@@ -11,6 +11,7 @@ import {
   GroupCommit,
   type GroupLimits,
 } from '../../src/journal/group-commit.ts'
+import { done } from '../../src/kernel/outcome.ts'
 
 interface Call {
   readonly parts: readonly CallPart[]
@@ -36,7 +37,7 @@ function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
           ids,
           commit() {
             close()
-            resolve(ids.map((part) => part.map((id) => ({ outcome: 'done', bodies: [id] }))))
+            resolve(ids.map((part) => part.map((id) => done([id]))))
           },
           fail(error) {
             close()
@@ -231,7 +232,7 @@ test('a call that raised is run again: each organization, and in the one that ra
   const next = group.submit('a', change('a2'))
   await turn()
   open[0]!.commit()
-  expect(await next).toEqual({ outcome: 'done', bodies: ['a2'] })
+  expect(await next).toEqual(done(['a2']))
 })
 
 test('what is large goes in a call of its own, and its organization waits for it', async () => {

@@ -97,8 +97,8 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
             },
             async check(): Promise<void> {
               for (const { change, outcome } of writing.attempts) {
-                count(outcome.outcome)
-                if (outcome.outcome === 'done' && change.operation === 'insert')
+                count(outcome.reason)
+                if (outcome.reason === 'done' && change.operation === 'insert')
                   count(`new ${change.table.kind}`)
               }
               expect(await verdicts(database.pool, organizationId, writing)).toEqual([])

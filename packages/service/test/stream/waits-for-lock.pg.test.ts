@@ -24,7 +24,7 @@ test('a unit that is large may take longer than any other statement, on that con
     await decide.customer.create(organizationId, { name: 'Edsger' }),
   ]) {
     const outcome = await teller.commit(organizationId, change)
-    limits.push(outcome.outcome === 'done' ? stampOf(outcome.body) : outcome.outcome)
+    limits.push(outcome.outcome === 'done' ? stampOf(outcome.value) : outcome.outcome)
   }
   expect(limits).toEqual(['30s', '15min', '30s'])
 })
@@ -57,7 +57,7 @@ test('organizations in one call wait less for a clock than one by itself, and fo
     const outcomes = await Promise.all(
       changes.map((each, n) => journalThatTells.commit(organizations[n] as string, each)),
     )
-    return outcomes.map((outcome) => (outcome.outcome === 'done' ? stampOf(outcome.body) : outcome.outcome))
+    return outcomes.map((outcome) => (outcome.outcome === 'done' ? stampOf(outcome.value) : outcome.outcome))
   }
   expect(await limitsOf(organizationId)).toEqual(['250ms 250ms'])
   // The second of them, in the order of their ids, tells those of the first as well: they are of one transaction.

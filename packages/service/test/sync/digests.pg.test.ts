@@ -153,7 +153,7 @@ test('one that takes too long is ended', async () => {
     { digests: { read: async () => 'too_long' } },
     call as never,
   )
-  expect(answered).toMatchObject({ outcome: 'refused', problem: { code: 'unavailable' } })
+  expect(answered).toMatchObject({ outcome: 'refused', error: { code: 'unavailable' } })
 })
 
 /** A copy of the customers in memory, kept by the SDK's calls alone. */

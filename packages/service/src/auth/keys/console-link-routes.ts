@@ -1,8 +1,8 @@
 /** The routes of console links (specification 3.7): making one, exchanging it for a session, ending both. */
 
-import { done, refused } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import { parseId } from '../../kernel/ids.ts'
+import { done, refused } from '../../kernel/outcome.ts'
 import { inputs } from '../../kinds/docs/kind-schemas.ts'
 import { field, recordSchema, type Shown, text, time, uuid, words } from '../../kinds/docs/shown-field.ts'
 import type { Kind } from '../../kinds/model/kind.ts'

@@ -7,12 +7,12 @@ import { announced, type Directory } from '../../databases/directory.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
-import { type Outcome, refused } from '../../http/replies.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { done, type Outcome, outcomeOf, refused } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { integer, text, wordList } from '../../kinds/model/fields.ts'
 import { parseCreation, type Shape } from '../../kinds/model/validate.ts'
@@ -188,16 +188,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
           response,
         ]),
       )
-      switch (created) {
-        case 'done':
-          return { outcome: 'done', value: link }
-        case 'replayed':
-          return { outcome: 'replayed' }
-        case 'limit_reached':
-          return refused(tooManyLinks)
-        case 'caller_changed':
-          return refused(callerChanged)
-      }
+      return outcomeOf(created, link, { limit_reached: tooManyLinks, caller_changed: callerChanged })
     },
 
     withhold(caller, kept) {
@@ -245,7 +236,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
         token,
         expiresAt: formatTimestamp(row.expires_at.getTime()),
       }
-      return { outcome: 'done', value: session }
+      return done(session)
     },
 
     async remove({ organizationId, apiKeyId, scopes, sessionId = null }, id) {

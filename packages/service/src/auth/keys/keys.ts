@@ -5,10 +5,10 @@
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
 import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
-import { type Outcome, refused } from '../../http/replies.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { done, type Outcome, outcomeOf, refused } from '../../kernel/outcome.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { text, timestamp, wordList } from '../../kinds/model/fields.ts'
@@ -91,16 +91,7 @@ export function createKeys(services: KeyServices): Keys {
       const created = await announced(directory, announcement, () =>
         store.create(caller, row, stored(token), options),
       )
-      switch (created) {
-        case 'done':
-          return { outcome: 'done', value: answer }
-        case 'replayed':
-          return { outcome: 'replayed' }
-        case 'limit_reached':
-          return refused(tooManyKeys)
-        case 'caller_changed':
-          return refused(callerChanged)
-      }
+      return outcomeOf(created, answer, problems)
     },
 
     change: (caller, id, body) =>
@@ -116,10 +107,10 @@ export function createKeys(services: KeyServices): Keys {
         const now = clock.now()
         const after = decideChange(caller.scopes, row, { draft: draft as unknown as Draft, sent }, now)
         if ('code' in after) return refused(after)
-        const shown = { outcome: 'done' as const, value: keyRecord(caller.organizationId, after) }
-        if (after === row) return shown
+        const shown = keyRecord(caller.organizationId, after)
+        if (after === row) return done(shown)
         const changed = await store.change(caller, row, after, { now, manages: manages(after.scopes) })
-        return changed === 'done' ? shown : changed
+        return outcomeOf(changed, shown, problems)
       }),
 
     rotate: (caller, id, record) =>
@@ -142,8 +133,7 @@ export function createKeys(services: KeyServices): Keys {
         const rotated = await announced(directory, announcement, () =>
           store.rotate(caller, row, stored(token), options),
         )
-        if (rotated === 'replayed') return { outcome: 'replayed' }
-        return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
+        return outcomeOf(rotated, answer, problems)
       }),
 
     async withhold({ organizationId, scopes }, call, kept) {
@@ -161,7 +151,7 @@ export function createKeys(services: KeyServices): Keys {
         const now = clock.now()
         const updatedAt = laterThan(row.updated_at, now)
         const dropped = await store.dropPrevious(caller, row, { now, updatedAt })
-        return dropped === 'done' ? { outcome: 'done', value: null } : dropped
+        return outcomeOf(dropped, null, problems)
       }),
 
     remove: (caller, id) =>
@@ -169,25 +159,20 @@ export function createKeys(services: KeyServices): Keys {
         const refusal = refuseTouch(caller.scopes, row)
         if (refusal !== null) return refused(refusal)
         const revoked = await store.revoke(caller, row, clock.now())
-        if (revoked !== 'done') return revoked
-        wake()
-        return { outcome: 'done', value: null }
+        if (revoked === 'done') wake()
+        return outcomeOf(revoked, null, problems)
       }),
   }
 
-  /** Decides on the record as it stands, and again when another change was quicker. */
+  /** Decides on the record as it is, and again when another change was quicker: then `decide` returns null. */
   async function decideAndCommit<T>(
     caller: Caller,
     id: string,
-    decide: (row: KeyRow) => Promise<Outcome<T> | 'conflict' | 'caller_changed' | 'last_managing_key'>,
+    decide: (row: KeyRow) => Promise<Outcome<T> | null>,
   ): Promise<Outcome<T>> {
     const outcome = await retryOnConflict(async () => {
       const row = await store.read(caller.organizationId, id, clock.now())
-      if (row === null) return refused(noSuchKey(id))
-      const decided = await decide(row)
-      if (decided === 'caller_changed') return refused(callerChanged)
-      if (decided === 'last_managing_key') return refused(lastManagingKey)
-      return decided === 'conflict' ? null : decided
+      return row === null ? refused(noSuchKey(id)) : decide(row)
     })
     return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
   }
@@ -222,6 +207,13 @@ const lastManagingKey = problem(
   'last_managing_key',
   'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
 )
+
+/** By what the functions of keys return. */
+const problems = {
+  limit_reached: tooManyKeys,
+  caller_changed: callerChanged,
+  last_managing_key: lastManagingKey,
+}
 
 function stored(token: string) {
   return { hash: Buffer.from(hashToken(token), 'hex'), last4: token.slice(-4) }

@@ -1,10 +1,11 @@
 /** The routes of API keys (specification 3.4). All of them need `api_keys:manage`, but that which tells a key of itself. */
 
 import { createdBetween, paging } from '../../http/list-parameters.ts'
-import { done, pageBody, refused } from '../../http/replies.ts'
+import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import { problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
+import { done, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { inputs } from '../../kinds/docs/kind-schemas.ts'
 import { recordSchema } from '../../kinds/docs/shown-field.ts'

@@ -22,9 +22,8 @@ import { parseRepresentation } from '../model/representation.ts'
 import { parsePatch } from '../model/validate.ts'
 import type { SentItem } from './batch-body.ts'
 
-type ItemOutcome =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged'; readonly id: string }
-  | { readonly outcome: 'refused'; readonly problem: Problem }
+/** The object that an item is about with what becomes of it, or why the item is left out. */
+type ItemOutcome = Result<{ readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' }, Problem>
 
 /** An existing object as an item of an upsert leaves it: a PATCH that may repeat what only a creation can set. */
 function upserted(
@@ -98,7 +97,7 @@ export function tooMuchToChange(mebibytes: number): Problem {
 /** The answer to a batch: an outcome for each item, in their order, and how many of each there are. */
 export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 }
-  for (const { outcome } of outcomes) counts[outcome]++
+  for (const item of outcomes) counts[item.ok ? item.value.outcome : 'refused']++
   return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
 }
 
@@ -123,13 +122,14 @@ export function withItems(answer: string, show: (item: ShownItem) => ShownItem):
 }
 
 function shownItem(item: ItemOutcome, index: number): ShownItem {
-  const { outcome } = item
-  if (item.outcome !== 'refused')
-    return { index, outcome, status: outcome === 'created' ? 201 : 200, id: item.id }
-  const { code, detail, errors, existingId } = item.problem
+  if (item.ok) {
+    const { id, outcome } = item.value
+    return { index, outcome, status: outcome === 'created' ? 201 : 200, id }
+  }
+  const { code, detail, errors, existingId } = item.error
   const { status, title } = errorCatalogue[code]
   const members = { ...(errors && { errors }), ...(existingId && { existingId }) }
-  return { index, outcome, status, problem: { code, title, detail, ...members } }
+  return { index, outcome: 'refused', status, problem: { code, title, detail, ...members } }
 }
 
 interface BatchItems {
@@ -181,15 +181,15 @@ export async function planBatch(
   const taken = createTaken()
   const planned: Planned[] = []
   const outcomes = await mapYielding(intentions, (intention, index): ItemOutcome => {
-    if (!intention.ok) return { outcome: 'refused', problem: intention.error }
+    if (!intention.ok) return intention
     const decided = decide(intention.value)
-    if (!decided.ok) return { outcome: 'refused', problem: decided.error }
+    if (!decided.ok) return decided
     const { id, change } = decided.value
     const earlier = taken.by(index, id, change === null ? [] : uniqueKeys(change))
-    if (earlier !== null) return { outcome: 'refused', problem: repeats(earlier.index, earlier.id) }
-    if (change === null) return { outcome: 'unchanged', id }
+    if (earlier !== null) return fail(repeats(earlier.index, earlier.id))
+    if (change === null) return ok({ id, outcome: 'unchanged' })
     planned.push({ index, change })
-    return { outcome: intention.value.to === 'create' ? 'created' : 'updated', id }
+    return ok({ id, outcome: intention.value.to === 'create' ? 'created' : 'updated' })
   })
   return { planned, rest, outcomes }
 

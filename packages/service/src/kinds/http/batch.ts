@@ -3,31 +3,24 @@
  * out, and all the rest commits together. Some refusals show only when the batch is about to commit; what is left is
  * then decided again, so that the answer is true of one moment.
  */
-import type { Change, Refusal, ResponseToStore, UnitOutcome } from '../../journal/change.ts'
+import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
+import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import type { ChangeServices } from '../model/changes.ts'
 import { refusalProblem, tooBusy } from '../model/outcomes.ts'
 import type { BatchRequest, SentItem } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
 
-type BatchResult =
-  /** Committed, and kept with what it is about: the answer as it is sent to who may read the kind. */
-  | { readonly outcome: 'done'; readonly answer: string }
-  /** There was nothing to commit, and no answer is kept yet. `about`: an object that it names, null when it names none. */
-  | { readonly outcome: 'unchanged'; readonly answer: string; readonly about: string | null }
-  | { readonly outcome: 'refused'; readonly problem: Problem }
-  /** The Idempotency-Key had committed already. */
-  | { readonly outcome: 'replayed' }
-
 export interface Batch {
+  /** The outcome has the response, as it is sent to a key that may read the kind; where nothing is changed, it is about an object that it names. */
   run(
     organizationId: string,
     request: BatchRequest,
     idempotency: ResponseToStore | null,
     signal?: AbortSignal,
-  ): Promise<BatchResult>
+  ): Promise<Outcome<string>>
 }
 
 /** Objects that an upsert reads at once: of the largest that there can be, some megabytes. */
@@ -44,29 +37,29 @@ export function createBatch(services: ChangeServices): Batch {
   return {
     async run(organizationId, { operation, items }, idempotency, signal) {
       const refusals = new Map<number, Problem>()
-      const result = await retryOnConflict<BatchResult>(async () => {
+      const result = await retryOnConflict<Outcome<string>>(async () => {
         const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
         const plan = await planBatch(services, organizationId, { items, existing, refusals })
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
         if (planned.length === 0) {
           const [about = null] = plan.outcomes.flatMap((item) =>
-            item.outcome === 'refused' ? [] : [item.id],
+            item.ok ? [item.value.id] : [],
           )
-          return { outcome: 'unchanged', answer, about }
+          return { outcome: 'unchanged', value: answer, about }
         }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
         const outcome = await journal.commitTogether(organizationId, {
           ...rest,
           changes,
-          ...(signal && { signal }),
+          signal,
         })
-        if (outcome.outcome === 'done') return { outcome: 'done', answer }
-        if (isReplay(outcome)) return { outcome: 'replayed' }
-        for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)
+        if (outcome.outcome === 'done') return done(answer)
+        if (outcome.outcome !== 'refused') return outcome
+        for (const [index, problem] of lasting(planned, outcome.error, operation)) refusals.set(index, problem)
         return null
       })
-      return result ?? { outcome: 'refused', problem: tooBusy }
+      return result ?? refused(tooBusy)
     },
   }
 
@@ -107,12 +100,12 @@ export function createBatch(services: ChangeServices): Batch {
   /** Refusals that stay, whatever is decided again. All else has moved on, and is read again. */
   function lasting(
     planned: readonly Planned[],
-    { refusals }: Extract<UnitOutcome, { outcome: 'refused' }>,
+    refusals: ReadonlyMap<string, Refusal>,
     operation: BatchRequest['operation'],
   ): [index: number, problem: Problem][] {
     return planned.flatMap(({ index, change }): [number, Problem][] => {
       const refusal = refusals.get(change.id)
-      if (refusal === undefined || refusal.outcome === 'conflict' || refusal.outcome === 'replayed') return []
+      if (refusal === undefined || refusal.reason === 'conflict') return []
       // The object has come into being since it was looked for: now it is there to be changed.
       if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
@@ -128,8 +121,4 @@ function keeping(planned: readonly Planned[], idempotency: ResponseToStore | nul
 
 function isOfExternalId(refusal: Refusal): boolean {
   return 'field' in refusal && refusal.field === 'externalId'
-}
-
-function isReplay({ refusals }: Extract<UnitOutcome, { outcome: 'refused' }>): boolean {
-  return [...refusals.values()].some(({ outcome }) => outcome === 'replayed')
 }

@@ -1,8 +1,9 @@
 /** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
 import { Readable } from 'node:stream'
-import { done, headersOnly, refused } from '../../http/replies.ts'
+import { headersOnly } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
+import { done, refused } from '../../kernel/outcome.ts'
 import { exampleId } from '../../openapi/examples.ts'
 import { type ApiPart, type Carriers, constant, eitherOf, type Json, ref } from '../../openapi/part.ts'
 import { exampleCheckpoint, ownOfProblem, streamPlace } from '../../openapi/shared-schemas.ts'
@@ -59,16 +60,7 @@ function writeMany(kind: Kind) {
     told: toldOfWrites(kind).batch,
     async handle({ batch }, { request, caller, body: asked, record }) {
       if (!asked.ok) return refused(asked.error)
-      const result = await batch.run(caller.organizationId, asked.value, record, request.disconnected)
-      switch (result.outcome) {
-        case 'done':
-          return done(result.answer)
-        case 'unchanged':
-          return { outcome: 'unchanged', value: result.answer, about: result.about }
-        case 'refused':
-        case 'replayed':
-          return result
-      }
+      return batch.run(caller.organizationId, asked.value, record, request.disconnected)
     },
   })
 }

@@ -1,10 +1,11 @@
 /** `GET /v1/{kind}/digests`: counts and digests of ranges of ids, by which a copy finds where it differs (specification 7.9). */
 import { anId, invalid } from '../../http/list-parameters.ts'
-import { done, headersOnly, refused } from '../../http/replies.ts'
+import { headersOnly } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import type { RangeDigestReader } from '../../journal/range-digests.ts'
 import { encodeCursor } from '../../kernel/cursor.ts'
 import { problem, quoted } from '../../kernel/errors.ts'
+import { done, refused } from '../../kernel/outcome.ts'
 import { allIds, partsOf } from '../../kernel/id-ranges.ts'
 import { ok } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'

@@ -40,7 +40,7 @@ export async function exportLines(
 
   async function read(start: PageStart): Promise<Page> {
     const result = await feed.page(organizationId, start, pageRecords)
-    if (result.outcome !== 'page') throw new Error('the database was restored during an export')
-    return result.page
+    if (!result.ok) throw new Error('the database was restored during an export')
+    return result.value
   }
 }

@@ -1,20 +1,12 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-tag.ts'
-import {
-  done,
-  headersOnly,
-  listBody,
-  type Outcome,
-  refused,
-  searchParameters,
-  sent,
-  type Unchanged,
-} from '../../http/replies.ts'
+import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
 import { type Call, type Route, routesOf, standingGoodFor } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type ErrorCode, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
+import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
 import {
   type Answer,
@@ -37,7 +29,7 @@ import {
   requiredOf,
   schemaName,
 } from '../docs/kind-schemas.ts'
-import type { ChangeResult, Changes, Precondition } from '../model/changes.ts'
+import type { Changes, Precondition } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 import { noSuchObject } from '../model/outcomes.ts'
 import type { Browse } from './browse.ts'
@@ -142,7 +134,7 @@ function create(kind: Kind) {
     async handle({ changes }, call) {
       const { request, caller, body, record } = call
       const waiting = { standing: () => call.standing(standingGoodFor), signal: request.disconnected }
-      return cameTo(await changes.create(caller.organizationId, body, record, waiting))
+      return changes.create(caller.organizationId, body, record, waiting)
     },
   })
 }
@@ -193,10 +185,7 @@ function update(kind: Kind) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const { disconnected } = call.request
-      return cameTo(
-        await changes.update(caller.organizationId, id, body, precondition(call), disconnected),
-        id,
-      )
+      return changes.update(caller.organizationId, id, body, precondition(call), disconnected)
     },
   })
 }
@@ -226,10 +215,7 @@ function act(kind: Kind, action: string) {
       if (id === null) return refused(noSuchObject(kind, params.id))
       const asked = { action, body }
       const { disconnected } = call.request
-      return cameTo(
-        await changes.act(caller.organizationId, id, asked, precondition(call), record, disconnected),
-        id,
-      )
+      return changes.act(caller.organizationId, id, asked, precondition(call), record, disconnected)
     },
   })
 }
@@ -258,7 +244,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const { disconnected } = call.request
-      return cameTo(await changes.remove(caller.organizationId, id, precondition(call), disconnected), id)
+      return changes.remove(caller.organizationId, id, precondition(call), disconnected)
     },
   })
 }
@@ -285,19 +271,6 @@ const searchTooLong = problem(
   'unavailable',
   'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
 )
-
-/** `about`: the object that was to be changed. */
-function cameTo(result: ChangeResult, about: string | null = null): Outcome<string> | Unchanged {
-  switch (result.outcome) {
-    case 'done':
-      return done(result.body)
-    case 'unchanged':
-      return { outcome: 'unchanged', value: result.body, about }
-    case 'refused':
-    case 'replayed':
-      return result
-  }
-}
 
 /** Only what is unique can be there already. */
 function duplicates({ table }: Kind): readonly ErrorCode[] {

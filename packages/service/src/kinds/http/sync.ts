@@ -3,12 +3,13 @@
  * page of the stream, held back while there is nothing to report and the client will wait.
  */
 import { invalid, notTimestamp, paging } from '../../http/list-parameters.ts'
-import { done, listBody, type Outcome, refused } from '../../http/replies.ts'
+import { listBody } from '../../http/replies.ts'
 import type { Call } from '../../http/route.ts'
-import type { Feeds, Page, PageOutcome, PageStart } from '../../journal/feed.ts'
+import type { Feeds, Page, PageStart } from '../../journal/feed.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { type Cursor, encodeCursor } from '../../kernel/cursor.ts'
 import { type Problem, problem, quoted } from '../../kernel/errors.ts'
+import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import { parseTimestamp } from '../../kernel/timestamps.ts'
 import type { QueryParameters, ReadParameter } from '../../openapi/part.ts'
@@ -108,10 +109,8 @@ export async function syncPage<C>(
   const result = await (query.wait === 0
     ? stream.feed.page(organizationId, start, query.limit, call.request.disconnected)
     : waitForPage(call, stream, { start, ...query }))
-  if (result.outcome === 'refused') return result
-  if (result.outcome === 'epoch_over') return refused(cursorTooOld)
-  if (result.outcome === 'watermark_lost') return refused(watermarkLost)
-  const { records, total, checkpoint, next } = result.page
+  if (!result.ok) return refused(typeof result.error === 'string' ? lost[result.error] : result.error)
+  const { records, total, checkpoint, next } = result.value
   return done(
     listBody(records, {
       total,
@@ -128,7 +127,7 @@ async function waitForPage<C>(
   call: Waiting,
   { waitingFeed: feed, kinds, readers }: SyncSource<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
-): Promise<PageOutcome<C> | { readonly outcome: 'refused'; readonly problem: Problem }> {
+): Promise<Result<Page<C>, keyof typeof lost | Problem>> {
   const { request, reply, caller } = call
   const { organizationId } = caller
   // From its arrival: a request whose organization moves is answered anew where that is now.
@@ -140,8 +139,8 @@ async function waitForPage<C>(
     let from = start
     let result = await feed.page(organizationId, from, limit)
     let hasWaited = false
-    while (result.outcome === 'page' && isEmpty(result.page)) {
-      const { clock } = result.page
+    while (result.ok && isEmpty(result.value)) {
+      const { clock } = result.value
       watch.seen(clock)
       hasWaited = true
       if (!(await watch.next())) break
@@ -150,10 +149,10 @@ async function waitForPage<C>(
     }
     // After the page was read: what it shows was committed before this look at the caller.
     const refusal = hasWaited ? await call.standing() : null
-    return refusal === null ? result : refused(refusal)
+    return refusal === null ? result : fail(refusal)
   } catch (error) {
     const refusal = await call.standing()
-    if (refusal !== null) return refused(refusal)
+    if (refusal !== null) return fail(refusal)
     throw error
   } finally {
     reply.raw.off('close', leave)
@@ -170,12 +169,13 @@ function isEmpty(page: Page<unknown>): boolean {
   return page.records === ''
 }
 
-const cursorTooOld = problem(
-  'cursor_too_old',
-  'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
-)
-
-const watermarkLost = problem(
-  'cursor_too_old',
-  'The database was restored from a backup older than this updatedAfter, and what your copy took in between is lost here. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
-)
+const lost = {
+  epoch_over: problem(
+    'cursor_too_old',
+    'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+  ),
+  watermark_lost: problem(
+    'cursor_too_old',
+    'The database was restored from a backup older than this updatedAfter, and what your copy took in between is lost here. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+  ),
+}

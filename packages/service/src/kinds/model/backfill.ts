@@ -149,10 +149,10 @@ function createBackfill(services: {
 
   /** Whether the row was upgraded. Of one that somebody has changed meanwhile there is nothing left to do. */
   async function commit(organizationId: string, change: Change, onFailure: OnFailure): Promise<boolean> {
-    const { outcome } = await journal.commit(organizationId, change)
-    if (outcome === 'duplicate')
+    const outcome = await journal.commit(organizationId, change)
+    if (outcome.outcome === 'refused' && outcome.error.reason === 'duplicate')
       onFailure({ organizationId, id: change.id }, { reason: 'another row has a value that it would get' })
-    return outcome === 'done'
+    return outcome.outcome === 'done'
   }
 }
 

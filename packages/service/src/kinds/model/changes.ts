@@ -2,11 +2,12 @@
  * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
  * Decisions are the kind's pure rules; the journal alone writes.
  */
-import type { Change, Refusal, ResponseToStore, Unit, UnitOutcome } from '../../journal/change.ts'
+import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import type { KeyedQueue } from '../../kernel/keyed-queue.ts'
+import { type Outcome, refused } from '../../kernel/outcome.ts'
 import { ok, type Result } from '../../kernel/result.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
@@ -17,15 +18,6 @@ import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
 import { parseCreation, parsePatch } from './validate.ts'
 
-export type ChangeResult =
-  /** What is stored now: the representation, or for a removal its record. */
-  | { readonly outcome: 'done'; readonly body: string }
-  /** Everything was so already: nothing was committed, and no answer is kept yet. */
-  | { readonly outcome: 'unchanged'; readonly body: string }
-  | { readonly outcome: 'refused'; readonly problem: Problem }
-  /** The Idempotency-Key had committed already. */
-  | { readonly outcome: 'replayed' }
-
 /** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
@@ -35,21 +27,24 @@ interface WhileWaiting {
   readonly signal?: AbortSignal
 }
 
-/** `signal`: a change that still waits when it aborts is not made. */
+/**
+ * The value of an outcome is what is stored now: the representation, or for a removal its record. `signal`: a change that still waits when it
+ * aborts is not made.
+ */
 export interface Changes {
   create(
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
     waiting?: WhileWaiting,
-  ): Promise<ChangeResult>
+  ): Promise<Outcome<string>>
   update(
     organizationId: string,
     id: string,
     body: unknown,
     precondition: Precondition,
     signal?: AbortSignal,
-  ): Promise<ChangeResult>
+  ): Promise<Outcome<string>>
   /** The action of this name, which the kind must have. */
   act(
     organizationId: string,
@@ -58,13 +53,13 @@ export interface Changes {
     precondition: Precondition,
     idempotency: ResponseToStore | null,
     signal?: AbortSignal,
-  ): Promise<ChangeResult>
+  ): Promise<Outcome<string>>
   remove(
     organizationId: string,
     id: string,
     precondition: Precondition,
     signal?: AbortSignal,
-  ): Promise<ChangeResult>
+  ): Promise<Outcome<string>>
 }
 
 export interface ChangeServices {
@@ -95,40 +90,28 @@ export function createChanges(services: ChangeServices): Changes {
     body: unknown,
     idempotency: ResponseToStore | null,
     { standing = async () => null, signal }: WhileWaiting = {},
-  ): Promise<ChangeResult> {
+  ): Promise<Outcome<string>> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
+    const state = draft.value
     if (kind.effects === null) return attemptInsert()
     const create = async () => {
       const refusal = await standing()
       return refusal === null ? attemptInsert() : refused(refusal)
     }
-    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, create, signal)
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, signal)
 
-    async function attemptInsert(): Promise<ChangeResult> {
-      const result = await retryOnConflict(async () => {
-        const drafts = draft.ok ? [draft.value] : []
-        const { changes, rest } = await planInserts(services, organizationId, drafts, idempotency)
+    async function attemptInsert(): Promise<Outcome<string>> {
+      const result = await retryOnConflict<Outcome<string>>(async () => {
+        const { changes, rest } = await planInserts(services, organizationId, [state], idempotency)
         const [change] = changes
         if (change === undefined) throw new Error('a creation has no plan')
         if (!change.ok) return refused(change.error)
-        const outcome =
-          kind.effects === null
-            ? await journal.commit(organizationId, change.value, signal)
-            : await commitWith(organizationId, change.value, { ...rest, ...(signal && { signal }) })
-        return resultOf(outcome)
+        const unit = kind.effects === null ? { signal } : { ...rest, signal }
+        return explained(await journal.commit(organizationId, change.value, unit))
       })
       return result ?? refused(tooBusy)
     }
-  }
-
-  async function commitWith(
-    organizationId: string,
-    change: Change,
-    rest: Awaited<ReturnType<typeof planInserts>>['rest'] & Pick<Unit, 'signal'>,
-  ) {
-    const unit = { ...rest, changes: [change, ...rest.changes] }
-    return leading(change, await journal.commitTogether(organizationId, unit))
   }
 
   function update(
@@ -153,7 +136,7 @@ export function createChanges(services: ChangeServices): Changes {
     precondition: Precondition,
     idempotency: ResponseToStore | null,
     signal?: AbortSignal,
-  ): Promise<ChangeResult> {
+  ): Promise<Outcome<string>> {
     const action = kind.actions[request.action]
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
@@ -174,7 +157,7 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     asked: Asked & { readonly idempotency: ResponseToStore | null },
     decide: Decide,
-  ): Promise<ChangeResult> {
+  ): Promise<Outcome<string>> {
     return changeRow(organizationId, id, asked, (row) => {
       const state = decide(parseRepresentation(kind, row).state)
       return state.ok ? ok(updateChange(kind, clock, row, state.value, asked.idempotency)) : state
@@ -187,36 +170,27 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     { precondition, signal }: Asked,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
-  ): Promise<ChangeResult> {
+  ): Promise<Outcome<string>> {
     const change = async () => {
-      const result = await retryOnConflict<ChangeResult>(async () => {
+      const result = await retryOnConflict<Outcome<string>>(async () => {
         const row = await rows(kind).read(organizationId, id)
         if (row === null) return refused(noSuchObject(kind, id))
         const unmet = await precondition(row)
         if (unmet !== null) return refused(unmet)
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
-        if (decision.value === null) return { outcome: 'unchanged', body: row.body }
-        return resultOf(await journal.commit(organizationId, decision.value, signal))
+        if (decision.value === null) return { outcome: 'unchanged', value: row.body, about: id }
+        return explained(await journal.commit(organizationId, decision.value, { signal }))
       })
       return result ?? refused(tooBusy)
     }
     return queue.run(`${organizationId} ${id}`, change, signal)
   }
 
-  /** Null when the race was lost. */
-  function resultOf(outcome: Refusal | { outcome: 'done'; body: string }): ChangeResult | null {
-    switch (outcome.outcome) {
-      case 'done':
-      case 'replayed':
-        return outcome
-      case 'conflict':
-        return null
-      case 'duplicate':
-      case 'dangling':
-      case 'full':
-        return refused(refusalProblem(kind, outcome))
-    }
+  /** The outcome with a problem for the journal's reason; null for a conflict, as the change is to be decided again. */
+  function explained(outcome: Outcome<string, Refusal>): Outcome<string> | null {
+    if (outcome.outcome !== 'refused') return outcome
+    return outcome.error.reason === 'conflict' ? null : refused(refusalProblem(kind, outcome.error))
   }
 }
 
@@ -230,20 +204,4 @@ export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: numbe
 /** What an action's body asks for; one that needs nothing takes none. */
 function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
   return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
-}
-
-/**
- * What became of the change that a unit is about. Where something else of it has moved on, that comes first: the change
- * is decided again, and then meets what stands in its way, if that is still there.
- */
-function leading(change: Change, outcome: UnitOutcome): Refusal | { outcome: 'done'; body: string } {
-  if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[0] as string }
-  const refusals = [...outcome.refusals.values()]
-  const own = outcome.refusals.get(change.id)
-  if (own?.outcome === 'replayed') return own
-  return refusals.find((one) => one.outcome === 'conflict') ?? own ?? { outcome: 'conflict' }
-}
-
-function refused(refusal: Problem): ChangeResult {
-  return { outcome: 'refused', problem: refusal }
 }

@@ -1,14 +1,14 @@
-/** What the journal refused, as a client is told. */
+/** The problems of what the journal refuses. */
 import type { Refusal } from '../../journal/change.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import type { Kind } from './kind.ts'
 
-/** The answer to a change that another row, or a limit, stands in the way of. */
+/** The problem of a change that another row, or a limit, does not allow. */
 export function refusalProblem(
   kind: Kind,
-  refusal: Extract<Refusal, { outcome: 'duplicate' | 'dangling' | 'full' }>,
+  refusal: Exclude<Refusal, { reason: 'conflict' }>,
 ): Problem {
-  switch (refusal.outcome) {
+  switch (refusal.reason) {
     case 'duplicate':
       return duplicate(kind, refusal.field, refusal.existingId)
     case 'dangling':
@@ -18,7 +18,7 @@ export function refusalProblem(
   }
 }
 
-function full({ of, most }: Extract<Refusal, { outcome: 'full' }>): Problem {
+function full({ of, most }: Extract<Refusal, { reason: 'full' }>): Problem {
   const allowed = of === 'rows' ? `${most} objects of all kinds` : `objects of ${most} bytes together`
   return problem(
     'limit_reached',

@@ -1,9 +1,10 @@
 /** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
 import { paging } from '../../http/list-parameters.ts'
-import { done, pageBody, refused } from '../../http/replies.ts'
+import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import { noSuch } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
+import { done, outcomeOf, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { inputs } from '../../kinds/docs/kind-schemas.ts'
 import { recordSchema } from '../../kinds/docs/shown-field.ts'
@@ -97,13 +98,12 @@ const recoverWebhook = route({
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const asked = { ...window.value, webhookId, id: begun.id }
     const came = await recoveries.begin(organizationId, asked, { now, response })
-    if (came === 'replayed') return { outcome: 'replayed' }
     if (came === 'refused') {
       const meanwhile = await webhookOf(endpoints, caller, params)
       return refused(meanwhile.ok ? webhookDisabled(meanwhile.value, 'recover') : meanwhile.error)
     }
-    wake()
-    return done(answer)
+    if (came === 'done') wake()
+    return outcomeOf(came, answer, {})
   },
 })
 
