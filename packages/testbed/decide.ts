@@ -6,6 +6,7 @@ import { customer } from '../service/src/desk/customer/index.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import { message } from '../service/src/desk/message/index.ts'
 import { ticket } from '../service/src/desk/ticket/index.ts'
+import { responseTo } from '../service/src/idempotency/stored-responses.ts'
 import type { Change, ResponseToStore, Unit } from '../service/src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../service/src/journal/rows.ts'
 import { createKeyedQueue } from '../service/src/kernel/keyed-queue.ts'
@@ -103,7 +104,8 @@ export function idempotencyRecord(
   key: string,
   apiKeyId = '00000000-0000-7000-8000-000000000001',
 ): ResponseToStore {
-  return { apiKeyId, method: 'POST', path: '/v1/test', key, requestHash: '00'.repeat(32), status: 201 }
+  const requestHash = '00'.repeat(32)
+  return responseTo({ apiKeyId, method: 'POST', path: '/v1/test', key, requestHash, status: 201 })
 }
 
 function idOf(row: StoredRow): string {

@@ -140,8 +140,8 @@ function refusalProblems(
         : [`${outcome.existingId} never had the ${outcome.field} ${value}`]
     }
     case 'replayed': {
-      const key = change.idempotency?.key
-      const first = done.filter((other) => other.change.idempotency?.key === key)
+      const key = change.idempotency?.requestKey
+      const first = done.filter((other) => other.change.idempotency?.requestKey === key)
       return key !== undefined && first.length >= 1 ? [] : [`nothing to replay for ${key}`]
     }
     case 'full':

@@ -16,21 +16,23 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   journal: ['kernel', 'admission', 'db'],
   auth: ['kernel', 'admission', 'db'],
   databases: ['kernel', 'db', 'auth'],
+  idempotency: ['kernel', 'db', 'journal'],
   openapi: ['kernel'],
-  http: ['kernel', 'admission', 'db', 'journal', 'auth', 'databases', 'openapi'],
+  http: ['kernel', 'admission', 'db', 'journal', 'auth', 'databases', 'idempotency', 'openapi'],
   pages: ['kernel', 'http'],
   'kinds/model': ['kernel', 'db', 'journal', 'openapi'],
   'kinds/docs': ['kernel', 'openapi', 'kinds/model'],
   'kinds/http': ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs'],
   desk: ['kernel', 'db', 'kinds/model'],
   delivery: ['kernel', 'db', 'journal', 'auth'],
-  webhooks: ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs', 'delivery'],
+  webhooks: ['kernel', 'db', 'journal', 'auth', 'idempotency', 'http', 'openapi', 'kinds/model', 'kinds/docs', 'delivery'],
   'auth/keys': [
     'kernel',
     'db',
     'journal',
     'auth',
     'databases',
+    'idempotency',
     'http',
     'openapi',
     'kinds/model',
@@ -41,7 +43,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
-  retention: ['kernel', 'db', 'journal', 'http'],
+  retention: ['kernel', 'db', 'journal', 'idempotency'],
   schema: [
     'kernel',
     'db',
@@ -51,6 +53,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'delivery',
     'webhooks',
     'auth/keys',
+    'idempotency',
     'summarizer',
   ],
   backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
@@ -73,6 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'journal',
     'auth',
     'databases',
+    'idempotency',
     'http',
     'kinds/model',
     'kinds/docs',
@@ -167,7 +171,7 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
 
 test('the machinery knows no kind by name', () => {
   const machinery = sources.filter(({ room }) =>
-    ['db', 'journal', 'auth', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'pages'].includes(
+    ['db', 'journal', 'auth', 'idempotency', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'pages'].includes(
       room,
     ),
   )
@@ -180,6 +184,18 @@ test('the machinery knows no kind by name', () => {
 describe('SQL', () => {
   test('names its columns', () => {
     expect(violations(/select\s+\*|select \w+\.\*(?!,\s*v_number)/i)).toEqual([])
+  })
+
+  test('is not written in http, which knows of the database how its failures are answered', () => {
+    const statement = /^\s*(with|select|insert into|update|delete from)\s.*\s(from|into|set)\s/s
+    const inHttp = sources.filter(({ room }) => room === 'http')
+    const stating = inHttp.filter(({ text }) => {
+      const code = withoutComments(text)
+      return literals(code).some((literal) => statement.test(literal)) || /\.query\(|from 'pg'/.test(code)
+    })
+    expect(stating.map(({ path }) => path)).toEqual([])
+    const databaseFiles = inHttp.flatMap(({ imports }) => imports.filter((path) => path.startsWith('db/')))
+    expect(databaseFiles).toEqual(['db/failure.ts'])
   })
 
   test('only the journal writes the stream, its events and its counters', () => {
@@ -266,7 +282,6 @@ describe('SQL', () => {
         'doctor/database.ts: select current_user::text as role, current_setting',
         'doctor/database.ts: select m.id from schema_migrations m order by m.id',
         'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
-        'http/health.ts: select i.singleton from installation i where i.sin',
         // How full a database is.
         'installation.ts: select coalesce(sum(c.live_count), 0)::float8 as r',
         'installation.ts: select count(*)::int as count from organizations o',

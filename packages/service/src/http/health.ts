@@ -1,20 +1,11 @@
 /**
  * `/healthz`: the process answers. `/readyz`: it answers and its database does, or one of several. Neither needs a key, so whoever asks, and
- * however often, the database is asked once a second at most, and over one connection.
+ * however often, the database is asked once a second at most, and over one connection (`db/ping.ts`).
  */
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Pool } from 'pg'
-import { cached } from '../kernel/cached.ts'
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import type { Clock } from '../kernel/timestamps.ts'
 import { type ApiPart, constant } from '../openapi/part.ts'
 import { routesOf } from './route.ts'
-
-/** How long it may be believed that the database answers, or does not, in milliseconds. */
-const goodFor = 1_000
-/** How long the database may take to answer, in milliseconds: one that vanished in silence never does. */
-const answersWithin = 2_000
 
 interface Health {
   /** Whether the database answers, as it was at most a second ago; of several, whether any does. */
@@ -54,27 +45,6 @@ export function createHealth(
       const other = degraded()
       return other === null ? sentence : `${sentence} ${other}`
     },
-  }
-}
-
-/** Asks a database whether it answers, once a second at most. */
-export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
-  const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
-    clock,
-    goodFor,
-  })
-  return async () => {
-    const over = new AbortController()
-    const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
-    const inTime = await Promise.race([
-      ask().then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ])
-    over.abort()
-    return inTime
   }
 }
 

@@ -6,6 +6,7 @@ import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import type { Admission } from '../auth/authentication.ts'
 import type { Caller } from '../auth/look-up.ts'
+import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { OrganizationAway } from '../journal/away.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
@@ -16,7 +17,7 @@ import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
 import { admit, callerOf, lookAgain } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
-import { answerOnce, type IdempotencyStore, idempotencyOf } from './idempotency.ts'
+import { answerOnce, idempotencyOf } from './idempotency.ts'
 import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -382,7 +383,7 @@ class RouteCall implements Call {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   body: unknown
-  record: ResponseToStore | null = null
+  record: KeyedResponse | null = null
   readonly #route: Operation
   readonly #admission: Admission | null
   /** When the caller was looked at, in milliseconds since the request came. */

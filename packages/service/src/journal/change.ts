@@ -3,17 +3,13 @@ import type { Outcome } from '../kernel/outcome.ts'
 import type { Span } from '../kernel/telemetry.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** A response to store, for the POST that carries this Idempotency-Key. */
+/** A response to store in the commit of its change, for a request that may be repeated. What it says of the request is not read here. */
 export interface ResponseToStore {
-  readonly apiKeyId: string
-  readonly method: string
-  readonly path: string
-  readonly key: string
-  /** SHA-256 of the request body, as hex. */
-  readonly requestHash: string
-  /** The status to answer with when it is replayed. */
-  readonly status: number
-  /** The response to store, where it is not the representation of what changed. */
+  /** Names the request: no two changes of a call may have the same. */
+  readonly requestKey: string
+  /** Columns of its row, by name. */
+  readonly columns: Readonly<Record<string, string | number>>
+  /** The response, where it is not the representation of what changed. */
   readonly body?: string
 }
 
@@ -116,8 +112,7 @@ export function exclusiveKeys(unit: Unit): string[] {
   const keys = (unit.rows ?? []).map(({ id }) => id)
   for (const change of unit.changes) {
     keys.push(change.id, ...uniqueKeys(change))
-    const record = change.idempotency
-    if (record !== null) keys.push(`${record.apiKeyId} ${record.method} ${record.path} ${record.key}`)
+    if (change.idempotency !== null) keys.push(change.idempotency.requestKey)
   }
   return keys
 }

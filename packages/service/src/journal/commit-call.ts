@@ -90,18 +90,9 @@ function encodeChange(
   for (const type of change.events) {
     argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace })
   }
-  const record = change.idempotency
-  if (record === null) return
-  argument.idempotency = append(argument.idempotency, {
-    subject_id: id,
-    api_key_id: record.apiKeyId,
-    method: record.method,
-    path: record.path,
-    key: record.key,
-    request_hash: record.requestHash,
-    status: record.status,
-    response: record.body,
-  })
+  if (change.idempotency === null) return
+  const { columns, body } = change.idempotency
+  argument.idempotency = append(argument.idempotency, { ...columns, subject_id: id, response: body })
 }
 
 function encodeRow(change: Change, argument: CommitArgument): void {

@@ -72,15 +72,10 @@ interface EventEntry {
 
 interface IdempotencyEntry {
   readonly subject_id: string
-  readonly api_key_id: string
-  readonly method: string
-  readonly path: string
-  readonly key: string
-  /** SHA-256 of the request's body, as hex. */
-  readonly request_hash: string
-  readonly status: number
   /** What is stored, where it is not the body of what changed. */
   readonly response: string | undefined
+  /** Columns of the stored response, by name. */
+  readonly [column: string]: unknown
 }
 
 interface GrowthEntry {

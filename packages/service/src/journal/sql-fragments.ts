@@ -1,12 +1,9 @@
 /**
- * Pieces of the functions that change what belongs to an organization but is no kind of its stream, and the one function
- * made of them alone: each is one call that takes the organization's clock row first, as every commit does, so that none
- * of them ever crosses another.
+ * Pieces of the functions that change what belongs to an organization but is no kind of its stream: each is one call that takes
+ * the organization's clock row first, as every commit does, so that none of them ever crosses another.
  * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
  */
-import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { refuseAway } from './away.ts'
-import type { CallUnderClock } from './journal.ts'
 
 /**
  * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a
@@ -123,33 +120,4 @@ export function storeResponseAbout(subject: string): string {
               (p_response->>'status')::int as status, ${subject} as subject_id,
               p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed`)}
   end if;`
-}
-
-/**
- * Stores the response to a request that committed nothing and may come again under its Idempotency-Key: 'done', or 'replayed' when the
- * key has one already. It takes the clock row as every commit does: a twin that found something to change either sees this
- * response, or is seen.
- */
-export const storeResponseFunction: SchemaFunction = schemaFunction(
-  'store_response',
-  {
-    arguments: 'p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb',
-    returns: 'text',
-  },
-  `begin
-  ${lockClock}
-  ${replayed}
-  ${storeResponseAbout('p_subject_id')}
-  return 'done';
-end;`,
-)
-
-/** Stores a response about `subjectId`, in the words of `http/idempotency.ts`, as of the timestamp `now`. */
-export function storeResponse(
-  callUnderClock: CallUnderClock,
-  organizationId: string,
-  about: { readonly subjectId: string; readonly now: string; readonly response: string },
-): Promise<'done' | 'replayed'> {
-  const { subjectId, now, response } = about
-  return callUnderClock(storeResponseFunction, [organizationId, subjectId, now, response])
 }

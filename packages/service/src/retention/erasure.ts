@@ -3,7 +3,7 @@
  * after 24 hours.
  */
 import type { Pool } from 'pg'
-import { storedForMilliseconds } from '../http/idempotency.ts'
+import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
 import { reference } from '../journal/body.ts'
 import { uncountResponses } from '../journal/sql-fragments.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'

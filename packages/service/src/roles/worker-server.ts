@@ -4,8 +4,9 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { whetherAnswers } from '../db/ping.ts'
 import { kinds } from '../desk/index.ts'
-import { createHealth, healthPart, whetherAnswers } from '../http/health.ts'
+import { createHealth, healthPart } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
 import { systemClock } from '../kernel/timestamps.ts'

@@ -1,6 +1,6 @@
 /** Endpoints in the database: reading them, and the calls that change them. */
 import type { Database } from '../db/fair-pool.ts'
-import type { Sealed } from '../http/idempotency.ts'
+import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {

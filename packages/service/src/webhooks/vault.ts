@@ -4,7 +4,7 @@
  * that processes that hold that one alone can read it too.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { encodeResponse, type Sealed } from '../http/idempotency.ts'
+import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
 

@@ -4,7 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
-import { encodeResponse, type Sealed } from '../../http/idempotency.ts'
+import { encodeResponse, type Sealed } from '../../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../../journal/change.ts'
 import { noSuch, type Problem, problem } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'

@@ -1,0 +1,31 @@
+/** Whether a database answers. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { cached } from '../kernel/cached.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+
+/** How long an answer is believed, in milliseconds. */
+const goodFor = 1_000
+/** How long the database may take to answer, in milliseconds: one that vanished in silence never does. */
+const answersWithin = 2_000
+
+/** Asks the database once a second at most. */
+export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
+  const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
+    clock,
+    goodFor,
+  })
+  return async () => {
+    const over = new AbortController()
+    const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
+    const inTime = await Promise.race([
+      ask().then(
+        () => true,
+        () => false,
+      ),
+      late,
+    ])
+    over.abort()
+    return inTime
+  }
+}
