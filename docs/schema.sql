@@ -725,7 +725,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_6d0cae4eabfb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_3a56758caa81(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -784,7 +784,7 @@ begin
   -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
   if p_changes ? 'idempotency' then
-    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
+    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'reason', 'replayed')) into v_found
       from (select p_organization_id as organization_id, k.subject_id, k.api_key_id, k.method, k.path, k.key
           from jsonb_to_recordset(p_changes->'idempotency') as k(subject_id uuid, api_key_id uuid, method text, path text, key text) where k.subject_id = any(array[k.subject_id]) offset 0) i
       cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
@@ -1030,7 +1030,7 @@ begin
   -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
 
   if p_changes ? 'teammate_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from teammates t where t.organization_id = r.organization_id
@@ -1042,7 +1042,7 @@ begin
   end if;
 
   if p_changes ? 'customer_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'email', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'email', 'existingId', t.id))
       into v_found from (select p_organization_id as organization_id, k.id, k.email
           from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, email text) where k.id = any(array[k.id]) offset 0) r
       join customers t on t.organization_id = r.organization_id and t.email = r.email and t.id <> r.id
@@ -1058,7 +1058,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
       into v_found from (select p_organization_id as organization_id, k.id, k.external_id
           from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
       join customers t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
@@ -1077,7 +1077,7 @@ begin
   end if;
 
   if p_changes ? 'customer_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from customers t where t.organization_id = r.organization_id
@@ -1089,7 +1089,7 @@ begin
   end if;
 
   if p_changes ? 'conversation_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
       into v_found from (select p_organization_id as organization_id, k.id, k.external_id
           from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
       join conversations t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
@@ -1108,7 +1108,7 @@ begin
   end if;
 
   if p_changes ? 'conversation_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
           from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
@@ -1125,7 +1125,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
           from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
@@ -1145,7 +1145,7 @@ begin
   end if;
 
   if p_changes ? 'conversation_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from conversations t where t.organization_id = r.organization_id
@@ -1157,7 +1157,7 @@ begin
   end if;
 
   if p_changes ? 'conversation_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'conversation_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null)
@@ -1170,7 +1170,7 @@ begin
   end if;
 
   if p_changes ? 'conversation_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'conversation_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
           and t.removed_at is null)
@@ -1183,7 +1183,7 @@ begin
   end if;
 
   if p_changes ? 'message_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
           from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
@@ -1200,7 +1200,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'author'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
       into v_found from (select p_organization_id as organization_id, k.id, k.author_id
           from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
@@ -1217,7 +1217,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
           from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
@@ -1237,7 +1237,7 @@ begin
   end if;
 
   if p_changes ? 'message_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from messages t where t.organization_id = r.organization_id
@@ -1249,7 +1249,7 @@ begin
   end if;
 
   if p_changes ? 'message_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.conversation_id = r.target
           and t.removed_at is null)
@@ -1262,7 +1262,7 @@ begin
   end if;
 
   if p_changes ? 'message_author_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.author_id = r.target
           and t.removed_at is null)
@@ -1275,7 +1275,7 @@ begin
   end if;
 
   if p_changes ? 'message_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'message_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null)
@@ -1288,7 +1288,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
       into v_found from (select p_organization_id as organization_id, k.id, k.external_id
           from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
       join tickets t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
@@ -1307,7 +1307,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
@@ -1324,7 +1324,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
@@ -1341,7 +1341,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
           from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
@@ -1361,7 +1361,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from tickets t where t.organization_id = r.organization_id
@@ -1373,7 +1373,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null)
@@ -1386,7 +1386,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.conversation_id = r.target
           and t.removed_at is null)
@@ -1399,7 +1399,7 @@ begin
   end if;
 
   if p_changes ? 'ticket_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.assignee_id = r.target
           and t.removed_at is null)
@@ -1412,7 +1412,7 @@ begin
   end if;
 
   if p_changes ? 'booking_unique' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
       into v_found from (select p_organization_id as organization_id, k.id, k.external_id
           from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
       join bookings t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
@@ -1431,7 +1431,7 @@ begin
   end if;
 
   if p_changes ? 'booking_references' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
           from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
@@ -1448,7 +1448,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'assigneeId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
           from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
@@ -1465,7 +1465,7 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
       into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
           from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
       where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
@@ -1485,7 +1485,7 @@ begin
   end if;
 
   if p_changes ? 'booking_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from bookings t where t.organization_id = r.organization_id
@@ -1497,7 +1497,7 @@ begin
   end if;
 
   if p_changes ? 'booking_customer_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null)
@@ -1510,7 +1510,7 @@ begin
   end if;
 
   if p_changes ? 'booking_assignee_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.assignee_id = r.target
           and t.removed_at is null)
@@ -1523,7 +1523,7 @@ begin
   end if;
 
   if p_changes ? 'booking_conversation_id_referring' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
       where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.conversation_id = r.target
           and t.removed_at is null)
@@ -1548,7 +1548,7 @@ begin
   if p_changes ? 'inserts' then
     select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
       from kind_counters k where k.organization_id = p_organization_id;
-    select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
+    select jsonb_agg(jsonb_build_object('id', g.id, 'reason', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
       into v_found from (
         select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
             when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond

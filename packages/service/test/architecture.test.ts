@@ -22,10 +22,31 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   pages: ['kernel', 'http'],
   'kinds/model': ['kernel', 'db', 'journal', 'openapi'],
   'kinds/docs': ['kernel', 'openapi', 'kinds/model'],
-  'kinds/http': ['kernel', 'db', 'journal', 'auth', 'http', 'openapi', 'kinds/model', 'kinds/docs'],
+  'kinds/http': [
+    'kernel',
+    'admission',
+    'db',
+    'journal',
+    'auth',
+    'http',
+    'openapi',
+    'kinds/model',
+    'kinds/docs',
+  ],
   desk: ['kernel', 'db', 'kinds/model'],
-  delivery: ['kernel', 'db', 'journal', 'auth'],
-  webhooks: ['kernel', 'db', 'journal', 'auth', 'idempotency', 'http', 'openapi', 'kinds/model', 'kinds/docs', 'delivery'],
+  delivery: ['kernel', 'admission', 'db', 'journal', 'auth'],
+  webhooks: [
+    'kernel',
+    'db',
+    'journal',
+    'auth',
+    'idempotency',
+    'http',
+    'openapi',
+    'kinds/model',
+    'kinds/docs',
+    'delivery',
+  ],
   'auth/keys': [
     'kernel',
     'db',
@@ -171,9 +192,18 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
 
 test('the machinery knows no kind by name', () => {
   const machinery = sources.filter(({ room }) =>
-    ['db', 'journal', 'auth', 'idempotency', 'http', 'kinds/model', 'kinds/docs', 'kinds/http', 'openapi', 'pages'].includes(
-      room,
-    ),
+    [
+      'db',
+      'journal',
+      'auth',
+      'idempotency',
+      'http',
+      'kinds/model',
+      'kinds/docs',
+      'kinds/http',
+      'openapi',
+      'pages',
+    ].includes(room),
   )
   const naming = machinery.filter(({ text }) =>
     new RegExp(`['"\`.](${kindNames.join('|')})['"\`.]`).test(withoutComments(text)),

@@ -1,4 +1,5 @@
 /** SQL that makes deliveries: the one insert of them, and what the commit function does with the events of a commit. */
+import { largeBeyond } from '../admission/large-work.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
@@ -31,9 +32,6 @@ export function insertDeliveries(values: {
         ${from};`
 }
 
-/** Deliveries that a commit makes itself at most. */
-const deliveriesAtMost = 1_000
-
 /**
  * A delivery of each event of a commit for each endpoint that is active and subscribed now, under the clock row that a disabling takes
  * too. A part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`,
@@ -42,10 +40,10 @@ const deliveriesAtMost = 1_000
 export const deliverEvents = `select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  -- More than ${deliveriesAtMost} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
+  -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
   -- organization can commit meanwhile.
-  if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
-    select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
+  if cardinality(v_events) > ${largeBeyond.deliveries} / cardinality(v_webhooks) then
+    select sum(t.count) > ${largeBeyond.deliveries} into v_large from webhooks w
       join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
+import { largeBeyond } from '../admission/large-work.ts'
 import { LimitExceeded, type Limited } from '../admission/limit-exceeded.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { searchParameters } from './replies.ts'
@@ -40,8 +41,6 @@ export const admissionLimits: AdmissionLimits = {
 const uncounted = 16 * 1024
 /** Bytes that a stream holds, however much it sends. */
 const streamed = mebibyte
-/** Bytes of a response from which on the offload thread makes it. */
-const largeResponse = mebibyte
 
 /** What is held, for the metrics. */
 interface AdmissionStanding {
@@ -153,7 +152,7 @@ export class RequestAdmission {
     // What may wait for changes hears of them here alone, and a HEAD has nothing to send.
     request.offloaded =
       request.method === 'GET' &&
-      this.#sizes.known(organizationId, route) >= largeResponse &&
+      this.#sizes.known(organizationId, route) >= largeBeyond.responseBytes &&
       !searchParameters(request).has('wait')
     return Math.min(this.#sizes.expected(organizationId, route), this.#largest)
   }

@@ -3,6 +3,7 @@
  * checked and their bytes arrive, and what comes back is sent as it is. So none of them holds up the event loop that serves everybody.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
+import { largeBeyond } from '../admission/large-work.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
 import { forwardedHeaders } from './origin.ts'
@@ -40,13 +41,10 @@ export interface OffloadedResponse {
  */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/** Bytes of a body beyond which it is offloaded. Most objects are smaller, and the worst that 32 KiB can hold takes 12 ms here (decision 25). */
-const offloadedFrom = 32 * 1024
-
 /** Whether the thread reads this body. Routes that read theirs by themselves say so: what they do with few bytes may be much. */
 export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
-  return bytes.length > offloadedFrom || (readsBody !== undefined && !readsBody.isLight(bytes))
+  return bytes.length > largeBeyond.bodyBytes || (readsBody !== undefined && !readsBody.isLight(bytes))
 }
 
 /** Of one connection, and not of the request. */

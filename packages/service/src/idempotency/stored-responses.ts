@@ -76,7 +76,10 @@ export function encodeResponse(
   return JSON.stringify({
     ...columns,
     ...('sealed' in response
-      ? { sealed: response.sealed.bytes.toString('hex'), sealed_with: response.sealed.keyCheck.toString('hex') }
+      ? {
+          sealed: response.sealed.bytes.toString('hex'),
+          sealed_with: response.sealed.keyCheck.toString('hex'),
+        }
       : { body: response.body }),
   })
 }

@@ -10,6 +10,7 @@
  * of its endpoints and keys do, waits in the same queue as a clock task: one at a time, here and not at a connection.
  */
 import type { DatabaseError } from 'pg'
+import { largeBeyond } from '../admission/large-work.ts'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { awayCode } from './away.ts'
@@ -36,7 +37,7 @@ export interface GroupLimits {
 }
 
 export const defaultLimits: GroupLimits = {
-  changes: 32,
+  changes: largeBeyond.changes,
   organizations: 16,
   perOrganization: 2,
   calls: 4,

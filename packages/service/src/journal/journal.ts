@@ -3,6 +3,7 @@
  * together with its event, its counters and its stored response, or not at all (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
+import { largeBeyond } from '../admission/large-work.ts'
 import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
@@ -256,11 +257,9 @@ function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): n
  */
 const longestCommit = 15 * 60 * 1000
 
-/** A handful of changes is a matter of milliseconds. More, or a removal that reaches any number of rows, is not. */
-const fewChanges = 32
-
+/** A removal can reach any number of rows. */
 function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
-  if (changes.length > fewChanges) return true
+  if (changes.length > largeBeyond.changes) return true
   return changes.some(
     ({ operation, table }) => operation === 'delete' && dependentsOf(tables, table.kind).length > 0,
   )

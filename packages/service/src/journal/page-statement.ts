@@ -1,17 +1,14 @@
 /** The SQL of a page of the stream: one statement, of one table or of several in one order. */
 import { crc32 } from 'node:zlib'
+import { largeBeyond } from '../admission/large-work.ts'
 import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-query.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /**
  * What a page is for. A list has commas between its records, and as many of them as were asked for. Lines are a piece of something
- * longer, which ends earlier where it has a mebibyte: an object can have a quarter of that, and what is read and sent in one
- * piece everybody waits for (decision 25).
+ * longer, which ends earlier where it would be large: an object can have a quarter of a mebibyte.
  */
 export type PageForm = 'list' | 'lines'
-
-/** Bytes from which lines take no further record. */
-const bytesOfLines = 1024 * 1024
 
 /** The statements that read a page: of the whole stream, of a first sync, and from a watermark that a client kept. */
 export interface PageStatements {
@@ -201,7 +198,7 @@ function forms(order: string) {
   const before = `over (${order} rows unbounded preceding)`
   // Of a body that is stored elsewhere the length is known without reading it.
   const columns = `row_number() ${before} as n, sum(octet_length(s.body)) ${before} - octet_length(s.body) as bytes_before`
-  const fits = `${list.fits} and s.bytes_before < ${bytesOfLines}`
+  const fits = `${list.fits} and s.bytes_before < ${largeBeyond.responseBytes}`
   return {
     list: { ...list, taken: '$4::int' },
     lines: { between: `E'\\n'`, columns, fits, taken: `count(*) filter (where ${fits})` },

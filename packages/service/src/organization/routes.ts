@@ -1,7 +1,8 @@
 /** The routes of the organization that a key belongs to: any key reads it, one that manages keys changes it. */
-import { done } from '../kernel/outcome.ts'
+
 import { managingScope } from '../auth/scopes.ts'
 import { routesOf } from '../http/route.ts'
+import { done } from '../kernel/outcome.ts'
 import { inputs } from '../kinds/docs/kind-schemas.ts'
 import { recordSchema } from '../kinds/docs/shown-field.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'

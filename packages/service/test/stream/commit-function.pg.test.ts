@@ -145,7 +145,9 @@ test('numbers have no gaps: not from several processes, nor from what is refused
   const outcomes = await Promise.all(
     (await Promise.all(wanted)).map((change, n) => writers[n % 4]!.commit(organizationId, change)),
   )
-  const bodies = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? [JSON.parse(outcome.value)] : []))
+  const bodies = outcomes.flatMap((outcome) =>
+    outcome.outcome === 'done' ? [JSON.parse(outcome.value)] : [],
+  )
   const numbers = bodies.map(({ number }) => number).sort((a, b) => a - b)
   expect(numbers).toEqual(Array.from({ length: 64 }, (_, n) => n + 1))
 

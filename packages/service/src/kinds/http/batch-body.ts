@@ -4,6 +4,7 @@
  * one body of an object may.
  */
 import { readJson } from '@deskwire/sdk/json'
+import { largeBeyond } from '../../admission/large-work.ts'
 import {
   type BodyFault,
   deepestNesting,
@@ -23,8 +24,8 @@ export const batchLimit = 1_000
 /** Bytes of a batch's body: 16 MiB. */
 export const batchBodyLimit = 16 * 1024 * 1024
 
-/** Bytes of a light batch: the most objects that they can create take as long as the worst body of an object that is read where it came. */
-const lightBytes = 4_096
+/** A byte of a batch can take so many times as long as one of an object: the most objects that a batch of 4 KiB can create take as long as the worst 32 KiB. */
+const timesAsLong = 8
 
 /** Bytes of one item: as many as the body of an object by itself may have. */
 const itemBytes = 1024 * 1024
@@ -70,7 +71,9 @@ interface Outline {
  * write objects that are large; the word is not looked for behind escapes.
  */
 export function isLightBatch(bytes: Buffer): boolean {
-  return bytes.length <= lightBytes && !bytes.includes('upsert') && !bytes.includes('\\')
+  return (
+    bytes.length * timesAsLong <= largeBeyond.bodyBytes && !bytes.includes('upsert') && !bytes.includes('\\')
+  )
 }
 
 /** Parses a batch, item by item and in turns. */

@@ -23,7 +23,10 @@ import { parsePatch } from '../model/validate.ts'
 import type { SentItem } from './batch-body.ts'
 
 /** The object that an item is about with what becomes of it, or why the item is left out. */
-type ItemOutcome = Result<{ readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' }, Problem>
+type ItemOutcome = Result<
+  { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' },
+  Problem
+>
 
 /** An existing object as an item of an upsert leaves it: a PATCH that may repeat what only a creation can set. */
 function upserted(

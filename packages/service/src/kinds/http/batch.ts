@@ -43,9 +43,7 @@ export function createBatch(services: ChangeServices): Batch {
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
         if (planned.length === 0) {
-          const [about = null] = plan.outcomes.flatMap((item) =>
-            item.ok ? [item.value.id] : [],
-          )
+          const [about = null] = plan.outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
           return { outcome: 'unchanged', value: answer, about }
         }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
@@ -56,7 +54,8 @@ export function createBatch(services: ChangeServices): Batch {
         })
         if (outcome.outcome === 'done') return done(answer)
         if (outcome.outcome !== 'refused') return outcome
-        for (const [index, problem] of lasting(planned, outcome.error, operation)) refusals.set(index, problem)
+        for (const [index, problem] of lasting(planned, outcome.error, operation))
+          refusals.set(index, problem)
         return null
       })
       return result ?? refused(tooBusy)

@@ -4,10 +4,7 @@ import { noSuch, type Problem, problem, validationFailed } from '../../kernel/er
 import type { Kind } from './kind.ts'
 
 /** The problem of a change that another row, or a limit, does not allow. */
-export function refusalProblem(
-  kind: Kind,
-  refusal: Exclude<Refusal, { reason: 'conflict' }>,
-): Problem {
+export function refusalProblem(kind: Kind, refusal: Exclude<Refusal, { reason: 'conflict' }>): Problem {
   switch (refusal.reason) {
     case 'duplicate':
       return duplicate(kind, refusal.field, refusal.existingId)
