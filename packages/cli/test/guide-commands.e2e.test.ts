@@ -192,6 +192,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['const verdict', 'here'],
   ],
   'packages/service/README.md': [['import', 'here']],
+  'packages/testbed/README.md': [['await using', needs('testService', 'it is how tests begin')]],
 }
 
 const documents = filesEndingIn(['.md']).filter((file) =>
