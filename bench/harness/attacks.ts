@@ -2,8 +2,9 @@
  * What one organization can do at full force to the process that others use too. Each attack is a number of connections, all
  * busy all the time; what of it is lawful is to be done, and what is not to be refused, at nobody else's cost.
  */
+
+import type { EmbeddedConnection } from '../../packages/embedded-postgres/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import type { EmbeddedConnection } from '../../packages/service/src/db/embedded/index.ts'
 import type { PlainRequest } from './plain-client.ts'
 
 /** What an attack is made with: an organization that has what `prepareAttacker` gave it. */

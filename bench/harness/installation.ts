@@ -8,8 +8,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createOrganization, systemClock } from '@deskwire/service'
 import type { Pool } from 'pg'
+import type { EmbeddedConnection } from '../../packages/embedded-postgres/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import { type EmbeddedConnection, findEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 
 /** `deskwire`, to be run by Node. */
@@ -144,7 +145,7 @@ async function installIn(
   remove: () => Promise<void>,
 ): Promise<Installation> {
   const service = await startService(dataDir, flags)
-  const connection = await findEmbedded(dataDir)
+  const connection = await embedded.find(dataDir)
   if (connection === null) throw new Error(`no database runs on ${dataDir}`)
   const pool = createPool(connection, { max: 4, onIdleError: () => {} })
   return {

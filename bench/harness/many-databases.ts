@@ -1,7 +1,7 @@
 /** One PostgreSQL server with any number of databases in it: a hundred servers would need a hundred times its memory. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
@@ -15,7 +15,7 @@ export async function openMany(count: number) {
   await using stack = new AsyncDisposableStack()
   const { dataDir, remove } = await temporaryDirectory()
   stack.defer(remove)
-  const open = () => startEmbedded({ dataDir, log: () => {} })
+  const open = () => embedded.start({ dataDir })
   const made = await open()
   await writeFile(join(made.dataDir, 'postgres', 'local.conf'), `max_connections = ${100 + count * 20}\n`)
   await made.stop()

@@ -73,7 +73,9 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   await install(sdk, [pathOf(tarballs, '@deskwire/sdk'), '@types/node@26.6.6'])
   const embedding = join(scratch, 'embedding')
   makeProject(embedding)
-  const embedded = ['@deskwire/sdk', '@deskwire/service'].map((name) => pathOf(tarballs, name))
+  const embedded = ['@deskwire/sdk', '@deskwire/embedded-postgres', '@deskwire/service'].map((name) =>
+    pathOf(tarballs, name),
+  )
   await install(embedding, [...embedded, '@types/node@26.6.6'])
   const whole = join(scratch, 'whole')
   makeProject(whole)
@@ -97,7 +99,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       },
     }
   })
-  const typed = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/service'].map(
+  const typed = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/embedded-postgres', '@deskwire/service'].map(
     (name): Trial => ({
       name: `${name}: are the types wrong? (ES modules)`,
       async run() {

@@ -5,7 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-import { type EmbeddedDatabase, startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import type { SchemaFunction } from '../../packages/service/src/db/migration.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
@@ -43,7 +44,7 @@ export async function install(options: {
   readonly unlocked: boolean
 }): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-torture-'))
-  let database = await startEmbedded({ dataDir, log: () => {} })
+  let database = await embedded.start({ dataDir })
   let pool = openPool(database)
   let seed = options.seed
   let running: { child: ChildProcess; url: string }[] = []
@@ -118,7 +119,7 @@ export async function install(options: {
       await Promise.all(victims.map(({ child }) => kill(child)))
       await pool.end()
       await database.stop()
-      database = await startEmbedded({ dataDir, log: () => {} })
+      database = await embedded.start({ dataDir })
       pool = openPool(database)
       await Promise.all(victims.map(startService))
     },

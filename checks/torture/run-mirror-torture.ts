@@ -9,9 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Mirror } from '@deskwire/mirror'
 import { createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
+import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/index.ts'
 import { differencesByHand } from '../../packages/mirror/test/by-hand.ts'
 import { type Address, places, storeAt } from '../../packages/mirror/test/stores.ts'
-import { type EmbeddedDatabase, startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
 import { dice } from '../../packages/testbed/load.ts'
 import { install } from './installation.ts'
@@ -158,7 +159,7 @@ async function fileTarget(store: 'SQLite' | 'DuckDB'): Promise<Target> {
 /** A server of its own, behind an address that stays. */
 async function postgresTarget(): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-mirror-'))
-  const start = () => startEmbedded({ dataDir, log: () => {} })
+  const start = () => embedded.start({ dataDir })
   let database: EmbeddedDatabase = await start()
   const front = await passOn(() => join(database.connection.host, `.s.PGSQL.${database.connection.port}`))
   const { user, database: name } = database.connection

@@ -1,7 +1,7 @@
 /** Holds commits up in their middle: stops the server process that runs one, and lets it go on a little later. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { processesOf } from '../../packages/service/src/db/embedded/processes.ts'
+import { processesOf } from '../../packages/embedded-postgres/src/processes.ts'
 
 /** How many looks for a commit under way one stall takes at most. */
 const looks = 200

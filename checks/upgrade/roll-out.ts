@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newToken } from '../../packages/service/src/auth/token.ts'
-import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { faultOf, type Hook, startHooks } from '../../packages/testbed/arrivals.ts'
 import { eventually } from '../../packages/testbed/eventually.ts'
@@ -60,7 +60,7 @@ export async function rollOut(options: {
   say(`${revision} is made ready`)
   const before = releaseOf(revision)
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-upgrade-'))
-  const database = await startEmbedded({ dataDir: join(directory, 'data'), log: () => {} })
+  const database = await embedded.start({ dataDir: join(directory, 'data') })
   await using hooks = await startHooks()
   await using processes = createProcesses(socketUrl(database.connection), hooks.settings)
   const pool = createPool(database.connection, { max: 2, onIdleError: () => {} })

@@ -3,7 +3,7 @@
  * and a worker that share that database by its URL. Whatever was shot is started again.
  */
 import type { Pool } from 'pg'
-import { processesOf } from '../service/src/db/embedded/processes.ts'
+import { processesOf } from '../embedded-postgres/src/processes.ts'
 import { eventually } from './eventually.ts'
 import { type Call, dice, type Load } from './load.ts'
 import { install } from './process.ts'

@@ -1,12 +1,9 @@
 /** An embedded PostgreSQL server that may be killed and comes again at the same address. */
 import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { EmbeddedConnection, EmbeddedDatabase } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
-import {
-  type EmbeddedConnection,
-  type EmbeddedDatabase,
-  startEmbedded,
-} from '../service/src/db/embedded/index.ts'
+import { embedded } from '../service/src/db/embedded.ts'
 import { createPool } from '../service/src/db/pool.ts'
 import { socketUrl } from './services.ts'
 
@@ -34,7 +31,7 @@ export async function openServer(home: string): Promise<EmbeddedServer> {
   let pool = connect()
 
   async function begin(): Promise<EmbeddedDatabase> {
-    const started = await startEmbedded({ dataDir, log: () => {} })
+    const started = await embedded.start({ dataDir })
     await rm(socket, { force: true })
     await symlink(started.connection.host, socket)
     return started

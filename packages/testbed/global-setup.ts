@@ -6,14 +6,11 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import type { EmbeddedConnection, EmbeddedDatabase } from '@deskwire/embedded-postgres'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import {
-  type EmbeddedConnection,
-  type EmbeddedDatabase,
-  startEmbedded,
-} from '../service/src/db/embedded/index.ts'
-import { ADMIN_ROLE } from '../service/src/db/embedded/settings.ts'
+import { ADMIN_ROLE } from '../embedded-postgres/src/settings.ts'
+import { embedded } from '../service/src/db/embedded.ts'
 import { migrate } from '../service/src/db/migrate.ts'
 import { createPool } from '../service/src/db/pool.ts'
 import { schemaOf } from '../service/src/schema.ts'
@@ -70,13 +67,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Makes a data directory, brings its schema up to date, and starts the database on a copy of it. */
 async function startCopy(installed: string, copy: string): Promise<EmbeddedDatabase> {
   const log = () => {}
-  const made = await startEmbedded({ dataDir: installed, log })
+  const made = await embedded.start({ dataDir: installed, log })
   const pool = createPool(made.connection, { max: 1, onIdleError: log })
   await migrate(pool, schemaOf())
   await pool.end()
   await made.stop()
   await promisify(execFile)('cp', ['-Rp', installed, copy])
-  return startEmbedded({ dataDir: copy, log })
+  return embedded.start({ dataDir: copy, log })
 }
 
 /**

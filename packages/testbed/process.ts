@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Pool } from 'pg'
 import { inject } from 'vitest'
+import { processesOf } from '../embedded-postgres/src/processes.ts'
 import { newToken } from '../service/src/auth/token.ts'
-import { findEmbedded } from '../service/src/db/embedded/index.ts'
-import { processesOf } from '../service/src/db/embedded/processes.ts'
+import { embedded } from '../service/src/db/embedded.ts'
 import { createPool } from '../service/src/db/pool.ts'
 import { eventually } from './eventually.ts'
 import { createServices, type Environment, kill, type ServiceProcess, socketUrl } from './services.ts'
@@ -52,7 +52,7 @@ export async function install(settings: Environment = {}): Promise<Installation>
   }
 
   async function connection() {
-    const found = await findEmbedded(dataDir)
+    const found = await embedded.find(dataDir)
     if (found === null) throw new Error('no database runs')
     return found
   }

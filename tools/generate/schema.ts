@@ -6,7 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { createPool, type endPool } from '../../packages/service/src/db/pool.ts'
 import { kinds } from '../../packages/service/src/desk/index.ts'
@@ -78,7 +78,7 @@ const tables: Readonly<Record<string, string>> = {
 /** Makes a database, migrates it, shows its schema and removes it. */
 export async function schemaPage(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-schema-'))
-  const database = await startEmbedded({ dataDir, log: () => {} })
+  const database = await embedded.start({ dataDir })
   try {
     const pool = createPool(database.connection, { max: 1, onIdleError: () => {} })
     try {

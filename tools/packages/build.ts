@@ -12,7 +12,7 @@ import { publishedManifest, type Release } from './manifest.ts'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The packages that are published, by their folders, each after those that it depends on. */
-export const packages = ['sdk', 'mirror', 'service', 'cli'] as const
+export const packages = ['sdk', 'mirror', 'embedded-postgres', 'service', 'cli'] as const
 
 /** What a package publishes beside its code, where it has it. */
 const beside = ['README.md', 'vectors', 'assets'] as const

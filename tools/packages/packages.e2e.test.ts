@@ -30,6 +30,7 @@ const project = mkdtempSync(join(tmpdir(), 'deskwire-packages-'))
 const installed = {
   sdk: '@deskwire/sdk',
   mirror: '@deskwire/mirror',
+  'embedded-postgres': '@deskwire/embedded-postgres',
   service: '@deskwire/service',
   cli: 'deskwire',
 } as const

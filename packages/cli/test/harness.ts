@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { processesOf, signal } from '../../service/src/db/embedded/processes.ts'
+import { processesOf, signal } from '../../embedded-postgres/src/processes.ts'
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 const cli = join(root, 'packages/cli/src/main.ts')

@@ -1,5 +1,6 @@
 /** What works on an installation without running it: commands load this alone, in half the time of the whole service. */
 
+export { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 export type { KeyRecord } from './auth/keys/api-key.ts'
 export { listKeys, revokeKey } from './auth/keys/operator.ts'
 export { scopeNames } from './auth/scopes.ts'
@@ -19,7 +20,7 @@ export {
 export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './databases/moves/move.ts'
 export { askDatabaseClock } from './db/clock.ts'
 export { DatabasesError } from './db/databases.ts'
-export { EmbeddedDatabaseError, hasEmbeddedDatabase } from './db/embedded/index.ts'
+export { embedded } from './db/embedded.ts'
 export { explainDatabaseFailure } from './db/failure.ts'
 export { MigrationError, migrate } from './db/migrate.ts'
 export { openDatabaseBeside } from './db/open.ts'

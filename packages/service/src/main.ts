@@ -1,12 +1,12 @@
 /** Starting and stopping: the database, the schema, the roles; SIGTERM shuts down. */
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from './config.ts'
 import { createDirectory } from './databases/directory.ts'
 import { createMoveFinisher } from './databases/moves/finish.ts'
 import { askDatabaseClock } from './db/clock.ts'
-import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { explainFailureOf } from './db/failure.ts'
 import { type OpenDatabase, openDatabases } from './db/open.ts'
 import { PoolerError } from './db/pooler.ts'

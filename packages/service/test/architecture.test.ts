@@ -355,7 +355,7 @@ describe('SQL', () => {
 
 test('time comes from a clock', () => {
   const reading = violations(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/)
-  expect(reading.filter((path) => !path.startsWith('db/embedded/'))).toEqual(['kernel/timestamps.ts'])
+  expect(reading).toEqual(['kernel/timestamps.ts'])
 })
 
 test('one place opens connections to receivers, to addresses that were checked', () => {
@@ -384,7 +384,7 @@ test('nothing prints but the log and the start', () => {
 test('functions that are made again and again are named before they are assigned to a property (decision 22)', () => {
   const assigned = /\.#?\w+ (\?\?)?= (async )?((\([^()]*\)(: [^=]+)?|\w+) =>|function\b)/
   // Once in a process each.
-  const once = ['db/embedded/hold.ts', 'http/unknown-address.ts']
+  const once = ['http/unknown-address.ts']
   expect(violations(assigned)).toEqual(once)
 })
 
@@ -393,12 +393,25 @@ test('one file adds the steps that a request passes', () => {
   expect(violations(adding)).toEqual(['http/pipeline.ts'])
 })
 
+test('the launcher of the embedded PostgreSQL knows nothing of the service', () => {
+  const launcher = fileURLToPath(new URL('../../embedded-postgres/src', import.meta.url))
+  const imported = readdirSync(launcher).flatMap((name) =>
+    [...readFileSync(join(launcher, name), 'utf8').matchAll(/(?:from |import\()'([^']+)'/g)].map(
+      ([, from]) => from,
+    ),
+  )
+  expect(imported.length).toBeGreaterThan(50)
+  expect([...new Set(imported)].filter((from) => !/^(node:|\.\/[\w-]+\.ts$)/.test(from ?? ''))).toEqual([
+    'pg',
+  ])
+})
+
 test('one place reads JSON, in every package', () => {
   const packages = fileURLToPath(new URL('../../', import.meta.url))
   const reading = readdirSync(packages, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[^/]+\/src\/.*\.tsx?$/.test(path))
     // The launcher stands alone, and reads files that it or its packages wrote, whose names have no escapes.
-    .filter((path) => !path.startsWith('service/src/db/embedded/'))
+    .filter((path) => !path.startsWith('embedded-postgres/src/'))
     .filter((path) =>
       /JSON\.parse\b|\.json\(\)/.test(withoutComments(readFileSync(join(packages, path), 'utf8'))),
     )

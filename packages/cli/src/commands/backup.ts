@@ -1,4 +1,4 @@
-import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service/administration'
+import { backUp, embedded, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
@@ -25,7 +25,7 @@ Example:
     const [file] = words
     if (file === undefined) throw new UsageError('backup needs the name of a file to write')
     // A command would make an empty one otherwise.
-    if (isEmbedded(config) && !hasEmbeddedDatabase(config.dataDir)) {
+    if (isEmbedded(config) && !embedded.has(config.dataDir)) {
       throw new CommandFailure(`there is no database in ${config.dataDir}: name its home with --data-dir`)
     }
     await withDatabase({ config, database }, async ({ pool }) => {

@@ -8,7 +8,7 @@ import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { syncDirectory } from '../db/embedded/datadir.ts'
+import { syncDirectory } from '@deskwire/embedded-postgres'
 import { BackupError, checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** A restore into the embedded database: into a new one, which takes the place of what is there when it is whole. */
 import type { Logger } from 'pino'
-import { startReplacement } from '../db/embedded/index.ts'
+import { embedded } from '../db/embedded.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { loadEncryptionKey } from '../webhooks/secrets.ts'
 import { BackupError } from './format.ts'
@@ -22,7 +22,7 @@ export async function restoreEmbedded(
   backup: CheckedBackup,
   { replace, log, ...options }: EmbeddedRestoreOptions,
 ): Promise<RestoreSummary & { readonly movedTo: string | null }> {
-  await using replacement = await startReplacement({
+  await using replacement = await embedded.startReplacement({
     dataDir: config.dataDir,
     replace,
     log: (level, message, fields) => log[level](fields ?? {}, message),

@@ -8,7 +8,7 @@ import {
   type NamedDatabase,
   readDatabases,
 } from './databases.ts'
-import { findEmbedded, startEmbedded } from './embedded/index.ts'
+import { embedded } from './embedded.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool, isPooled } from './pool.ts'
 import { PoolerError, requireSessions } from './pooler.ts'
 
@@ -106,20 +106,20 @@ async function openDatabase(
     await requireSessions(address)
     return openServer(null, address, log)
   }
-  const embedded = await startEmbedded({
+  const server = await embedded.start({
     dataDir: config.dataDir,
     log: (level, message, fields) => log[level](fields ?? {}, message),
   })
-  const pool = createPool(embedded.connection, { max: connections, onIdleError: reportTo(log) })
+  const pool = createPool(server.connection, { max: connections, onIdleError: reportTo(log) })
   return {
     name: null,
     pool,
     sessions: pool,
-    address: embedded.connection,
-    lost: embedded.lost,
+    address: server.connection,
+    lost: server.lost,
     async close() {
       await endPool(pool)
-      await embedded.stop()
+      await server.stop()
     },
   }
 }
@@ -137,7 +137,7 @@ export async function openDatabaseBeside(
     const databaseUrl = address.directUrl ?? address.url
     return openDatabase({ ...config, databaseUrl, databaseDirectUrl: null }, log)
   }
-  const running = await findEmbedded(config.dataDir)
+  const running = await embedded.find(config.dataDir)
   if (running === null) return openDatabase(config, log)
   const pool = createPool(running, { max: 2, onIdleError: () => {} })
   return {

@@ -5,12 +5,13 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from '../config.ts'
 import { askDatabaseClock } from '../db/clock.ts'
 import { DatabasesError, databasesSetting } from '../db/databases.ts'
-import { EmbeddedDatabaseError, hasEmbeddedDatabase } from '../db/embedded/index.ts'
+import { embedded } from '../db/embedded.ts'
 import { namedDatabases, type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
@@ -155,8 +156,8 @@ async function open(
   log: Logger,
   tell: (finding: Finding) => void,
 ): Promise<OpenDatabase | null> {
-  const embedded = config.databaseUrl === null && config.databaseDirectUrl === null
-  if (embedded && !hasEmbeddedDatabase(config.dataDir)) {
+  const isEmbedded = config.databaseUrl === null && config.databaseDirectUrl === null
+  if (isEmbedded && !embedded.has(config.dataDir)) {
     tell(
       findingsOf('database').warning(
         `there is none in ${resolve(config.dataDir)}`,

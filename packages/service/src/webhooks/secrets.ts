@@ -12,7 +12,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createPrivate, syncDirectory } from '../db/embedded/datadir.ts'
+import { createPrivate, syncDirectory } from '@deskwire/embedded-postgres'
 
 /** Bytes of a key for AES-256. */
 const keyLength = 32

@@ -1,12 +1,12 @@
 /** How the worker of role `all` ends: on SIGTERM, and with its parent. What it leaves is due. */
 import { expect, test } from 'vitest'
+import { processesOf } from '../../../embedded-postgres/src/processes.ts'
 import { duplicates, type Hooks, startHooks } from '../../../testbed/arrivals.ts'
 import { standing } from '../../../testbed/delivery-audit.ts'
 import { createCustomers } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { install } from '../../../testbed/process.ts'
 import { type ServiceProcess, workerOf } from '../../../testbed/services.ts'
-import { processesOf } from '../../src/db/embedded/processes.ts'
 
 /** Answers nobody before `open` is called. */
 function gate() {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { processesOf } from '../../../embedded-postgres/src/processes.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -15,9 +16,7 @@ import { testService } from '../../../testbed/service.ts'
 import { createServices, kill, socketUrl } from '../../../testbed/services.ts'
 import { backUp } from '../../src/backup/index.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
-import { layoutOf } from '../../src/db/embedded/datadir.ts'
-import { findEmbedded, startEmbedded } from '../../src/db/embedded/index.ts'
-import { processesOf } from '../../src/db/embedded/processes.ts'
+import { embedded } from '../../src/db/embedded.ts'
 
 const clock = { now: () => Date.now() }
 
@@ -82,12 +81,13 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   const file = join(files.path, 'one.backup')
   await backUp(service.database.pool, clock, file)
   const dataDir = join(files.path, 'data')
-  const layout = layoutOf(dataDir)
-  const staged = layoutOf(join(dataDir, 'restore'))
+  const cluster = join(dataDir, 'postgres')
+  const staging = join(dataDir, 'restore')
+  const stagedCluster = join(staging, 'postgres')
   await using _ = {
     async [Symbol.asyncDispose]() {
-      for (const { cluster } of [staged, layout])
-        if (existsSync(cluster)) for (const pid of await processesOf(cluster)) kill(pid)
+      for (const path of [stagedCluster, cluster])
+        if (existsSync(path)) for (const pid of await processesOf(path)) kill(pid)
     },
   }
   const run = (...flags: string[]) => services.spawn(['restore', file, '--data-dir', dataDir, ...flags])
@@ -96,14 +96,14 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
     const killed = run(...flags)
     await eventually('its server runs', () => {
       if (killed.exitCode !== null) throw new Error('it was too quick')
-      return existsSync(join(staged.cluster, 'postmaster.pid'))
+      return existsSync(join(stagedCluster, 'postmaster.pid'))
     })
     killed.kill('SIGKILL')
     await outcome(killed)
   }
 
   await killMidway()
-  expect(existsSync(layout.cluster)).toBe(false)
+  expect(existsSync(cluster)).toBe(false)
   const refused = await outcome(services.spawn(['serve', '--port', '0', '--data-dir', dataDir]))
   expect(refused).toMatchObject({
     code: 1,
@@ -112,7 +112,7 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
     ),
   })
   expect(await outcome(run())).toMatchObject({ code: 0 })
-  expect(existsSync(staged.dataDir)).toBe(false)
+  expect(existsSync(staging)).toBe(false)
   const first = await contents(dataDir)
   expect(first).toMatchObject({ customers: 1 })
 
@@ -125,13 +125,13 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   expect(existsSync(join(movedTo, 'PG_VERSION'))).toBe(true)
   expect(await contents(dataDir)).toEqual({ customers: 1, epoch })
   expect(epoch).not.toBe(first.epoch)
-  expect(existsSync(staged.dataDir)).toBe(false)
-  expect(await findEmbedded(dataDir)).toBeNull()
+  expect(existsSync(staging)).toBe(false)
+  expect(await embedded.find(dataDir)).toBeNull()
   expect(await processesOf(movedTo)).toEqual([])
 })
 
 async function contents(dataDir: string): Promise<{ customers: number; epoch: number }> {
-  const database = await startEmbedded({ dataDir, log: () => {} })
+  const database = await embedded.start({ dataDir })
   const client = new Client(database.connection)
   await client.connect()
   const { rows } = await client.query(

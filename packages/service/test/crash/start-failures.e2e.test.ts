@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, escapeLiteral } from 'pg'
 import { expect, test } from 'vitest'
+import { ADMIN_ROLE } from '../../../embedded-postgres/src/settings.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { createServices, type Environment, socketUrl } from '../../../testbed/services.ts'
-import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
 
 const key = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
 

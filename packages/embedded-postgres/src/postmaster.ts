@@ -43,7 +43,7 @@ export async function startPostmaster(
   binaries: Binaries,
   socketDir: string,
 ): Promise<Postmaster> {
-  // Until the server opens its own log it writes here, not to the service's output, which it would keep open.
+  // Until the server opens its own log it writes here, not to the host's output, which it would keep open.
   await rm(layout.startLog, { force: true })
   const log = await open(layout.startLog, 'wx', 0o600)
   try {
@@ -54,7 +54,8 @@ export async function startPostmaster(
       {
         cwd: layout.cluster,
         accounts,
-        // A session of its own: the terminal's Ctrl-C goes to the service, which stops the server when it has
+        host: layout.host,
+        // A session of its own: the terminal's Ctrl-C goes to the host, which stops the server when it has
         // finished with it.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],

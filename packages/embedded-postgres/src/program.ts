@@ -8,6 +8,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Accounts } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { NamedHost, Words } from './host.ts'
 
 /**
  * What a statement has used stays with the connection's process, for the next one: glibc would return it to the kernel
@@ -35,18 +36,18 @@ export function workingDirectory(cluster: string): string {
 export async function startProgram(
   program: string,
   args: readonly string[],
-  options: { cwd: string; accounts: Accounts } & Pick<SpawnOptions, 'stdio' | 'detached'>,
+  options: { cwd: string; accounts: Accounts; host: NamedHost } & Pick<SpawnOptions, 'stdio' | 'detached'>,
 ): Promise<ChildProcess> {
-  const { accounts, ...rest } = options
+  const { accounts, host, ...rest } = options
   const child = spawn(program, args, {
     ...rest,
-    // Nothing of the service's environment: PGOPTIONS and the like would change the server.
+    // Nothing of the host's environment: PGOPTIONS and the like would change the server.
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...keptMemory },
     ...(accounts.switches ? { uid: accounts.server.uid, gid: accounts.server.gid } : {}),
   })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
-    child.once('error', (error) => reject(explain(program, error)))
+    child.once('error', (error) => reject(explain(program, error, host.words)))
   })
   return child
 }
@@ -58,7 +59,7 @@ export async function startProgram(
 export async function runProgram(
   program: string,
   args: readonly string[],
-  options: { cwd: string; accounts: Accounts; input: string },
+  options: { cwd: string; accounts: Accounts; host: NamedHost; input: string },
 ): Promise<void> {
   const { input, ...rest } = options
   const child = await startProgram(program, args, { ...rest, stdio: 'pipe' })
@@ -89,14 +90,14 @@ export function lastComplaint(output: string): string | null {
   )
 }
 
-function explain(program: string, error: Error): Error {
+function explain(program: string, error: Error, words: Words): Error {
   if (hasCode(error, 'EPERM'))
     return new EmbeddedDatabaseError(
-      'this root may not become another user, and PostgreSQL refuses to run as root: start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+      `this root may not become another user, and PostgreSQL refuses to run as root: start ${words.program} as an ordinary user, or ${words.ownServer}`,
     )
   if (hasCode(error, 'ENOENT', 'EACCES'))
     return new EmbeddedDatabaseError(
-      `${program} cannot be run here (${error.message}): it needs glibc, and a file system not mounted noexec; otherwise set DESKWIRE_DATABASE_URL`,
+      `${program} cannot be run here (${error.message}): it needs glibc, and a file system not mounted noexec; otherwise ${words.ownServer}`,
     )
   return error
 }

@@ -1,9 +1,11 @@
-// Who runs the server. PostgreSQL refuses to run as root, so a service started as root keeps the data directory
+// Who runs the server. PostgreSQL refuses to run as root, so a program started as root keeps the data directory
 // and its own files to itself and hands only the cluster to an unprivileged account. Everybody else runs it as
 // themselves. Promise: the account chosen is stable for an existing cluster, because its files' owner decides.
 import { readFile, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { Words } from './host.ts'
 
 /** Numeric ids of an operating system account. */
 export interface Account {
@@ -14,7 +16,7 @@ export interface Account {
 /** The accounts of one start. */
 export interface Accounts {
   /** The name `peer` authentication sees when this process connects. */
-  readonly serviceName: string
+  readonly accountName: string
   /** Owner of the data directory and of the files this package keeps in it. */
   readonly owner: Account
   /** Owner of the cluster and of the server's processes. */
@@ -27,36 +29,37 @@ export interface Accounts {
  * Chooses the account for a data directory that exists.
  * @throws EmbeddedDatabaseError when PostgreSQL could not run under any account at hand.
  */
-export async function chooseAccounts(dataDir: string, cluster: string): Promise<Accounts> {
+export async function chooseAccounts({ host, dataDir, cluster }: Layout): Promise<Accounts> {
+  const { words } = host
   const self: Account = { uid: process.geteuid!(), gid: process.getegid!() }
-  const serviceName = ownName(self.uid)
+  const accountName = ownName(self.uid, words)
   const owner = (await ownerOf(dataDir)) ?? self
   const clusterOwner = await ownerOf(cluster)
   if (self.uid !== 0) {
     if (clusterOwner && clusterOwner.uid !== self.uid)
       throw new EmbeddedDatabaseError(
-        `${cluster} belongs to user id ${clusterOwner.uid}, not to ${serviceName}: start Deskwire as that user or give it another DESKWIRE_DATA_DIR`,
+        `${cluster} belongs to user id ${clusterOwner.uid}, not to ${accountName}: start ${words.program} as that user or give it another ${words.dataDir}`,
       )
-    return { serviceName, owner: self, server: self, switches: false }
+    return { accountName, owner: self, server: self, switches: false }
   }
   if (process.platform !== 'linux')
     throw new EmbeddedDatabaseError(
-      'the embedded PostgreSQL does not run for root here: start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+      `the embedded PostgreSQL does not run for root here: start ${words.program} as an ordinary user, or ${words.ownServer}`,
     )
-  const server = clusterOwner ?? (owner.uid === 0 ? await unprivileged() : owner)
+  const server = clusterOwner ?? (owner.uid === 0 ? await unprivileged(words) : owner)
   if (server.uid === 0)
     throw new EmbeddedDatabaseError(
       `${cluster} belongs to root, and PostgreSQL refuses to run as root: give it to an unprivileged user, for example chown -R nobody "${cluster}"`,
     )
-  return { serviceName, owner, server, switches: true }
+  return { accountName, owner, server, switches: true }
 }
 
-function ownName(uid: number): string {
+function ownName(uid: number, words: Words): string {
   try {
     return userInfo().username
   } catch {
     throw new EmbeddedDatabaseError(
-      `user id ${uid} has no name, which PostgreSQL needs: add it to /etc/passwd, or set DESKWIRE_DATABASE_URL`,
+      `user id ${uid} has no name, which PostgreSQL needs: add it to /etc/passwd, or ${words.ownServer}`,
     )
   }
 }
@@ -71,7 +74,7 @@ async function ownerOf(path: string): Promise<Account | null> {
   }
 }
 
-async function unprivileged(): Promise<Account> {
+async function unprivileged(words: Words): Promise<Account> {
   const accounts = new Map<string, Account>()
   for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
     const [name, , uid, gid] = line.split(':')
@@ -82,6 +85,6 @@ async function unprivileged(): Promise<Account> {
     if (account && account.uid !== 0) return account
   }
   throw new EmbeddedDatabaseError(
-    'PostgreSQL refuses to run as root and there is neither a user postgres nor nobody: add one, start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+    `PostgreSQL refuses to run as root and there is neither a user postgres nor nobody: add one, start ${words.program} as an ordinary user, or ${words.ownServer}`,
   )
 }

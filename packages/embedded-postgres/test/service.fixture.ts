@@ -1,7 +1,7 @@
-// A stand-in for the service that can be killed: starts the embedded database and prints what happens as JSON
+// A program that embeds the server and can be killed: starts the embedded database and prints what happens as JSON
 // lines. A line `stop` on its input stops it; with --idle it reads nothing, and nothing must keep it running.
 import { createInterface } from 'node:readline'
-import { startEmbedded } from '../../src/db/embedded/index.ts'
+import { launcher } from './launcher.fixture.ts'
 
 const [dataDir, ...flags] = process.argv.slice(2)
 const say = (event: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(event)}\n`)
@@ -20,11 +20,11 @@ const refused = (error: unknown) => {
 }
 
 try {
-  const database = await startEmbedded(options)
+  const database = await launcher.start(options)
   const { connection, adopted } = database
   say({ event: 'ready', connection, adopted, dataDir: database.dataDir })
   database.lost.then((reason) => say({ event: 'lost', reason }))
-  if (flags.includes('--twice')) await startEmbedded(options).then(() => say({ event: 'doubled' }), refused)
+  if (flags.includes('--twice')) await launcher.start(options).then(() => say({ event: 'doubled' }), refused)
   if (!flags.includes('--idle')) {
     for await (const line of createInterface(process.stdin)) {
       if (line !== 'stop') continue

@@ -7,6 +7,7 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
 
 interface Entry {
@@ -37,6 +38,7 @@ export async function copyRuntime(
   packageDir: string,
   version: string,
   bases: readonly string[],
+  { words }: NamedHost,
 ): Promise<string> {
   const { files, directories } = await list(packageDir)
   const listing = files.map(({ path, size }) => `${path}:${size}`).sort()
@@ -57,7 +59,7 @@ export async function copyRuntime(
     }
   }
   throw new EmbeddedDatabaseError(
-    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} writable for this user, or set DESKWIRE_DATABASE_URL`,
+    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} writable for this user, or ${words.ownServer}`,
   )
 }
 
@@ -69,7 +71,7 @@ async function makeBase(base: string): Promise<void> {
   const [inner, outer] = [await lstat(base), await stat(dirname(base))]
   if (!inner.isDirectory() || inner.uid !== self || (inner.mode & 0o022) !== 0)
     throw new EmbeddedDatabaseError(`${base} can be changed by other users`)
-  // A volume may belong to root and be open to this service's group.
+  // A volume may belong to root and be open to this user's group.
   if (![0, self].includes(outer.uid) || (outer.mode & 0o002) !== 0)
     throw new EmbeddedDatabaseError(`${dirname(base)} can be changed by other users`)
   await chmod(base, 0o755)

@@ -2,8 +2,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eventually } from '../../../testbed/eventually.ts'
-import { processesOf, signal } from '../../src/db/embedded/processes.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { processesOf, signal } from '../src/processes.ts'
 import {
   bystander,
   commandLine,

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Accounts } from './account.ts'
 import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
 import { copyRuntime, openToAll } from './runtime.ts'
 
@@ -25,7 +26,7 @@ const SYSTEM_BASES = ['/var/lib/deskwire/runtime', '/run/deskwire/runtime']
  * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
  */
 export async function findBinaries(layout: Layout, accounts: Accounts): Promise<Binaries> {
-  const packageDir = findPackage()
+  const packageDir = findPackage(layout.host)
   const version = await readVersion(packageDir)
   const usable = await chooseDirectory(packageDir, version, layout, accounts)
   const bin = join(usable, 'native', 'bin')
@@ -41,12 +42,12 @@ export async function findBinaries(layout: Layout, accounts: Accounts): Promise<
  * Fails early where there cannot be an embedded database.
  * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
  */
-export function requireBinaries(): void {
-  findPackage()
+export function requireBinaries(host: NamedHost): void {
+  findPackage(host)
 }
 
-function findPackage(): string {
-  const advice = 'set DESKWIRE_DATABASE_URL to the address of a PostgreSQL server'
+function findPackage({ words }: NamedHost): string {
+  const advice = words.ownServer
   const platform = `${process.platform}-${process.arch}`
   if (!['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(platform))
     throw new EmbeddedDatabaseError(`there is no embedded PostgreSQL for ${platform}: ${advice}`)
@@ -82,5 +83,5 @@ async function chooseDirectory(
     throw error
   }
   const bases = accounts.switches ? SYSTEM_BASES : [join(layout.dataDir, 'runtime')]
-  return copyRuntime(packageDir, version, bases)
+  return copyRuntime(packageDir, version, bases, layout.host)
 }

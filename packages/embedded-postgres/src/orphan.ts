@@ -1,4 +1,4 @@
-// What an earlier start left running: the service was killed and its server lives on, or the server was killed
+// What an earlier start left running: the host was killed and its server lives on, or the server was killed
 // and its children are still finishing. Promise: afterwards either one server runs that is exactly the one this
 // start would have made, or nothing runs on the cluster, so that no two servers ever share it.
 import { readFile, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import {
   watchPostmaster,
 } from './postmaster.ts'
 import { commandOf, exists, isProcessOf, waitUntilIdle } from './processes.ts'
-import { ADMIN_ROLE, PORT, SERVICE_DATABASE } from './settings.ts'
+import { ADMIN_ROLE, PORT } from './settings.ts'
 import { removeSocketDir } from './socket.ts'
 
 /** What the next start must know of a server. */
@@ -49,13 +49,13 @@ export async function settleOrphan(
   if (file && (await isProcessOf(layout.cluster, file.pid))) {
     const postmaster = watchPostmaster(layout.cluster, file.pid)
     const same = state?.fingerprint === fingerprint && state.socketDir === file.socketDir
-    if (same && (await answers(file.socketDir))) return { postmaster, socketDir: file.socketDir }
+    if (same && (await answers(layout, file.socketDir))) return { postmaster, socketDir: file.socketDir }
     log('stopping the PostgreSQL that an earlier start left running', { pid: file.pid })
     await stopPostmaster(layout.cluster, postmaster, log)
   }
   await endLeftovers(layout, log)
   const stale = await readPidFile(layout.cluster)
-  if (stale) await removeStalePidFile(layout.cluster, stale)
+  if (stale) await removeStalePidFile(layout, stale)
   if (state) await removeSocketDir(state.socketDir, accounts)
   return null
 }
@@ -79,22 +79,22 @@ export async function endLeftovers(
  * server may get that very id, and the file would call it ready before it has begun. Without the file PostgreSQL still
  * recognises a living predecessor by its shared memory.
  */
-async function removeStalePidFile(cluster: string, file: PidFile): Promise<void> {
+async function removeStalePidFile({ host, cluster }: Layout, file: PidFile): Promise<void> {
   const command = exists(file.pid) ? ((await commandOf(file.pid)) ?? '') : ''
   const ours = file.directory === '/proc/self/cwd'
   if (!ours && /(^|\/)postgres\b/.test(command))
     throw new EmbeddedDatabaseError(
-      `a PostgreSQL that Deskwire did not start (process ${file.pid}) runs on ${cluster}: stop it first`,
+      `a PostgreSQL that ${host.words.program} did not start (process ${file.pid}) runs on ${cluster}: stop it first`,
     )
   await rm(join(cluster, 'postmaster.pid'), { force: true })
 }
 
-async function answers(socketDir: string): Promise<boolean> {
+async function answers({ host }: Layout, socketDir: string): Promise<boolean> {
   const client = new Client({
     host: socketDir,
     port: PORT,
     user: ADMIN_ROLE,
-    database: SERVICE_DATABASE,
+    database: host.name,
     connectionTimeoutMillis: 3_000,
     query_timeout: 3_000,
   })

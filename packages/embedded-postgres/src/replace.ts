@@ -19,11 +19,12 @@ import {
 } from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
 import { takeHold } from './hold.ts'
+import type { NamedHost } from './host.ts'
 import { settleOrphan } from './orphan.ts'
 import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './start.ts'
 
 /** A database that is being made; the data directory is held until it is disposed. */
-interface Replacement extends AsyncDisposable {
+export interface Replacement extends AsyncDisposable {
   readonly connection: EmbeddedConnection
   /** The data directory's real path. */
   readonly dataDir: string
@@ -31,22 +32,18 @@ interface Replacement extends AsyncDisposable {
   putInPlace(asideName: string): Promise<string | null>
 }
 
-/**
- * Starts a server on a new, empty cluster.
- * @throws EmbeddedDatabaseError when the data directory is in use, or holds a database and `replace` is not set.
- */
-export async function startReplacement(options: {
-  readonly dataDir: string
-  readonly replace: boolean
-  readonly log: EmbeddedLog
-}): Promise<Replacement> {
+/** Implements `Launcher.startReplacement`. */
+export async function startReplacement(
+  host: NamedHost,
+  options: { readonly dataDir: string; readonly replace: boolean; readonly log: EmbeddedLog },
+): Promise<Replacement> {
   const { replace, log } = options
   const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
-  requireBinaries()
-  const layout = await prepareDataDir(options.dataDir, warn)
-  const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
+  requireBinaries(host)
+  const layout = await prepareDataDir(host, options.dataDir, warn)
+  const accounts = await chooseAccounts(layout)
   const hold = await takeHold(layout, accounts)
-  const staging = layoutOf(join(layout.dataDir, stagingName))
+  const staging = layoutOf(host, join(layout.dataDir, stagingName))
   const clear = async () => {
     if (!existsSync(staging.dataDir)) return
     if (!isStaging(await readdir(staging.dataDir)))
@@ -64,11 +61,11 @@ export async function startReplacement(options: {
   try {
     if (existsSync(layout.cluster) && !replace)
       throw new EmbeddedDatabaseError(
-        `${layout.dataDir} holds a database already: give --replace to move that aside, or another DESKWIRE_DATA_DIR`,
+        `${layout.dataDir} holds a database already: give ${host.words.replace} to move that aside, or another ${host.words.dataDir}`,
       )
     await clear()
     await makeDirectory(staging.dataDir, accounts.owner)
-    const started = await startEmbedded({ dataDir: staging.dataDir, log })
+    const started = await startEmbedded(host, { dataDir: staging.dataDir, log })
     return {
       connection: started.connection,
       dataDir: layout.dataDir,

@@ -89,7 +89,7 @@ function loadSqlite(): typeof import('node:sqlite') {
 }
 
 async function describeHolder(layout: Layout): Promise<string> {
-  const advice = 'stop it first, or give this one another DESKWIRE_DATA_DIR'
+  const advice = `stop it first, or give this one another ${layout.host.words.dataDir}`
   // A holder that just took over has the lock a moment before its name is written.
   for (let attempt = 0; attempt < 20; attempt++) {
     const holder = await readHolder(layout.holdInfo)

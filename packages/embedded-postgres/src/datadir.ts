@@ -20,9 +20,11 @@ import {
 import { basename, join, resolve } from 'node:path'
 import type { Account } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { NamedHost } from './host.ts'
 
-/** Where things are. */
+/** Where things are, and whose. */
 export interface Layout {
+  readonly host: NamedHost
   readonly dataDir: string
   /** PostgreSQL's own directory. */
   readonly cluster: string
@@ -37,10 +39,19 @@ export interface Layout {
 }
 
 /** Names the parts of a data directory; touches nothing. */
-export function layoutOf(dataDir: string): Layout {
+export function layoutOf(host: NamedHost, dataDir: string): Layout {
+  return { host, ...pathsOf(dataDir) }
+}
+
+/** The place of PostgreSQL's own directory. */
+export function clusterIn(dataDir: string): string {
+  return join(dataDir, 'postgres')
+}
+
+function pathsOf(dataDir: string): Omit<Layout, 'host'> {
   return {
     dataDir,
-    cluster: join(dataDir, 'postgres'),
+    cluster: clusterIn(dataDir),
     holdLock: join(dataDir, 'hold.lock'),
     holdInfo: join(dataDir, 'hold.json'),
     state: join(dataDir, 'embedded.json'),
@@ -54,6 +65,7 @@ export function layoutOf(dataDir: string): Layout {
  * @throws EmbeddedDatabaseError when it cannot be used.
  */
 export async function prepareDataDir(
+  host: NamedHost,
   path: string,
   warn: (message: string, fields: Record<string, unknown>) => void,
 ): Promise<Layout> {
@@ -62,34 +74,34 @@ export async function prepareDataDir(
     await mkdir(wanted, { recursive: true, mode: 0o700 })
     const dataDir = await realpath(wanted)
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-    const layout = layoutOf(dataDir)
+    const layout = layoutOf(host, dataDir)
     const names = await readdir(dataDir)
     requireOwn(layout, names)
-    await makePrivate(dataDir, names, warn)
+    await makePrivate(layout, names, warn)
     return layout
   } catch (error) {
     if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'))
       throw new EmbeddedDatabaseError(
-        `the data directory ${wanted} cannot be used (${(error as Error).message}): give DESKWIRE_DATA_DIR a directory this user may write`,
+        `the data directory ${wanted} cannot be used (${(error as Error).message}): give ${host.words.dataDir} a directory this user may write`,
       )
     throw error
   }
 }
 
-/** The lock comes first and stays: where it is missing, files of these names are not of a database of Deskwire. */
+/** The lock comes first and stays: where it is missing, files of these names are not of a database of this package. */
 function requireOwn(
-  { holdLock, cluster, holdInfo, state, startLog }: Layout,
+  { host: { words }, holdLock, cluster, holdInfo, state, startLog }: Layout,
   names: readonly string[],
 ): void {
   const foreign = [cluster, holdInfo, state, startLog].find((path) => names.includes(basename(path)))
   if (foreign === undefined || names.includes(basename(holdLock))) return
   throw new EmbeddedDatabaseError(
-    `${foreign} was not made by Deskwire, as there is no ${holdLock}: give DESKWIRE_DATA_DIR a directory of its own`,
+    `${foreign} was not made by ${words.program}, as there is no ${holdLock}: give ${words.dataDir} a directory of its own`,
   )
 }
 
 async function makePrivate(
-  dataDir: string,
+  { host, dataDir }: Layout,
   found: readonly string[],
   warn: (message: string, fields: Record<string, unknown>) => void,
 ): Promise<void> {
@@ -99,7 +111,7 @@ async function makePrivate(
   // Closing a directory that others use (a home, /tmp) would be worse than refusing it.
   if (names.length > 0 && !names.includes('hold.lock'))
     throw new EmbeddedDatabaseError(
-      `the data directory ${dataDir} is open to other users and holds other files: give DESKWIRE_DATA_DIR a directory of its own`,
+      `the data directory ${dataDir} is open to other users and holds other files: give ${host.words.dataDir} a directory of its own`,
     )
   const self = process.geteuid!()
   if (self === 0 || self === uid) await chmod(dataDir, 0o700)
@@ -168,7 +180,7 @@ export const stagingName = 'restore'
 
 /** Whether a directory with these names in it is a restore's: a user may keep others under that name. */
 export function isStaging(names: readonly string[]): boolean {
-  const { dataDir: _, ...paths } = layoutOf('')
+  const { dataDir: _, ...paths } = pathsOf('')
   const own = [...Object.values(paths), 'run', 'runtime'].map((path) => basename(path))
   const isOwn = (name: string) => own.some((one) => name === one || name.startsWith(`${one}.`))
   return names.length === 0 || (names.includes(basename(paths.holdLock)) && names.every(isOwn))
@@ -179,10 +191,10 @@ export function isStaging(names: readonly string[]): boolean {
  * desk that has lost everything.
  * @throws EmbeddedDatabaseError
  */
-export function refuseHalfRestored({ dataDir, cluster }: Layout): void {
+export function refuseHalfRestored({ host, dataDir, cluster }: Layout): void {
   const staging = join(dataDir, stagingName)
   if (existsSync(cluster) || !existsSync(staging) || !isStaging(readdirSync(staging))) return
   throw new EmbeddedDatabaseError(
-    `a restore into ${dataDir} was interrupted: run deskwire restore again, or delete ${staging} to begin with an empty database`,
+    `a restore into ${dataDir} was interrupted: ${host.words.replaceAgain}, or delete ${staging} to begin with an empty database`,
   )
 }

@@ -1,9 +1,10 @@
-// For programs that work beside a running server: the command line tools.
+// For programs that work beside a running server, such as command line tools.
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { layoutOf } from './datadir.ts'
+import { clusterIn, layoutOf } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import type { NamedHost } from './host.ts'
 import { readPidFile } from './postmaster.ts'
 import { isProcessOf } from './processes.ts'
 import { forgetServerVariables } from './program.ts'
@@ -12,22 +13,17 @@ import { connectionTo, type EmbeddedConnection } from './start.ts'
 /** How long a server that is starting may take until this gives up; ms. */
 const STARTING_MS = 30_000
 
-/**
- * The connection of the embedded server that runs on a data directory now, waiting if it is starting.
- * Only the account whose service started the server can use it.
- * @returns null when none runs.
- * @throws EmbeddedDatabaseError when the data directory cannot be read, or the server does not get ready in 30 s.
- */
-export async function findEmbedded(dataDir: string): Promise<EmbeddedConnection | null> {
+/** Implements `Launcher.find`. */
+export async function findEmbedded(host: NamedHost, dataDir: string): Promise<EmbeddedConnection | null> {
   forgetServerVariables()
   const deadline = performance.now() + STARTING_MS
   try {
-    const { cluster } = layoutOf(await realpath(dataDir))
+    const { cluster } = layoutOf(host, await realpath(dataDir))
     await stat(cluster)
     for (;;) {
       const file = await readPidFile(cluster)
       if (file === null || !(await isProcessOf(cluster, file.pid))) return null
-      if (file.ready) return connectionTo(file.socketDir)
+      if (file.ready) return connectionTo(host, file.socketDir)
       if (performance.now() > deadline)
         throw new EmbeddedDatabaseError(`the PostgreSQL on ${cluster} is still starting: try again later`)
       await delay(50)
@@ -36,13 +32,13 @@ export async function findEmbedded(dataDir: string): Promise<EmbeddedConnection 
     if (hasCode(error, 'ENOENT')) return null
     if (hasCode(error, 'EACCES', 'EPERM'))
       throw new EmbeddedDatabaseError(
-        `the data directory ${dataDir} belongs to another user: run this as the user who runs Deskwire`,
+        `the data directory ${dataDir} belongs to another user: run this as the user who runs ${host.words.program}`,
       )
     throw error
   }
 }
 
-/** Whether a data directory has a database in it, running or not. */
+/** Implements `Launcher.has`. */
 export function hasEmbeddedDatabase(dataDir: string): boolean {
-  return existsSync(layoutOf(dataDir).cluster)
+  return existsSync(clusterIn(dataDir))
 }

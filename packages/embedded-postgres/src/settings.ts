@@ -1,14 +1,12 @@
-// How the server is set: for one small machine (two cores) that it shares with the service. The files are written again
+// How the server is set: for one small machine (two cores) that it shares with the program that embeds it. The files are written again
 // at each start; an operator's own settings go into local.conf beside them and win.
 import { createHash } from 'node:crypto'
+import type { NamedHost } from './host.ts'
 
 /** The files in the cluster that set the server, by name. */
 export type ServerFiles = Readonly<Record<'postgresql.conf' | 'pg_hba.conf' | 'pg_ident.conf', string>>
 
-/** The role the service connects as, and the database it owns. */
-export const SERVICE_ROLE = 'deskwire'
-export const SERVICE_DATABASE = 'deskwire'
-/** The role that owns the cluster: for maintenance by the service's account, not for the service. */
+/** The role that owns the cluster: for maintenance by the host's account. The host itself connects as the role of its name. */
 export const ADMIN_ROLE = 'postgres'
 /** Only a part of the socket's name: the server listens on no network address. */
 export const PORT = 5432
@@ -66,7 +64,7 @@ const SETTINGS: readonly (readonly [name: string, value: string, reason: string]
   ['log_truncate_on_rotation', 'on', 'and last week is overwritten: bounded'],
   ['log_rotation_age', '1d', 'likewise'],
   ['log_rotation_size', '0', 'likewise'],
-  ['log_timezone', "'UTC'", 'as the service logs'],
+  ['log_timezone', "'UTC'", 'as programs log'],
   ['log_line_prefix', "'%m [%p] %a '", 'when, who'],
   ['log_min_error_statement', 'panic', 'statements and their values are not for logs'],
   ['log_error_verbosity', 'terse', 'likewise: details quote rows'],
@@ -75,29 +73,29 @@ const SETTINGS: readonly (readonly [name: string, value: string, reason: string]
 
 /**
  * The server's files.
- * @param serviceName the operating system account that may connect.
+ * @param account the operating system account that may connect.
  */
-export function serverFiles(serviceName: string): ServerFiles {
+export function serverFiles({ name: role, words }: NamedHost, account: string): ServerFiles {
   const settings = SETTINGS.map(([name, value, reason]) => `${name} = ${value}  # ${reason}`)
-  const name = `"${serviceName.replaceAll('"', '""')}"`
+  const name = `"${account.replaceAll('"', '""')}"`
   return {
     'postgresql.conf': [
-      '# Written by Deskwire at each start: put settings of your own into local.conf beside this file.',
+      `# Written by ${words.program} at each start: put settings of your own into local.conf beside this file.`,
       ...settings,
       "include_if_exists = 'local.conf'",
       '',
     ].join('\n'),
     // The kernel says who connects, so there is no password to keep, leak or rotate.
     'pg_hba.conf': [
-      '# Written by Deskwire at each start.',
-      'local all all peer map=deskwire',
-      'local replication all peer map=deskwire',
+      `# Written by ${words.program} at each start.`,
+      `local all all peer map=${role}`,
+      `local replication all peer map=${role}`,
       '',
     ].join('\n'),
     'pg_ident.conf': [
-      '# Written by Deskwire at each start.',
-      `deskwire ${name} ${SERVICE_ROLE}`,
-      `deskwire ${name} ${ADMIN_ROLE}`,
+      `# Written by ${words.program} at each start.`,
+      `${role} ${name} ${role}`,
+      `${role} ${name} ${ADMIN_ROLE}`,
       '',
     ].join('\n'),
   }

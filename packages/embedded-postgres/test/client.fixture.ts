@@ -1,13 +1,13 @@
-// A program beside the service: finds the running server and uses it. `query` prints the rows of each statement;
+// A program beside the one that embeds the server: finds the running server and uses it. `query` prints the rows of each statement;
 // `insert` inserts numbers one by one, each acknowledged before the next, until the connection breaks.
 import { Client } from 'pg'
-import { findEmbedded } from '../../src/db/embedded/index.ts'
+import { launcher } from './launcher.fixture.ts'
 
 const [dataDir, verb, user, ...statements] = process.argv.slice(2)
 const say = (event: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(event)}\n`)
 
 try {
-  const connection = await findEmbedded(dataDir!)
+  const connection = await launcher.find(dataDir!)
   if (connection === null) {
     say({ event: 'none' })
   } else {

@@ -10,7 +10,7 @@ import { type Layout, makeDirectory, syncDirectory } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import { markArgument, processesOf, signal, waitUntilIdle } from './processes.ts'
 import { runProgram, workingDirectory } from './program.ts'
-import { ADMIN_ROLE, SERVICE_DATABASE, SERVICE_ROLE } from './settings.ts'
+import { ADMIN_ROLE } from './settings.ts'
 
 /**
  * Makes sure there is a cluster of this major version.
@@ -30,7 +30,7 @@ export async function ensureCluster(
   }
   if (major !== binaries.major)
     throw new EmbeddedDatabaseError(
-      `${layout.cluster} was made by PostgreSQL ${major} and this Deskwire brings PostgreSQL ${binaries.major}: with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace, which leaves the old database beside the new one`,
+      `${layout.cluster} was made by PostgreSQL ${major} and ${layout.host.words.program} brings PostgreSQL ${binaries.major}: ${layout.host.words.otherMajor}`,
     )
   return false
 }
@@ -52,7 +52,7 @@ export async function removeUnfinished(layout: Layout): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!/^postgres\.new-[0-9a-f]{12}$/.test(name)) continue
     const path = join(layout.dataDir, name)
-    // The service was killed, but the program it had started may still be writing.
+    // The host was killed, but the program it had started may still be writing.
     for (const pid of await processesOf(path)) signal(pid, 'SIGKILL')
     await waitUntilIdle(path, 5_000)
     await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
@@ -71,7 +71,8 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
   try {
     const directory = workingDirectory(unfinished)
     const mark = await markArgument(unfinished)
-    const options = { cwd: unfinished, accounts }
+    const { name } = layout.host
+    const options = { cwd: unfinished, accounts, host: layout.host }
     await runProgram(
       binaries.initdb,
       [
@@ -83,7 +84,7 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
       ],
       { ...options, input: '' },
     )
-    // The service's role is no superuser: a statement smuggled into it reaches neither files nor programs.
+    // The host's role is no superuser: a statement smuggled into it reaches neither files nor programs.
     // Making databases is for tests, which clone theirs.
     await runProgram(
       binaries.postgres,
@@ -93,11 +94,7 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
       ],
       {
         ...options,
-        input: [
-          `create role ${SERVICE_ROLE} login createdb`,
-          `create database ${SERVICE_DATABASE} owner ${SERVICE_ROLE}`,
-          '',
-        ].join('\n'),
+        input: [`create role ${name} login createdb`, `create database ${name} owner ${name}`, ''].join('\n'),
       },
     )
     await runProgram(binaries.initdb, ['-D', directory, '--sync-only', `--sync-method=${syncMethod}`], {

@@ -3,7 +3,7 @@
 import { chmod, chown, lstat, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { eventually } from '../../../testbed/eventually.ts'
+import { eventually } from '../../testbed/eventually.ts'
 import {
   commandLine,
   copyProject,
@@ -66,7 +66,7 @@ describe.each(identities)('as $name', (who) => {
     await rm(packageIn(project), { recursive: true })
     const service = startService(who, await emptyDataDir(who), { project })
     expect((await service.event('refused')).message).toMatch(
-      /is not installed: run npm ci .* or set DESKWIRE_DATABASE_URL/,
+      /is not installed: run npm ci .* or set EXAMPLE_URL/,
     )
   })
 
@@ -142,7 +142,7 @@ const onlyRoot = () => {
       const [row] = await query(
         root,
         dataDir,
-        `select autovacuum_count::int as n, (select temp_files::int from pg_stat_database where datname = 'deskwire') as files,
+        `select autovacuum_count::int as n, (select temp_files::int from pg_stat_database where datname = 'example') as files,
            current_setting('work_mem') as work_mem
          from pg_stat_user_tables where relname = 'busy'`,
       )
@@ -214,7 +214,7 @@ const onlyRoot = () => {
     await chown(join(dataDir, 'postgres'), 1, 1)
     const second = startService(ordinary, dataDir)
     expect((await second.event('refused')).message).toMatch(
-      /belongs to user id 1, not to nobody: start Deskwire as/,
+      /belongs to user id 1, not to nobody: start Example as/,
     )
   })
 }

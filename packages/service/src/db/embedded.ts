@@ -1,0 +1,16 @@
+/** The embedded database: a PostgreSQL that the service runs for itself where no DESKWIRE_DATABASE_URL is set (decision 2). */
+import { createLauncher } from '@deskwire/embedded-postgres'
+
+/** Starts, finds and replaces the database of a data directory, and names Deskwire's settings in what it refuses. */
+export const embedded = createLauncher({
+  name: 'deskwire',
+  words: {
+    program: 'Deskwire',
+    dataDir: 'DESKWIRE_DATA_DIR',
+    ownServer: 'set DESKWIRE_DATABASE_URL to the address of a PostgreSQL server',
+    otherMajor:
+      'with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace, which leaves the old database beside the new one',
+    replace: '--replace',
+    replaceAgain: 'run deskwire restore again',
+  },
+})
