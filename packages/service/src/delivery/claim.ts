@@ -14,6 +14,7 @@ import {
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 
@@ -240,7 +241,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       ${currentBody(tables)} as current${traced ? traceColumn : ''}
     from leased l
-    join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
+    ${joinEndpoint('$1', 'l.webhook_id')}
     left join lateral (
       select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
           case when d.last_error_code = 'worker_lost' then true end as lost_worker, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,

@@ -8,6 +8,7 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { endpointIsDisabled } from '../webhooks/table/endpoints.ts'
 import type { HealthChange } from './decide.ts'
 import { type AttemptResult, type LeasedQueue, type PriorityClass, priorityClasses } from './model.ts'
 import { countTally, tallyOf, tallyVariables } from './tally.ts'
@@ -180,8 +181,7 @@ begin
     order by d.next_attempt_at, d.id limit 1;
   if p_next = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
-    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
-        and w.id = p_webhook_id and w.status = 'disabled') then
+    if v_due > p_now and ${endpointIsDisabled} then
       v_due := p_now;
     end if;
     -- A backlog waits behind those that have waited longer: its queue was drained just now.

@@ -12,6 +12,7 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { type ClaimDue, createClaim } from './claim.ts'
 import { type Completed, type Completion, complete, logDay, takeLastAttempts } from './complete.ts'
 import {
@@ -168,9 +169,7 @@ export const restartSchedule = `status = 'pending', payload = 'stored', attempts
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
 
 /**
- * Disables an endpoint, if it still is active and what its worker found still holds: for failing, that it has not
- * succeeded since before p_failing_before; for address_not_public, that its URL is the one that was tried; for
- * registrant_revoked, that its registrant is gone. Under the organization's clock, so that no commit makes deliveries to
+ * Disables an endpoint, if it still is active and what its worker found still holds. Under the organization's clock, so that no commit makes deliveries to
  * it and nobody changes it meanwhile.
  */
 export const disableFunction: SchemaFunction = schemaFunction(
@@ -182,17 +181,7 @@ export const disableFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
-  update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
-      updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
-      and case p_reason
-        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
-          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
-        when 'address_not_public' then w.url = p_url
-        when 'registrant_revoked' then not exists (select 1 from api_keys k
-          where k.organization_id = p_organization_id and k.id = w.api_key_id
-            and (k.expires_at is null or k.expires_at > p_now))
-      end;
+  ${disableEndpoint}
   if not found then
     return false;
   end if;
@@ -216,8 +205,7 @@ export const failPendingFunction: SchemaFunction = schemaFunction(
   v_ids uuid[];
   ${tallyVariables}
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'disabled' for share;
+  ${holdEndpoint('disabled')}
   if not found then
     return 0;
   end if;
@@ -254,8 +242,7 @@ export const hastenFunction: SchemaFunction = schemaFunction(
   `declare
   v_hastened int;
 begin
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active' for share;
+  ${holdEndpoint('active')}
   if not found then
     return null;
   end if;

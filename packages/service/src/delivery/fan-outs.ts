@@ -10,6 +10,7 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
@@ -102,7 +103,7 @@ begin
   while v_left > 0 loop
     select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
       into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
-      from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
+      from fan_outs f ${joinEndpoint('f.organization_id', 'f.webhook_id')}
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;
     if not found then

@@ -1,5 +1,11 @@
 /** SQL that makes deliveries: the one insert of them, and what the commit function does with the events of a commit. */
 import { largeBeyond } from '../admission/large-work.ts'
+import {
+  countForSubscribers,
+  findSubscribers,
+  fromSubscribers,
+  fromSubscribersWith,
+} from '../webhooks/table/endpoints.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
@@ -37,31 +43,23 @@ export function insertDeliveries(values: {
  * too. A part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`,
  * `v_event_subjects` and `v_stamp`, and says what it did in `v_webhooks`, `v_woken` and `v_large`.
  */
-export const deliverEvents = `select array_agg(w.id) into v_webhooks from webhooks w
-    where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
+export const deliverEvents = `${findSubscribers}
   -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
   -- organization can commit meanwhile.
   if cardinality(v_events) > ${largeBeyond.deliveries} / cardinality(v_webhooks) then
-    select sum(t.count) > ${largeBeyond.deliveries} into v_large from webhooks w
-      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
-        on t.type = any(w.events)
-      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    ${countForSubscribers(largeBeyond.deliveries)}
   end if;
   if v_large then
     insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
       select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
-        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+        ${fromSubscribers};
   elsif v_webhooks is not null then
     ${insertDeliveries({
       webhookId: 'w.id',
       event: 'e',
       attempts: "(p_changes->>'max_attempts')::int",
-      from: `from webhooks w
-        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
-          on e.type = any(w.events)
-        where w.organization_id = p_organization_id and w.id = any(v_webhooks)`,
+      from: fromSubscribersWith(`(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`),
     })}
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.

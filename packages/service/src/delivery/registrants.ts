@@ -12,6 +12,7 @@ import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
 import type { DeliveryObserver } from './model.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 
@@ -19,11 +20,7 @@ import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
  * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their queues, so
  * that a worker fails at once what is pending. Under the clock row, so that no commit makes deliveries meanwhile.
  */
-export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from webhooks w
-    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
-  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(millisecond_after(updated_at), p_now)
-    where organization_id = p_organization_id and id = any(v_webhook_ids);
+export const disableRegistered = `${disableEndpointsOfKey}
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)

@@ -10,6 +10,7 @@ import { parseTargetUrl } from '../delivery/target/url.ts'
 import { deliveryTuning } from '../delivery/tuning.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { SendingSettings } from '../roles/delivery-settings.ts'
+import { activeByFailure, endpointById } from '../webhooks/table/endpoints.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 /** Endpoints that are tried, those that fail first: enough to see whether it is them or the way out. */
@@ -22,11 +23,7 @@ export interface Receiver {
 
 /** Endpoints of all organizations to be tried: the failing ones first, for longest; then the newest. One of each host and port. */
 export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
-  const { rows } = await pool.query<Receiver>(
-    `select w.id, w.url from webhooks w
-       join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
-       where w.status = 'active' order by h.failing_since nulls last, w.created_at desc limit 1000`,
-  )
+  const { rows } = await pool.query<Receiver>(activeByFailure)
   const byOrigin = new Map<string, Receiver>()
   for (const receiver of rows) {
     const { origin } = new URL(receiver.url)
@@ -37,7 +34,7 @@ export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
 
 /** The endpoint with this id, of whichever organization; null when there is none. */
 export async function receiverOf(pool: Pool, id: string): Promise<Receiver | null> {
-  const { rows } = await pool.query<Receiver>('select w.id, w.url from webhooks w where w.id = $1', [id])
+  const { rows } = await pool.query<Receiver>(endpointById, [id])
   return rows[0] ?? null
 }
 

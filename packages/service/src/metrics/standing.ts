@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { cached } from '../kernel/cached.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
 import { gauge } from './instruments.ts'
 
@@ -57,8 +58,8 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
               where r.organization_id = d.organization_id and r.webhook_id = d.webhook_id)
           limit ${countedAtMost}) c) as due,
         f.oldest, f.waiting, f.leased,
-        (select count(*)::int from webhooks w where w.status = 'active') as active,
-        (select count(*)::int from webhooks w where w.status = 'disabled') as disabled
+        ${countOfStatus('active')} as active,
+        ${countOfStatus('disabled')} as disabled
       from (select min(n.due) as oldest, count(n.due)::int as waiting, count(l.lease_id)::int as leased
         from lanes l left join lateral (select d.next_attempt_at as due from deliveries d
           where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'

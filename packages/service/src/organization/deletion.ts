@@ -8,6 +8,7 @@ import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { deleteEndpointsOf, lockEndpointsOf } from '../webhooks/table/endpoints.ts'
 
 /** Rows that one commit removes: some tens of milliseconds, for which nobody else waits. */
 const pieceOfRows = 2_000
@@ -81,11 +82,11 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
   if (rowCount === 0) return null
   // In the order in which the removal of one endpoint takes them.
   for (const locked of [
-    'select 1 from webhooks w where w.organization_id = $1 order by w.id for update',
+    lockEndpointsOf,
     'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
   ])
     await tx.query(locked, [organizationId])
-  const endpoints = await tx.query('delete from webhooks where organization_id = $1', [organizationId])
+  const endpoints = await tx.query(deleteEndpointsOf, [organizationId])
   const keys = await tx.query('delete from api_keys where organization_id = $1', [organizationId])
   return (endpoints.rowCount ?? 0) + (keys.rowCount ?? 0)
 }

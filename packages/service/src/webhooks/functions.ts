@@ -6,15 +6,21 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
 import { insertDeliveries } from '../delivery/new-deliveries.ts'
 import { lockClock, replayed, requireSealedWith, storeResponseAbout } from '../journal/sql-fragments.ts'
+import {
+  countEndpoints,
+  dateEndpoint,
+  deleteEndpoint,
+  endpointExists,
+  findEndpoint,
+  findUnchangedEndpoint,
+  insertEndpoint,
+  lockEndpoint,
+  redateEndpointWhere,
+  refuseUnlessActive,
+  updateEndpoint,
+} from './table/endpoints.ts'
 
 const storeResponse = storeResponseAbout('p_webhook_id')
-
-/** Answers 'refused' when the endpoint is disabled or gone. */
-export const refuseUnlessActive = `perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
-    return 'refused';
-  end if;`
 
 /** Whether the key that is to be the registrant lives: it may have been revoked since its request was let in. */
 const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
@@ -36,17 +42,13 @@ begin
   if not ${registrantLives} then
     return 'registrant_gone';
   end if;
-  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
+  ${countEndpoints}
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
   ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
-  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
-      updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
-        console_link_id uuid);
+  ${insertEndpoint}
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -78,11 +80,7 @@ begin
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
       status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
       api_key_id uuid, console_link_id uuid, updated_at timestamptz);
-  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
-      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
-      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
-      updated_at = r.updated_at
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
+  ${updateEndpoint}
   if not found then
     return 'conflict';
   end if;
@@ -104,9 +102,9 @@ export const deleteFunction: SchemaFunction = schemaFunction(
   // the record of its health.
   `begin
   ${lockClock}
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
+  ${lockEndpoint}
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
+  ${deleteEndpoint}
   if not found then
     return false;
   end if;
@@ -132,8 +130,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
 begin
   ${lockClock}
   ${replayed}
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.updated_at = p_expected;
+  ${findUnchangedEndpoint}
   if not found then
     return 'conflict';
   end if;
@@ -153,7 +150,7 @@ begin
     select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
         greatest(p_now, max(s.created_at) + interval '1 millisecond')
       from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
-  update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
+  ${dateEndpoint}
   return 'done';
 end;`,
 )
@@ -167,13 +164,11 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
-  update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
-    where w.organization_id = p_organization_id and w.id = p_webhook_id
-      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
-        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
+  ${redateEndpointWhere(`exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
+        and s.webhook_id = p_webhook_id and s.expires_at > p_now)`)}
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at is not null;
-  return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
+  return ${endpointExists};
 end;`,
 )
 
@@ -188,7 +183,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
   `begin
   ${lockClock}
   ${replayed}
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  ${findEndpoint}
   if not found then
     return 'missing';
   end if;

@@ -7,6 +7,7 @@
  * would cost every delivery as much as three more of those that it has.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { endpointsWith } from './table/endpoints.ts'
 import type { DeliveryRow } from './webhook.ts'
 
 /** Beyond this the total is not counted (specification 11.1). */
@@ -100,9 +101,7 @@ end;`
 }
 
 /** Of the endpoints that are asked for, `w`, what these parts have, as `f`. An endpoint that is gone has no log. */
-const ofEach = (parts: readonly string[]) =>
-  `webhooks w cross join lateral (${parts.join(' union all ')}) f
-          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)`
+const ofEach = (parts: readonly string[]) => endpointsWith(parts.join(' union all '))
 
 const asked =
   'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz'

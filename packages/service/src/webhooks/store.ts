@@ -13,6 +13,7 @@ import {
   updateFunction,
 } from './functions.ts'
 import { missedFunction } from './recovery/missed.ts'
+import { fromShown, shownColumns } from './table/endpoints.ts'
 import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
@@ -81,26 +82,18 @@ export interface WebhookStore {
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 
-const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
-  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
-  (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
-    and s.expires_at > $2) as previous_secret_expires_at`
-
-const tables = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
-  where w.organization_id = $1`
-
 export function createWebhookStore(
   database: Pick<Database, 'of'>,
   callUnderClock: CallUnderClock,
   /** How long the log goes back, in milliseconds. */
   retention: number,
 ): WebhookStore {
-  const shown = `${columns}, ${missedFunction.name}($1, w.id, $2, $2::timestamptz - interval '${retention} milliseconds') as missed_since`
+  const shown = `${shownColumns}, ${missedFunction.name}($1, w.id, $2, $2::timestamptz - interval '${retention} milliseconds') as missed_since`
   return {
     async read(organizationId, id, now) {
       const { rows } = await database
         .of(organizationId)
-        .query<WebhookRow>(`select ${shown} ${tables} and w.id = $3`, [
+        .query<WebhookRow>(`select ${shown} ${fromShown} and w.id = $3`, [
           organizationId,
           formatTimestamp(now),
           id,
@@ -109,7 +102,7 @@ export function createWebhookStore(
     },
 
     async list(organizationId, filter, page, now) {
-      const where = `${tables} and ($3::text is null or w.status = $3)
+      const where = `${fromShown} and ($3::text is null or w.status = $3)
         and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)`
       const { rows } = await database
         .of(organizationId)

@@ -18,6 +18,7 @@ import { type JobLoop, type JobOutcome, jobLoop } from '../../kernel/job-loop.ts
 import { createKeyedQueue, type KeyedQueue } from '../../kernel/keyed-queue.ts'
 import { loggable } from '../../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import { readSubscription } from '../table/endpoints.ts'
 
 /** Does recoveries, a few at once. */
 export function createRecoverer(services: {
@@ -185,8 +186,7 @@ begin
     return 'lost';
   end if;
 
-  select w.events into v_types from webhooks w
-    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+  ${readSubscription}
   if not found then
     update recoveries set due_at = v_later, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;

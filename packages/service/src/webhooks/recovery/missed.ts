@@ -4,6 +4,7 @@
  */
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { firstIdSince, standing } from '../log-functions.ts'
+import { readEndpoint } from '../table/endpoints.ts'
 
 /** Failed deliveries that are looked at: those of a large commit are made later than others, though their events are older. */
 const failuresLookedAt = 100
@@ -30,7 +31,8 @@ export const missedFunction: SchemaFunction = schemaFunction(
   v_created_at timestamptz;
   v_since timestamptz;
 begin
-  select w.created_at, least(
+  ${readEndpoint(
+    `w.created_at, least(
       (select min(f.event_created_at) from (select d.event_created_at from deliveries d
         where ${failed} and ${between(firstIdSince('p_log_begin'), "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid")}
         order by d.status, d.id limit ${failuresLookedAt}) f),
@@ -39,8 +41,9 @@ begin
           and exists (select 1 from deliveries d where ${failed}
             and ${between("first_uuid_v7(r.created_at - interval '1 minute')", "first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')")})),
       case when w.disabled_at is not null or w.gap_until >= p_log_begin
-        then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
-    into v_created_at, v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+        then least(w.gap_since, w.disabled_at) - interval '1 minute' end)`,
+    'v_created_at, v_since',
+  )}
   return case when v_since is not null then greatest(v_since, v_created_at, p_log_begin + interval '1 minute') end;
 end;`,
 )

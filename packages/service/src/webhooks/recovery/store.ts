@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { flag, timestamp } from '../../kinds/model/fields.ts'
 import { parseCreation, type Shape } from '../../kinds/model/validate.ts'
-import { refuseUnlessActive } from '../functions.ts'
+import { closeGap, refuseUnlessActive } from '../table/endpoints.ts'
 import type { EncodedResponse } from '../store.ts'
 import type { RecoveryRow } from '../webhook.ts'
 
@@ -181,8 +181,7 @@ export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
   -- What was left out while it was disabled is the recovery's from now on.
-  update webhooks set gap_since = null, gap_until = null
-    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;
+  ${closeGap}
   return 'done';
 end;`,
 )

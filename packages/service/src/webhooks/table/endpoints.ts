@@ -1,0 +1,155 @@
+/**
+ * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one, is here and nowhere else. The API manages
+ * endpoints with it (`webhooks/`), deliveries are made and sent by it (`delivery/`). Parts of functions take `p_organization_id`,
+ * `p_webhook_id` and `p_now` from the function's arguments; where rows are shown to the rest of a statement they are `w`.
+ */
+
+const own = 'webhooks w where w.organization_id = p_organization_id'
+const one = `${own} and w.id = p_webhook_id`
+
+type Status = 'active' | 'disabled'
+
+/* One endpoint, in a function. What says `perform` leaves whether there is one in `found`. */
+
+export const findEndpoint = `perform 1 from ${one};`
+
+/** In the version that was read. */
+export const findUnchangedEndpoint = `perform 1 from ${one}
+    and w.updated_at = p_expected;`
+
+export const lockEndpoint = `perform 1 from ${one} for update;`
+
+/** Holds it against a change of its status, where it has this one. */
+export const holdEndpoint = (status: Status) => `perform 1 from ${one}
+    and w.status = '${status}' for share;`
+
+/** Answers 'refused' when the endpoint is disabled or gone. */
+export const refuseUnlessActive = `perform 1 from ${one}
+    and w.status = 'active';
+  if not found then
+    return 'refused';
+  end if;`
+
+export const endpointExists = `exists (select 1 from ${one})`
+export const endpointIsDisabled = `exists (select 1 from ${own}
+        and w.id = p_webhook_id and w.status = 'disabled')`
+
+/** The types that an active endpoint subscribes to, into `v_types`. */
+export const readSubscription = `select w.events into v_types from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
+
+/** An expression over its row, into variables. */
+export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
+    into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
+
+export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
+      updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
+        console_link_id uuid);`
+
+/** As the record `r` has it, in the version that was read. */
+export const updateEndpoint = `update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
+      gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
+      updated_at = r.updated_at
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;`
+
+/** Another version of it, because of `p_updated_at` or of what else belongs to its record. */
+export const dateEndpoint = `update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;`
+export const redateEndpointWhere = (
+  condition: string,
+) => `update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id
+      and ${condition};`
+
+/** What was left out while it was disabled belongs to a recovery of `p_since` to `p_until` from now on. */
+export const closeGap = `update webhooks set gap_since = null, gap_until = null
+    where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;`
+
+export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
+
+/**
+ * Disables an active endpoint for `p_reason`, if that still holds: for failing, that it has not succeeded since before
+ * `p_failing_before`; for address_not_public, that its URL is `p_url`; for registrant_revoked, that its registrant is gone.
+ */
+export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
+      updated_at = greatest(millisecond_after(w.updated_at), p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+      and case p_reason
+        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
+          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
+        when 'address_not_public' then w.url = p_url
+        when 'registrant_revoked' then not exists (select 1 from api_keys k
+          where k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now))
+      end;`
+
+/* Endpoints of an organization, in a function. */
+
+/** Into `v_count`. */
+export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;`
+
+/** Disables those that are active and that the key `p_api_key_id` has registered; their ids are then in `v_webhook_ids`. */
+export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids from webhooks w
+    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
+  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
+      updated_at = greatest(millisecond_after(updated_at), p_now)
+    where organization_id = p_organization_id and id = any(v_webhook_ids);`
+
+/** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`. */
+export const findSubscribers = `select array_agg(w.id) into v_webhooks from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));`
+
+/** Whether events of `v_event_types` make more than so many deliveries to them, into `v_large`. */
+export const countForSubscribers = (
+  deliveries: number,
+) => `select sum(t.count) > ${deliveries} into v_large from webhooks w
+      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
+        on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);`
+
+/** The end of a statement about each of them. */
+export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
+
+/** The same with each of these events, `e`, that an endpoint subscribes to. */
+export const fromSubscribersWith = (events: string) => `from webhooks w
+        join ${events} e
+          on e.type = any(w.events)
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
+
+/** `p_webhook_id`, or all of the organization where that is null, each with what `rows` says of it, as `f`. */
+export const endpointsWith = (rows: string) =>
+  `webhooks w cross join lateral (${rows}) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)`
+
+/* Statements, and parts of them. */
+
+export const joinEndpoint = (organizationId: string, id: string) =>
+  `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
+
+/** Records as the API shows them, of the organization `$1` at the time `$2`: columns, and the beginning of a condition. */
+export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
+  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
+  (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
+    and s.expires_at > $2) as previous_secret_expires_at`
+export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
+  where w.organization_id = $1`
+
+/** Of all organizations, how many have this status. */
+export const countOfStatus = (status: Status) =>
+  `(select count(*)::int from webhooks w where w.status = '${status}')`
+
+/** Active endpoints of all organizations, for an operator who looks for trouble: those that fail first, for longest; then the newest. */
+export const activeByFailure = `select w.id, w.url from webhooks w
+       join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
+       where w.status = 'active' order by h.failing_since nulls last, w.created_at desc limit 1000`
+
+/** The endpoint `$1` that an operator names, of whichever organization. */
+export const endpointById = 'select w.id, w.url from webhooks w where w.id = $1'
+
+/** The end of the organization `$1`. */
+export const lockEndpointsOf =
+  'select 1 from webhooks w where w.organization_id = $1 order by w.id for update'
+export const deleteEndpointsOf = 'delete from webhooks where organization_id = $1'
