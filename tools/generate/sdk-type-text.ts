@@ -1,8 +1,8 @@
 /** Fields and JSON Schemas in the words of TypeScript. */
 
-import { fieldSchema } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
-import type { ShownField } from '../../packages/service/src/kinds/docs/shown-field.ts'
-import type { Field, Fields } from '../../packages/service/src/kinds/model/field.ts'
+import type { Field, Fields } from '../../packages/service/src/kernel/fields/field.ts'
+import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
+import type { ShownField } from '../../packages/service/src/openapi/shown-field.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,10 @@
 /** The SDK's types of every kind, from the same declarations that validate and document them. */
 
-import { fieldSchema, schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
+import type { Field } from '../../packages/service/src/kernel/fields/field.ts'
+import { schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
 import { filterNames } from '../../packages/service/src/kinds/http/list-query.ts'
-import type { Field } from '../../packages/service/src/kinds/model/field.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
+import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import {

@@ -1,6 +1,7 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
 import { consoleLinkPart } from './auth/keys/console-link-routes.ts'
 import { keyPart } from './auth/keys/routes.ts'
+import { scopeNames } from './auth/scopes.ts'
 import { documentPart } from './http/document-route.ts'
 import { healthPart } from './http/health.ts'
 import { bulkPart } from './kinds/http/bulk-routes.ts'
@@ -19,6 +20,7 @@ import { statsPart } from './webhooks/stats-routes.ts'
 
 /** The API of an installation with these kinds, without its pages. It serves its metrics here or elsewhere. */
 export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
   return [
     ...kinds.map((kind) => kindPart(kind, kinds)),
     streamPart(kinds),
@@ -28,8 +30,8 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     deliveryPart(kinds),
     recoveryPart,
     statsPart(kinds),
-    keyPart(kinds),
-    consoleLinkPart(kinds),
+    keyPart(scopes),
+    consoleLinkPart(scopes),
     organizationPart,
     healthPart,
     ...(metricsHere ? [metricsPart] : []),

@@ -7,6 +7,7 @@ import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { keyParts } from './auth/keys/parts.ts'
 import { createLookUp, type TokenLookup } from './auth/look-up.ts'
+import { scopeNames } from './auth/scopes.ts'
 import { createUseRecorder, type UseRecorder } from './auth/uses.ts'
 import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
@@ -160,6 +161,7 @@ export function createDatabaseServices(
       ...webhookParts({ ...services, settings, resolver: options.resolver }),
       ...keyParts({
         ...services,
+        scopes: scopeNames(kinds.map(({ plural }) => plural)),
         seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
         directory,
       }),

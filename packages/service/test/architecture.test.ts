@@ -45,34 +45,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'openapi',
     'kinds/model',
-    'kinds/docs',
     'webhooks/table',
     'delivery',
   ],
-  'auth/keys': [
-    'kernel',
-    'db',
-    'journal',
-    'auth',
-    'databases',
-    'idempotency',
-    'http',
-    'openapi',
-    'kinds/model',
-    'kinds/docs',
-    'delivery',
-  ],
-  organization: [
-    'kernel',
-    'db',
-    'auth',
-    'databases',
-    'http',
-    'openapi',
-    'kinds/model',
-    'kinds/docs',
-    'webhooks/table',
-  ],
+  'auth/keys': ['kernel', 'db', 'journal', 'auth', 'databases', 'idempotency', 'http', 'openapi', 'delivery'],
+  organization: ['kernel', 'db', 'auth', 'databases', 'http', 'openapi', 'webhooks/table'],
   metrics: ['kernel', 'admission', 'http', 'openapi', 'webhooks/table', 'delivery'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
@@ -201,6 +178,24 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
     'desk/message → desk/conversation',
     'desk/message → desk/ticket',
   ])
+})
+
+test('who comes in, what is sent and what stores it import nothing of kinds', () => {
+  const apart = [
+    'admission',
+    'db',
+    'journal',
+    'auth',
+    'auth/keys',
+    'databases',
+    'http',
+    'delivery',
+    'organization',
+  ]
+  const reaching = sources.filter(
+    ({ room, imports }) => apart.includes(room) && imports.some((path) => /^(kinds|desk)\//.test(path)),
+  )
+  expect(reaching.map(({ path }) => path)).toEqual([])
 })
 
 test('the machinery knows no kind by name', () => {

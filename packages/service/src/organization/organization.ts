@@ -1,13 +1,13 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
 import type { Database } from '../db/fair-pool.ts'
 import { problem } from '../kernel/errors.ts'
+import { text } from '../kernel/fields/fields.ts'
+import { parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { field, type Shown, text as string, time, uuid } from '../kinds/docs/shown-field.ts'
-import { text } from '../kinds/model/fields.ts'
-import { parsePatch, type Shape } from '../kinds/model/validate.ts'
 import { constant } from '../openapi/part.ts'
+import { field, type Shown, text as string, time, uuid } from '../openapi/shown-field.ts'
 
 export interface Organizations {
   read(organizationId: string): Promise<OrganizationRecord>

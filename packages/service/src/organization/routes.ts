@@ -3,10 +3,10 @@
 import { managingScope } from '../auth/scopes.ts'
 import { routesOf } from '../http/route.ts'
 import { done } from '../kernel/outcome.ts'
-import { inputs } from '../kinds/docs/kind-schemas.ts'
-import { recordSchema } from '../kinds/docs/shown-field.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
+import { inputs } from '../openapi/field-schemas.ts'
 import { type ApiPart, ref } from '../openapi/part.ts'
+import { recordSchema } from '../openapi/shown-field.ts'
 import { type Organizations, organizationFields, organizationShape } from './organization.ts'
 
 const route = routesOf<Organizations>()

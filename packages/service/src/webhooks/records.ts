@@ -3,8 +3,8 @@
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
-import { count, field, nullable, type Shown, text, time, uuid, words } from '../kinds/docs/shown-field.ts'
 import { constant } from '../openapi/part.ts'
+import { count, field, nullable, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
 import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 

@@ -7,7 +7,7 @@ import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { storedEvents } from '../../../testbed/stored.ts'
 import { booking } from '../../src/desk/booking/index.ts'
-import { parseCreation } from '../../src/kinds/model/validate.ts'
+import { parseCreation } from '../../src/kernel/fields/validate.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })

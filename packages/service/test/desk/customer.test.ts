@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
-import { parseCreation } from '../../src/kinds/model/validate.ts'
+import { parseCreation } from '../../src/kernel/fields/validate.ts'
 
 const context = { now: '2026-01-31T09:30:00.000Z' }
 

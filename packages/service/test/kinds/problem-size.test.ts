@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { customer } from '../../src/desk/customer/index.ts'
 import { teammate } from '../../src/desk/teammate/index.ts'
-import { defineField } from '../../src/kinds/model/field.ts'
-import { parseCreation } from '../../src/kinds/model/validate.ts'
+import { defineField } from '../../src/kernel/fields/field.ts'
+import { parseCreation } from '../../src/kernel/fields/validate.ts'
 
 test('a body with more mistakes than anyone reads gets an answer of bounded size that says how many there are', () => {
   const body = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`x${n}`, 0]))

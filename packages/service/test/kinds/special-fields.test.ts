@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
 import { teammate } from '../../src/desk/teammate/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
-import { parseCreation } from '../../src/kinds/model/validate.ts'
+import { parseCreation } from '../../src/kernel/fields/validate.ts'
 import { creation, patched } from './kinds.ts'
 
 const customerId = '01980000-0000-7000-8000-000000000001'

@@ -1,7 +1,7 @@
 /** Rows by the hundred thousand, written straight into a kind's table: enough for plans, and for nothing else. */
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { Field } from '../../src/kinds/model/field.ts'
+import type { Field } from '../../src/kernel/fields/field.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
 
 /** What a column holds in the nth row, in SQL. */

@@ -4,10 +4,10 @@
  */
 import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
 import { kinds } from '../../src/desk/index.ts'
+import { flag, reference, text } from '../../src/kernel/fields/fields.ts'
 import { ok } from '../../src/kernel/result.ts'
 import { commonFields } from '../../src/kinds/model/common-fields.ts'
 import { defineKind } from '../../src/kinds/model/define-kind.ts'
-import { flag, reference, text } from '../../src/kinds/model/fields.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
 
 const common = {

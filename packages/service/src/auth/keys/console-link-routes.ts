@@ -3,12 +3,10 @@
 import { routesOf } from '../../http/route.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
-import { inputs } from '../../kinds/docs/kind-schemas.ts'
-import { field, recordSchema, type Shown, text, time, uuid, words } from '../../kinds/docs/shown-field.ts'
-import type { Kind } from '../../kinds/model/kind.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import { inputs } from '../../openapi/field-schemas.ts'
 import { type ApiPart, constant, ref } from '../../openapi/part.ts'
-import { scopeNames } from '../scopes.ts'
+import { field, recordSchema, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
 import {
   type ConsoleLink,
   type ConsoleLinks,
@@ -116,9 +114,8 @@ const exampleSession = {
   expiresAt: exampleTime,
 }
 
-/** Links to the console. */
-export function consoleLinkPart(kinds: readonly Kind[]) {
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+/** Links to the console. `scopes`: every scope there is. */
+export function consoleLinkPart(scopes: readonly string[]) {
   const creation = Object.entries(linkShape(scopes).fields)
   return {
     tags: [],

@@ -4,8 +4,6 @@ import type { Database } from '../../db/fair-pool.ts'
 import { type Part, partOf } from '../../http/route.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import type { Kind } from '../../kinds/model/kind.ts'
-import { scopeNames } from '../scopes.ts'
 import { consoleLinkPart } from './console-link-routes.ts'
 import { createConsoleLinks } from './console-links.ts'
 import { createKeys } from './keys.ts'
@@ -20,17 +18,17 @@ export function keyParts(services: {
   readonly seal: Parameters<typeof createKeys>[0]['seal']
   /** Deliveries may be due. */
   readonly wake: () => void
-  readonly kinds: readonly Kind[]
+  /** Every scope there is. */
+  readonly scopes: readonly string[]
   /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }): readonly Part[] {
-  const { database, clock, callUnderClock, seal, wake, kinds, directory } = services
+  const { database, clock, callUnderClock, seal, wake, scopes, directory } = services
   const store = createKeyStore(database, callUnderClock)
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
   const keys = createKeys({ store, clock, scopes, seal, wake, directory })
   const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
   return [
-    partOf(() => keyPart(kinds).routes, { keys, store, clock }),
-    partOf(() => consoleLinkPart(kinds).routes, { links }),
+    partOf(() => keyPart(scopes).routes, { keys, store, clock }),
+    partOf(() => consoleLinkPart(scopes).routes, { links }),
   ]
 }

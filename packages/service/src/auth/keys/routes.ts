@@ -7,12 +7,11 @@ import { problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import { inputs } from '../../kinds/docs/kind-schemas.ts'
-import { recordSchema } from '../../kinds/docs/shown-field.ts'
-import type { Kind } from '../../kinds/model/kind.ts'
 import { exampleIdentity, exampleList, exampleTime } from '../../openapi/examples.ts'
+import { inputs } from '../../openapi/field-schemas.ts'
 import { type ApiPart, pageOf, ref } from '../../openapi/part.ts'
-import { managingScope, scopeNames } from '../scopes.ts'
+import { recordSchema } from '../../openapi/shown-field.ts'
+import { managingScope } from '../scopes.ts'
 import { keyFields, keyRecord, tokenField } from './api-key.ts'
 import { type Keys, keyShape, noSuchKey } from './keys.ts'
 import type { KeyStore } from './store.ts'
@@ -27,9 +26,8 @@ const route = routesOf<KeyServices>()
 const common = { tag: 'api-keys', access: managingScope } as const
 const touches = 'Needs every scope of that key as well.'
 
-/** API keys: making, changing, rotating and revoking them. */
-export function keyPart(kinds: readonly Kind[]) {
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+/** API keys: making, changing, rotating and revoking them. `scopes`: every scope there is. */
+export function keyPart(scopes: readonly string[]) {
   const example = {
     ...exampleIdentity('api_key'),
     name: 'Search index',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { commonFields } from '../../kinds/model/common-fields.ts'
-import { defineField, type StateOf } from '../../kinds/model/field.ts'
+import { defineField, type StateOf } from '../../kernel/fields/field.ts'
 import {
   choice,
   count,
@@ -9,7 +8,8 @@ import {
   text,
   timestamp,
   timezone,
-} from '../../kinds/model/fields.ts'
+} from '../../kernel/fields/fields.ts'
+import { commonFields } from '../../kinds/model/common-fields.ts'
 
 const bookingStatuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected'] as const
 

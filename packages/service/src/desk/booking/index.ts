@@ -1,5 +1,5 @@
+import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { choice, text } from '../../kinds/model/fields.ts'
 import { action } from '../../kinds/model/kind.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
 import {

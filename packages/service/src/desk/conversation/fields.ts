@@ -1,6 +1,6 @@
+import type { StateOf } from '../../kernel/fields/field.ts'
+import { choice, reference, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
-import type { StateOf } from '../../kinds/model/field.ts'
-import { choice, reference, text, timestamp } from '../../kinds/model/fields.ts'
 
 /** The longest summary that is kept. */
 export const summaryLimit = 10_000

@@ -1,5 +1,5 @@
+import { text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { text } from '../../kinds/model/fields.ts'
 import { action } from '../../kinds/model/kind.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
 import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'

@@ -1,8 +1,8 @@
 import { problem } from '../../kernel/errors.ts'
+import { email, locale, phone, text, timezone } from '../../kernel/fields/fields.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { email, locale, phone, text, timezone } from '../../kinds/model/fields.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineField, type StateOf } from '../../kinds/model/field.ts'
-import { choice, reference, storableText, text, timestamp } from '../../kinds/model/fields.ts'
+import { defineField, type StateOf } from '../../kernel/fields/field.ts'
+import { choice, reference, storableText, text, timestamp } from '../../kernel/fields/fields.ts'
 import { channels } from '../conversation/fields.ts'
 
 const authorTypes = ['customer', 'teammate', 'ai', 'system'] as const

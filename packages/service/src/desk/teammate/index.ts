@@ -1,5 +1,5 @@
+import { email, flag, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { email, flag, text } from '../../kinds/model/fields.ts'
 
 /** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
 export const teammate = defineKind({

@@ -1,6 +1,6 @@
+import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
-import { choice, reference, sequence, text, timestamp } from '../../kinds/model/fields.ts'
 import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
 
 /** Something to be done for a customer (specification 4.6). */

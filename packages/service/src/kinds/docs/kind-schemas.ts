@@ -1,7 +1,8 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
-import { z } from 'zod'
+
+import type { Field } from '../../kernel/fields/field.ts'
+import { fieldSchema, inputs, requiredOf } from '../../openapi/field-schemas.ts'
 import { constant, type Json } from '../../openapi/part.ts'
-import type { Field } from '../model/field.ts'
 import type { Kind } from '../model/kind.ts'
 import { carrierSentence, fieldCarriers } from './event-carriers.ts'
 import { exampleInput, exampleObject } from './kind-examples.ts'
@@ -101,48 +102,5 @@ export function capitalized(word: string): string {
   return `${word[0]?.toUpperCase()}${word.slice(1)}`
 }
 
-export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
-  return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
-}
-
-/** What bodies accept: each field with its rule in words. */
-export function inputs(fields: readonly (readonly [string, Field])[]): Json {
-  return Object.fromEntries(
-    fields.map(([name, field]) => {
-      const schema = fieldSchema(field, 'input')
-      return [name, { ...schema, description: `${schema.description} ${rulesOf(field)}` }]
-    }),
-  )
-}
-
-function rulesOf({ accepts, nullable, initial, unique }: Field): string {
-  const sentences = [
-    `Must be ${accepts}${nullable && !accepts.endsWith('null') ? ', or null' : ''}.`,
-    unique ? 'Unique in the organization.' : '',
-    initial === undefined || initial === null ? '' : `Initially \`${JSON.stringify(initial)}\`.`,
-  ]
-  return sentences.filter((sentence) => sentence !== '').join(' ')
-}
-
 const uuid = { type: 'string', format: 'uuid' }
 const timestamp = { type: 'string', format: 'date-time' }
-
-/** A field's JSON Schema. Reading, a choice is open: later versions may know more words. */
-export function fieldSchema(field: Field, direction: 'input' | 'output'): Record<string, unknown> {
-  const zod = direction === 'output' ? (field.shown ?? field.schema) : field.schema
-  const { $schema: _, ...schema } = z.toJSONSchema(zod, {
-    io: 'input',
-    unrepresentable: 'any',
-  }) as Record<string, unknown>
-  if (direction === 'output' && Array.isArray(schema.enum)) {
-    schema.examples = schema.enum
-    delete schema.enum
-  }
-  const described = { ...schema, description: field.description }
-  // What is shown says by itself whether that may be null.
-  if (!field.nullable || (direction === 'output' && field.shown !== undefined)) return described
-  if (direction === 'input' && Array.isArray(schema.enum)) {
-    return { ...described, type: ['string', 'null'], enum: [...schema.enum, null] }
-  }
-  return typeof schema.type === 'string' ? { ...described, type: [schema.type, 'null'] } : described
-}

@@ -11,6 +11,7 @@ import {
   problem,
   validationFailed,
 } from '../../kernel/errors.ts'
+import { parsePatch } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
@@ -19,7 +20,6 @@ import { updateChange } from '../model/decide.ts'
 import { planInserts } from '../model/inserts.ts'
 import type { Kind, RuleContext, State } from '../model/kind.ts'
 import { parseRepresentation } from '../model/representation.ts'
-import { parsePatch } from '../model/validate.ts'
 import type { SentItem } from './batch-body.ts'
 
 /** The object that an item is about with what becomes of it, or why the item is left out. */

@@ -8,6 +8,7 @@ import { type ErrorCode, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
+import { requiredOf } from '../../openapi/field-schemas.ts'
 import {
   type Answer,
   type ApiPart,
@@ -21,14 +22,7 @@ import {
 import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
-import {
-  actionSchemaName,
-  camelCase,
-  capitalized,
-  kindSchemas,
-  requiredOf,
-  schemaName,
-} from '../docs/kind-schemas.ts'
+import { actionSchemaName, camelCase, capitalized, kindSchemas, schemaName } from '../docs/kind-schemas.ts'
 import type { Changes, Precondition } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 import { noSuchObject } from '../model/outcomes.ts'

@@ -6,6 +6,7 @@ import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
+import { parseCreation, parsePatch } from '../../kernel/fields/validate.ts'
 import type { KeyedQueue } from '../../kernel/keyed-queue.ts'
 import { type Outcome, refused } from '../../kernel/outcome.ts'
 import { ok, type Result } from '../../kernel/result.ts'
@@ -16,7 +17,6 @@ import { planInserts, type Rows } from './inserts.ts'
 import type { Action, Kind, State } from './kind.ts'
 import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
-import { parseCreation, parsePatch } from './validate.ts'
 
 /** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>

@@ -1,8 +1,8 @@
 /** What customers, conversations, tickets and bookings all take beside their own fields (specification 4.1). */
 import { z } from 'zod'
 import { listedErrors } from '../../kernel/errors.ts'
-import { defineField, type Field } from './field.ts'
-import { storableText, text } from './fields.ts'
+import { defineField, type Field } from '../../kernel/fields/field.ts'
+import { storableText, text } from '../../kernel/fields/fields.ts'
 
 /** Up to 50 labels. A set: repeats are dropped, order is kept. */
 function tags(): Field<readonly string[]> {

@@ -1,6 +1,6 @@
 /** How a kind is declared: what a folder of kinds calls with its declaration. */
 import { isRewritten, placeInBody } from '../../journal/body.ts'
-import type { Field, Fields } from './field.ts'
+import type { Field, Fields } from '../../kernel/fields/field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 import { exampleState, requireActions } from './transitions.ts'
 

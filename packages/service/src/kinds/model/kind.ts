@@ -5,11 +5,10 @@
 import type { Migration } from '../../db/migration.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
+import type { Fields, State, StateOf } from '../../kernel/fields/field.ts'
 import { fail, type Result } from '../../kernel/result.ts'
-import type { Fields, StateOf } from './field.ts'
 
-/** An object's own fields, whatever its kind. */
-export type State = Readonly<Record<string, unknown>>
+export type { State } from '../../kernel/fields/field.ts'
 
 /** What a rule may look at beside the object: nothing but the time. */
 export interface RuleContext {

@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Problem } from '../../kernel/errors.ts'
+import type { Field, Fields } from '../../kernel/fields/field.ts'
+import { parseCreation } from '../../kernel/fields/validate.ts'
 import type { Result } from '../../kernel/result.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import type { Field, Fields } from './field.ts'
 import type { Kind, State } from './kind.ts'
-import { parseCreation } from './validate.ts'
 
 export interface Transition {
   /** The field that a PATCH sent, or the action that was asked for. */

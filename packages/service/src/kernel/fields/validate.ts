@@ -10,10 +10,9 @@ import {
   type Problem,
   quoted,
   validationFailed,
-} from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
-import type { Field, Fields } from './field.ts'
-import type { State } from './kind.ts'
+} from '../errors.ts'
+import { fail, ok, type Result } from '../result.ts'
+import type { Field, Fields, State } from './field.ts'
 
 /** What a body is held against: a kind, or anything else with fields. */
 export interface Shape {

@@ -1,5 +1,5 @@
 /**
- * What a field of a kind is. It says once what it accepts, who may set it, where it is stored and how it is shown;
+ * What a field of a record is, of a kind or another. It says once what it accepts, who may set it, where it is stored and how it is shown;
  * validation, table mapping, filters, representation, OpenAPI and SDK types follow.
  */
 import type { z } from 'zod'
@@ -68,7 +68,10 @@ export interface Field<V = unknown> {
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** The values of an object's own fields, in TypeScript. */
+/** The values of a record's own fields, whatever they are. */
+export type State = Readonly<Record<string, unknown>>
+
+/** The same, of these fields. */
 export type StateOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer V> ? V : never }
 
 export interface Options {

@@ -1,7 +1,7 @@
-/** The vocabulary that kinds are declared in. */
+/** The vocabulary that fields of kinds and other records are declared in. */
 import { z } from 'zod'
-import { isStorable } from '../../kernel/text.ts'
-import { formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
+import { isStorable } from '../text.ts'
+import { formatTimestamp, parseTimestamp } from '../timestamps.ts'
 import { addressForm, invisibleIn } from './email-address.ts'
 import {
   defineField,
