@@ -55,7 +55,7 @@ export interface TestService extends AsyncDisposable {
 
 /** What is handed to the application as it is. */
 const edgeOptions = [
-  'tellWorker',
+  'notifyWorker',
   'storage',
   'degraded',
   'metricsElsewhere',

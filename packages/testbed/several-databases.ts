@@ -48,7 +48,7 @@ export async function severalDatabases(settings: Partial<DeliverySettings> = {})
           pool: first.pool,
           address: first.address,
           name: names[0],
-          others: others.map((database) => ({ ...database, tellWorker: null })),
+          others: others.map((database) => ({ ...database, notifyWorker: null })),
           log,
           settings: { ...deliverySettings, ...settings },
           rateLimit: null,

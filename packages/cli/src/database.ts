@@ -129,14 +129,14 @@ export function withEach(asked: Asked, work: (on: Work) => Promise<void>): Promi
 }
 
 /** The database that has the organization, brought up to date. @throws UsageError where there is no such organization. */
-export function withHomeOf(
+export function withDatabaseOf(
   asked: Pick<Asked, 'config'>,
   organizationId: string,
   work: (on: Work) => Promise<void>,
 ): Promise<void> {
   return withInstallation(asked, async (installation) => {
     await migrateDatabase(installation.databases[0])
-    const database = await installation.homeOf(organizationId)
+    const database = await installation.databaseOf(organizationId)
     if (database === null) throw new UsageError(`there is no organization ${organizationId}`)
     if (database !== installation.databases[0]) await migrateDatabase(database)
     await work({ pool: database.pool, database, installation })

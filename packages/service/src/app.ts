@@ -27,12 +27,12 @@ import { RequestAdmission } from './http/admit.ts'
 import { createDocument, documentPart } from './http/document-route.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
-import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
+import { registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
 import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
-import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
-import type { TellWorker } from './journal/notifier.ts'
+import { notServedStateOf, OrganizationNotServed } from './journal/not-served.ts'
+import type { NotifyWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
@@ -49,13 +49,13 @@ export interface App {
   readonly server: FastifyInstance
   /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of the first database; `homes` has it of each. */
+  /** Of the first database; `shards` has it of each. */
   readonly maintenance: Maintenance
   /** Readers of the first database's stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
   /** What answers for each database, in their order. */
-  readonly homes: readonly DatabaseServices[]
-  /** The home of the organization has changed; of any, where none is named. Nothing where there is one database. */
+  readonly shards: readonly DatabaseServices[]
+  /** The shard of the organization has changed; of any, where none is named. Nothing where there is one database. */
   readonly moved: (organizationId: string | null) => void
   /** What `/metrics` says, here or elsewhere. */
   readonly metrics: () => Promise<string>
@@ -98,7 +98,7 @@ export interface AppOptions {
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
   /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
-  readonly tellWorker?: TellWorker | null
+  readonly notifyWorker?: NotifyWorker | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
@@ -117,7 +117,7 @@ export function createApp(options: AppOptions): App {
   const {
     name = null,
     otherMetrics = async () => [],
-    tellWorker = null,
+    notifyWorker = null,
     publicUrl = null,
     trustedProxies = noNetworks,
     corsOrigins = [],
@@ -126,12 +126,12 @@ export function createApp(options: AppOptions): App {
   const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
   const register = createRegistry(part)
   const databases: readonly DatabaseHandle[] = [
-    { name, pool, clock, tellWorker, isReady: () => true },
+    { name, pool, clock, notifyWorker, isReady: () => true },
     ...others,
   ]
   const shared: SharedOptions = { ...options, kinds, part, telemetry, resolver }
-  const { homes, known } = openHomes(databases, shared, register)
-  const pending = () => homes.reduce((sum, home) => sum + home.pending(), 0)
+  const { shards, known } = openShards(databases, shared, register)
+  const pending = () => shards.reduce((sum, shard) => sum + shard.pending(), 0)
   const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
     publicUrl,
@@ -146,10 +146,10 @@ export function createApp(options: AppOptions): App {
   server.addHook('onClose', () => resolver.close())
   // Requests that wait for changes are answered before the server waits for its requests.
   server.addHook('preClose', (done) => {
-    for (const { readers } of homes) readers.end()
+    for (const { readers } of shards) readers.end()
     done()
   })
-  const registers = [...new Set([register, ...homes.map((home) => home.register)])]
+  const registers = [...new Set([register, ...shards.map((shard) => shard.register)])]
 
   const allowed = new Map<string, Set<string>>()
   server.addHook('onRoute', ({ url, method }) => {
@@ -158,21 +158,21 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   const metrics = metricsText(() => registers, otherMetrics, clock)
-  if (part === 'api') registerOwnRoutes(server, options, homes, metrics)
-  const admission = admissionOf(server, options, homes, known, unauthenticated)
-  registerAnswering(server, homes, { admission }, known === null ? null : placingBy(known))
+  if (part === 'api') registerOwnRoutes(server, options, shards, metrics)
+  const admission = admissionOf(server, options, shards, known, unauthenticated)
+  registerSharded(server, shards, { admission }, known === null ? null : shardRouterOf(known))
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   return {
     server,
     routes,
-    maintenance: homes[0].maintenance,
-    readers: homes[0].readers,
-    homes,
+    maintenance: shards[0].maintenance,
+    readers: shards[0].readers,
+    shards,
     moved(organizationId) {
       known?.forget(organizationId)
       // Whoever waits for changes where the organization was goes on waiting where it is.
-      if (organizationId !== null) for (const { readers } of homes) readers.endOf(organizationId)
+      if (organizationId !== null) for (const { readers } of shards) readers.endOf(organizationId)
     },
     metrics,
     register,
@@ -182,18 +182,18 @@ export function createApp(options: AppOptions): App {
 }
 
 /** What answers for each database; of several, what knows which is whose. */
-function openHomes(
+function openShards(
   databases: readonly DatabaseHandle[],
   options: SharedOptions,
   register: Registry,
 ): {
-  readonly homes: readonly [DatabaseServices, ...DatabaseServices[]]
+  readonly shards: readonly [DatabaseServices, ...DatabaseServices[]]
   readonly known: DatabaseRouter | null
 } {
   const [first] = databases
   if (first === undefined) throw new Error('there is no database')
   if (databases.length === 1)
-    return { homes: [createDatabaseServices(first, options, register, null)], known: null }
+    return { shards: [createDatabaseServices(first, options, register, null)], known: null }
   options.telemetry?.publish(register)
   const directory = createDirectory(first.pool, nameOf(first))
   const open = (database: DatabaseHandle) =>
@@ -203,11 +203,11 @@ function openHomes(
       createRegistry(options.part, nameOf(database)),
       database === first ? null : { ...directory, pool: first.pool },
     )
-  const homes = [open(first), ...databases.slice(1).map(open)] as const
-  const [asked, ...others] = homes.map((home) => ({ ...home, name: nameOf(home) }))
+  const shards = [open(first), ...databases.slice(1).map(open)] as const
+  const [asked, ...others] = shards.map((shard) => ({ ...shard, name: nameOf(shard) }))
   if (asked === undefined) throw new Error('there is no database')
-  const known = createDatabaseRouter({ directory, clock: first.clock, homes: [asked, ...others] })
-  return { homes, known }
+  const known = createDatabaseRouter({ directory, clock: first.clock, shards: [asked, ...others] })
+  return { shards, known }
 }
 
 function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
@@ -219,7 +219,7 @@ function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
 function admissionOfRequests(register: Registry, pending: () => number, offloadWaiting = () => 0) {
   const admission = new RequestAdmission()
   const onError = countAdmission(register, () => {
-    const { waiting, ...held } = admission.standing
+    const { waiting, ...held } = admission.usage
     return { ...held, waiting: waiting + offloadWaiting(), pending: pending() }
   })
   return { admission, metrics: { onResponse: timeRequests(register), onError } }
@@ -234,10 +234,10 @@ function registerOwnRoutes(
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
   }: AppOptions,
-  homes: readonly DatabaseServices[],
+  shards: readonly DatabaseServices[],
   metrics: App['metrics'],
 ): void {
-  registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
+  registerRoutes(server, healthPart.routes, createHealth(shards, degraded), null)
   const document = createDocument(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, documentPart.routes, document, null)
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
@@ -248,18 +248,18 @@ function registerOwnRoutes(
 function admissionOf(
   server: FastifyInstance,
   { clock, rateLimit: limit }: AppOptions,
-  homes: readonly [DatabaseServices, ...DatabaseServices[]],
+  shards: readonly [DatabaseServices, ...DatabaseServices[]],
   known: DatabaseRouter | null,
   unauthenticated: RateLimiter | undefined,
 ): Admission {
-  server.addHook('onClose', async () => void (await Promise.all(homes.map(({ uses }) => uses.settled()))))
-  const [{ lookUp }] = homes
+  server.addHook('onClose', async () => void (await Promise.all(shards.map(({ uses }) => uses.settled()))))
+  const [{ lookUp }] = shards
   return createAdmission({
     lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
     clock,
     limit,
     unauthenticated,
-    uses: { note: (caller) => homes[caller.home ?? 0]?.uses.note(caller) },
+    uses: { note: (caller) => shards[caller.shard ?? 0]?.uses.note(caller) },
   })
 }
 
@@ -267,7 +267,7 @@ function admissionOf(
 function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   return async (token) => {
     const found = await lookUp(token)
-    if (found.outcome === 'elsewhere') throw new OrganizationAway('moved')
+    if (found.outcome === 'elsewhere') throw new OrganizationNotServed('moved')
     return found
   }
 }
@@ -276,14 +276,14 @@ function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
 const followedAtMost = 200
 const followedApart = 25
 
-function placingBy(homes: DatabaseRouter): Placing {
+function shardRouterOf(shards: DatabaseRouter): ShardRouter {
   return {
-    placeOf: homes.placeOf,
+    shardOf: shards.shardOf,
     async follow(caller, error, tried) {
-      const away = awayOf(error)
-      if (away === null || tried > followedAtMost) return null
-      if (away === 'fenced' || tried > 1) await delay(followedApart)
-      return away === 'fenced' ? caller : homes.follow(caller)
+      const state = notServedStateOf(error)
+      if (state === null || tried > followedAtMost) return null
+      if (state === 'fenced' || tried > 1) await delay(followedApart)
+      return state === 'fenced' ? caller : shards.follow(caller)
     },
   }
 }

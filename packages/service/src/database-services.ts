@@ -20,7 +20,7 @@ import { type Part, partOf } from './http/route.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/stored-responses.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { createJournal } from './journal/journal.ts'
-import { createNotifier, type TellWorker } from './journal/notifier.ts'
+import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
@@ -55,7 +55,7 @@ export interface DatabaseHandle {
   /** The database's. */
   readonly clock: Clock
   /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
-  readonly tellWorker: TellWorker | null
+  readonly notifyWorker: NotifyWorker | null
   /** Whether it has this release's schema, and this process's encryption key. */
   readonly isReady: () => boolean
 }
@@ -106,7 +106,7 @@ type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'
  * own: null of one that is.
  */
 export function createDatabaseServices(
-  { name, pool, clock, tellWorker, isReady }: DatabaseHandle,
+  { name, pool, clock, notifyWorker, isReady }: DatabaseHandle,
   options: SharedOptions,
   register: Registry,
   directory: DirectoryElsewhere | null,
@@ -116,7 +116,7 @@ export function createDatabaseServices(
   const notifier = createNotifier(
     pool,
     (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
-    tellWorker,
+    notifyWorker,
   )
   // The thread's work is admitted before it comes there.
   const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)

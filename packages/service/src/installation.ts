@@ -25,7 +25,7 @@ export interface Installation {
   /** What is done to an organization in every database that holds anything of it. */
   readonly everywhere: Everywhere
   /** The database that has the organization; null where none has. @throws DatabasesError when it is none of these. */
-  homeOf(organizationId: string): Promise<OpenDatabase | null>
+  databaseOf(organizationId: string): Promise<OpenDatabase | null>
   /** The one with this name. @throws DatabasesError */
   named(name: string): OpenDatabase
   /** What is to be told before an organization, or a key of one, is made in this database. */
@@ -51,8 +51,8 @@ export async function openInstallation(
 ): Promise<Installation> {
   const databases = await openAll(config, log)
   const [first, ...others] = databases
-  const homes = createDirectory(first.pool, first.name ?? '')
-  const directory = databases.length === 1 ? null : homes
+  const everyOrganization = createDirectory(first.pool, first.name ?? '')
+  const directory = databases.length === 1 ? null : everyOrganization
   const named = (name: string) => {
     const found = databases.find((database) => database.name === name)
     if (found !== undefined) return found
@@ -62,12 +62,12 @@ export async function openInstallation(
   return {
     databases,
     directory,
-    everywhere: { databases: [memberOf(first), ...others.map(memberOf)], directory: homes },
+    everywhere: { databases: [memberOf(first), ...others.map(memberOf)], directory: everyOrganization },
     named,
-    async homeOf(organizationId) {
-      const home = await homes.homeOf(organizationId)
-      if (home === null) return null
-      return home.database === (first.name ?? '') ? first : named(home.database)
+    async databaseOf(organizationId) {
+      const placement = await everyOrganization.databaseOf(organizationId)
+      if (placement === null) return null
+      return placement.database === (first.name ?? '') ? first : named(placement.database)
     },
     tellOf:
       (database, made) =>

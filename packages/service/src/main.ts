@@ -13,7 +13,7 @@ import { PoolerError } from './db/pooler.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { InstallationError } from './installation.ts'
-import type { TellWorker } from './journal/notifier.ts'
+import type { NotifyWorker } from './journal/notifier.ts'
 import { createLog } from './kernel/log.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
@@ -128,13 +128,13 @@ async function startRoles(
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
   const otherMetrics = async () => (await worker?.metrics()) ?? []
-  const tellOf = (place: number): TellWorker | null =>
+  const tellOf = (place: number): NotifyWorker | null =>
     config.role === 'all' ? (due) => worker?.tell(due, place) ?? null : null
   const api = await startApi(config, {
     pool,
     address,
     ...(name === null ? {} : { name }),
-    others: others.map((database, n) => ({ ...database, tellWorker: tellOf(n + 1) })),
+    others: others.map((database, n) => ({ ...database, notifyWorker: tellOf(n + 1) })),
     log,
     settings,
     telemetry,
@@ -143,7 +143,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
-    tellWorker: tellOf(0),
+    notifyWorker: tellOf(0),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,

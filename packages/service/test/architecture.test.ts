@@ -287,7 +287,7 @@ describe('SQL', () => {
     // A restore moves all of them, past what was lost.
     expect(violations(/update organization_clocks/)).toEqual([
       // That it is served elsewhere, and no stamp.
-      'databases/moves/turn.ts',
+      'databases/moves/cutover.ts',
       'journal/commit-function.ts',
       'journal/epoch.ts',
     ])

@@ -1,6 +1,6 @@
 import { createApiKey, kinds, scopeNames, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
+import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -31,7 +31,7 @@ Example:
       const wrong = unknown.length > 0 ? `; there is no scope ${unknown.join(', ')}` : ''
       throw new UsageError(`keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`)
     }
-    await withHomeOf({ config }, organizationId, async ({ pool, database, installation }) => {
+    await withDatabaseOf({ config }, organizationId, async ({ pool, database, installation }) => {
       const made = { organizationId, name, scopes: wanted }
       const key = await createApiKey(pool, systemClock, made, installation.tellOf(database, 'key'))
       if (key === null) throw new UsageError(`there is no organization ${organizationId}`)

@@ -1,6 +1,6 @@
 import { askDatabaseClock, listKeys } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
+import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { table } from '../table.ts'
 import { printOut } from '../terminal.ts'
@@ -18,7 +18,7 @@ Example:
   async run(args) {
     const { given, json, config } = readCommand(args, ['org'])
     const organizationId = readId(given.org, 'keys list needs --org with the id of an organization')
-    await withHomeOf({ config }, organizationId, async ({ pool }) => {
+    await withDatabaseOf({ config }, organizationId, async ({ pool }) => {
       const apiKeys = await listKeys(pool, await askDatabaseClock(pool), organizationId)
       if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)
       if (json) {

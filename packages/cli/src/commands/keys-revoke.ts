@@ -1,6 +1,6 @@
 import { askDatabaseClock, revokeKey } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
+import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { plain, printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -23,7 +23,7 @@ Example:
     const { given, words, json, config } = readCommand(args, ['org'], 1)
     const id = readId(words[0], 'keys revoke needs the id of a key')
     const organizationId = readId(given.org, 'keys revoke needs --org with the id of an organization')
-    await withHomeOf({ config }, organizationId, async ({ pool }) => {
+    await withDatabaseOf({ config }, organizationId, async ({ pool }) => {
       const revoked = await revokeKey(pool, await askDatabaseClock(pool), organizationId, id)
       if (revoked === null)
         throw new UsageError(

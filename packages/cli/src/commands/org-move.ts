@@ -54,7 +54,7 @@ Example:
     if (to === undefined) throw new UsageError('org move needs --to with the name of a database')
     await withDatabases({ config }, async (databases) => {
       const { outcome, from, rows, paused } = await moveOrganization(databases, organizationId, to, {
-        ...(switches.fast === true ? { rest: 0 } : {}),
+        ...(switches.fast === true ? { pause: 0 } : {}),
         onProgress({ phase, rows }) {
           screen.line(`${phase}: ${rows} rows are copied `)
         },

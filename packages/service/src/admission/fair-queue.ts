@@ -1,92 +1,90 @@
 /**
- * A fair queue: capacity that organizations share, and who is next for what becomes free. Work that may run starts at once. What
- * has to wait is queued per organization, first in, first out; capacity that becomes free goes to the organization that has used the least
- * of it (start-time fair queueing, by cost and measured time). Who comes back starts level with the one served last.
+ * A fair queue for capacity that organizations share. Work that may run starts at once. Other work is queued per organization, first in, first
+ * out; capacity that becomes free goes to the organization that has used the least of it (start-time fair queueing, by cost and measured time). An
+ * organization that comes back starts level with the one served last.
  *
- * Running work cannot be interrupted, so no organization may take all: it takes more only while it then holds at most `share` times what
- * remains free. A newcomer may take whatever is free.
- *
- * Four instances admit everything: requests, bytes of their bodies, statements, and work in the offload thread.
+ * Running work cannot be interrupted, so no organization may take all: it may take more while it then holds at most `share` times what remains
+ * free. One that holds nothing may take whatever is free.
  */
 import { stopwatch } from '../kernel/timestamps.ts'
 import { LimitExceeded, type Limited } from './limit-exceeded.ts'
 
 export interface FairQueueLimits {
-  /** What there is to hold: connections, requests, bytes. */
+  /** Connections, requests, bytes. */
   readonly capacity: number
-  /** How many times what remains free an organization may hold. */
+  /** An organization may hold at most this multiple of what remains free. */
   readonly share: number
-  /** Of the capacity, what long work may hold at most; all by default. */
+  /** The part of the capacity that long work may hold; default: all. */
   readonly long?: number
-  /** Of the capacity, what work for several organizations at once may hold at most; all by default. */
+  /** The part of the capacity that work for several organizations at once may hold; default: all. */
   readonly shared?: number
-  /** How many may wait, and how many of one organization. Infinite only for work that is bounded elsewhere and must be done. */
+  /** Entries that may wait, and those of one organization. Infinite only for work that is bounded elsewhere and must be done. */
   readonly waiting: number
   readonly waitingOfOne: number
-  /** How long one waits, in milliseconds. */
+  /** How long an entry waits, in milliseconds. */
   readonly waitAtMost: number
 }
 
-/** For capacity that nobody waits for: `tryAcquire` alone. */
+/** For `tryAcquire` alone: nothing waits. */
 export const noQueue = { waiting: 0, waitingOfOne: 0, waitAtMost: 0 } as const
 
 /** `long`: may take seconds. `shared`: for several organizations at once; it goes first. */
 export type WorkClass = 'short' | 'long' | 'shared'
 
 interface Demand {
-  /** In units of the capacity; 1 by default. */
+  /** In units of the capacity; default: 1. */
   readonly cost?: number
   readonly kind?: WorkClass
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What was taken, until it is given back. */
+/** A part of the capacity that is held. */
 export interface Permit {
-  /** Gives it back; once is enough, more does nothing. */
+  /** Frees it; a second call does nothing. */
   readonly release: () => void
-  /** Holds so much from now on; null, or why it goes on holding what it held. */
+  /** Holds so much from now on. Returns why that is refused, and holds as much as before then; or null. */
   readonly resize: (cost: number) => LimitExceeded | null
 }
 
-interface Party {
+interface Tenant {
   readonly name: string
   held: number
-  /** Cost × time that it has had; what is running counts as its last did. */
+  /** Cost × time that it has used; running work counts as long as its last. */
   used: number
   lastTook: number
   readonly queues: Record<WorkClass, Waiting[]>
 }
 
 interface Waiting {
-  readonly party: Party
+  readonly tenant: Tenant
   readonly kind: WorkClass
   readonly cost: number
   readonly number: number
   readonly start: (permit: Permit) => void
 }
 
-/** The party of work that is for several organizations at once. */
+/** The tenant of work that is for several organizations at once. */
 const several = ''
 
 export class FairQueue {
   readonly #limits: FairQueueLimits
   readonly #what: Limited
   readonly #elapsed: () => number
-  readonly #parties = new Map<string, Party>()
-  readonly #waitingParties = new Set<Party>()
+  readonly #tenants = new Map<string, Tenant>()
+  readonly #waitingTenants = new Set<Tenant>()
   readonly #heldOf: Record<WorkClass, number> = { short: 0, long: 0, shared: 0 }
   #held = 0
   #holders = 0
   #waiting = 0
   #lastNumber = 0
-  /** The next in turn waits for capacity alone: nobody passes it, so that a large demand is not passed for ever by small ones. */
+  /** The next entry waits for capacity alone. Nothing overtakes it, so that small demands do not overtake a large one for ever. */
   #isBlocked = false
-  /** What the party had used that was served last. */
+  /** The `used` of the tenant that was served last. */
   #level = 0
 
   /**
-   * @param what named in a refusal.
+   * @param what the capacity, for refusals.
    * @param elapsed milliseconds that only grow.
    */
   constructor(what: Limited, limits: FairQueueLimits, elapsed: () => number = stopwatch()) {
@@ -105,28 +103,28 @@ export class FairQueue {
   }
 
   /**
-   * A permit at once where there is one, and else the promise of one. The promise rejects with the signal's reason when that aborts.
-   * @throws LimitExceeded, also as a rejection, when too many wait or one has waited for too long.
+   * A permit, or the promise of one, which rejects with the signal's reason when that aborts.
+   * @throws LimitExceeded, also as a rejection, when too many wait or it has waited for too long.
    */
   acquire(organizationId: string, demand: Demand = {}): Permit | Promise<Permit> {
     const { cost = 1, kind = 'short' } = demand
-    const party = this.#partyOf(kind === 'shared' ? several : organizationId)
-    // Not past its own that wait.
-    if (party.queues[kind].length === 0 && !this.#isBlocked && this.#fits(party, kind, cost)) {
-      this.#catchUp(party)
-      // Whoever passes those that wait for their own share sets no measure for who comes next.
-      if (this.#waiting === 0) this.#level = party.used
-      return this.#start(party, kind, cost)
+    const tenant = this.#tenantOf(kind === 'shared' ? several : organizationId)
+    // Not before its own that wait.
+    if (tenant.queues[kind].length === 0 && !this.#isBlocked && this.#fits(tenant, kind, cost)) {
+      this.#catchUp(tenant)
+      // Work that overtakes others, which wait for their own share, does not set the level.
+      if (this.#waiting === 0) this.#level = tenant.used
+      return this.#start(tenant, kind, cost)
     }
-    return this.#wait(party, demand)
+    return this.#wait(tenant, demand)
   }
 
-  /** The same for what cannot wait: a permit, or why there is none. */
+  /** A permit at once, or why there is none. */
   tryAcquire(organizationId: string, cost = 1): Permit | LimitExceeded {
-    const party = this.#partyOf(organizationId)
-    if (this.#fits(party, 'short', cost)) return this.#start(party, 'short', cost)
-    const refusal = this.#refusal(party, cost)
-    this.#forgetIdle(party)
+    const tenant = this.#tenantOf(organizationId)
+    if (this.#fits(tenant, 'short', cost)) return this.#start(tenant, 'short', cost)
+    const refusal = this.#refusal(tenant, cost)
+    this.#forgetIdle(tenant)
     return refusal
   }
 
@@ -140,34 +138,34 @@ export class FairQueue {
     }
   }
 
-  async #wait(party: Party, { cost = 1, kind = 'short', signal }: Demand): Promise<Permit> {
+  async #wait(tenant: Tenant, { cost = 1, kind = 'short', signal }: Demand): Promise<Permit> {
     const { waiting, waitingOfOne, waitAtMost } = this.#limits
-    const own = party.queues[kind]
+    const own = tenant.queues[kind]
     if (own.length >= waitingOfOne) throw new LimitExceeded('own_share', this.#what)
     if (this.#waiting >= waiting) {
-      this.#forgetIdle(party)
+      this.#forgetIdle(tenant)
       throw new LimitExceeded('all_taken', this.#what)
     }
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Permit>()
-    const entry: Waiting = { party, kind, cost, number: ++this.#lastNumber, start: resolve }
-    if (!this.#waitingParties.has(party)) this.#catchUp(party)
+    const entry: Waiting = { tenant, kind, cost, number: ++this.#lastNumber, start: resolve }
+    if (!this.#waitingTenants.has(tenant)) this.#catchUp(tenant)
     own.push(entry)
-    this.#waitingParties.add(party)
+    this.#waitingTenants.add(tenant)
     this.#waiting++
-    this.#isBlocked ||= this.#mayHold(party, kind, cost)
+    this.#isBlocked ||= this.#mayHold(tenant, kind, cost)
     const leave = (why: unknown) => {
       const at = own.indexOf(entry)
       if (at === -1) return
       own.splice(at, 1)
-      this.#left(party)
+      this.#left(tenant)
       reject(why)
-      // What was behind it may fit.
+      // The entry behind it may fit.
       this.#startNext()
     }
     const onAbort = () => leave(signal?.reason)
     const late = Number.isFinite(waitAtMost)
-      ? setTimeout(() => leave(this.#refusal(party, cost)), waitAtMost)
+      ? setTimeout(() => leave(this.#refusal(tenant, cost)), waitAtMost)
       : undefined
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
@@ -178,115 +176,115 @@ export class FairQueue {
     }
   }
 
-  #start(party: Party, kind: WorkClass, cost: number): Permit {
-    this.#hold(party, kind, cost)
-    const expected = party.lastTook * cost
-    party.used += expected
+  #start(tenant: Tenant, kind: WorkClass, cost: number): Permit {
+    this.#hold(tenant, kind, cost)
+    const expected = tenant.lastTook * cost
+    tenant.used += expected
     const began = this.#elapsed()
     let held = cost
     return {
       release: () => {
         if (held === 0) return
-        party.lastTook = this.#elapsed() - began
-        party.used += party.lastTook * held - expected
-        this.#hold(party, kind, -held)
+        tenant.lastTook = this.#elapsed() - began
+        tenant.used += tenant.lastTook * held - expected
+        this.#hold(tenant, kind, -held)
         held = 0
         this.#startNext()
-        this.#forgetIdle(party)
+        this.#forgetIdle(tenant)
       },
       resize: (cost) => {
         const before = held
-        this.#hold(party, kind, -before)
-        const refusal = cost <= before || this.#fits(party, kind, cost) ? null : this.#refusal(party, cost)
+        this.#hold(tenant, kind, -before)
+        const refusal = cost <= before || this.#fits(tenant, kind, cost) ? null : this.#refusal(tenant, cost)
         held = refusal === null ? cost : before
-        this.#hold(party, kind, held)
+        this.#hold(tenant, kind, held)
         if (held < before) this.#startNext()
         return refusal
       },
     }
   }
 
-  #hold(party: Party, kind: WorkClass, cost: number): void {
-    const before = party.held
-    party.held += cost
+  #hold(tenant: Tenant, kind: WorkClass, cost: number): void {
+    const before = tenant.held
+    tenant.held += cost
     this.#held += cost
     this.#heldOf[kind] += cost
-    this.#holders += Number(party.held > 0) - Number(before > 0)
+    this.#holders += Number(tenant.held > 0) - Number(before > 0)
   }
 
   #startNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      const { party, kind, cost, start } = next
-      party.queues[kind].shift()
-      this.#level = Math.max(this.#level, party.used)
-      const permit = this.#start(party, kind, cost)
-      this.#left(party)
+      const { tenant, kind, cost, start } = next
+      tenant.queues[kind].shift()
+      this.#level = Math.max(this.#level, tenant.used)
+      const permit = this.#start(tenant, kind, cost)
+      this.#left(tenant)
       start(permit)
     }
   }
 
-  /** Of those that may start, the first of the organization that has used the least; work for several goes before. */
+  /** Of the entries that may start, the first of the organization that has used the least; work for several organizations goes before. */
   #next(): Waiting | null {
     let found: Waiting | null = null
-    for (const party of this.#waitingParties) {
-      if (found !== null && party.name !== several && party.used >= found.party.used) continue
+    for (const tenant of this.#waitingTenants) {
+      if (found !== null && tenant.name !== several && tenant.used >= found.tenant.used) continue
       for (const kind of ['shared', 'short', 'long'] as const) {
-        const [first] = party.queues[kind]
-        if (first === undefined || !this.#mayHold(party, kind, first.cost)) continue
-        if (found?.party !== party || first.number < found.number) found = first
+        const [first] = tenant.queues[kind]
+        if (first === undefined || !this.#mayHold(tenant, kind, first.cost)) continue
+        if (found?.tenant !== tenant || first.number < found.number) found = first
       }
-      if (party.name === several && found?.party === party) break
+      if (tenant.name === several && found?.tenant === tenant) break
     }
     this.#isBlocked = found !== null && found.cost > this.#limits.capacity - this.#held
     return this.#isBlocked ? null : found
   }
 
-  #fits(party: Party, kind: WorkClass, cost: number): boolean {
-    return cost <= this.#limits.capacity - this.#held && this.#mayHold(party, kind, cost)
+  #fits(tenant: Tenant, kind: WorkClass, cost: number): boolean {
+    return cost <= this.#limits.capacity - this.#held && this.#mayHold(tenant, kind, cost)
   }
 
-  /** By the limits of its class and its share, whether or not there is so much now. */
-  #mayHold(party: Party, kind: WorkClass, cost: number): boolean {
+  /** Whether the limits of its class and its share allow it, even if there is not so much now. */
+  #mayHold(tenant: Tenant, kind: WorkClass, cost: number): boolean {
     const { capacity, share } = this.#limits
     if (kind !== 'short' && this.#heldOf[kind] + cost > (this.#limits[kind] ?? capacity)) return false
     return (
-      kind === 'shared' || party.held === 0 || party.held + cost <= share * (capacity - this.#held - cost)
+      kind === 'shared' || tenant.held === 0 || tenant.held + cost <= share * (capacity - this.#held - cost)
     )
   }
 
-  /** Its own share where it holds more than each would have of an even split; else there is nothing left for anybody. */
-  #refusal({ held }: Party, cost: number): LimitExceeded {
+  /** `own_share` where it holds more than an even split gives; else all capacity is taken. */
+  #refusal({ held }: Tenant, cost: number): LimitExceeded {
     const even = this.#limits.capacity / Math.max(2, this.#holders)
     return new LimitExceeded(held > 0 && held + cost > even ? 'own_share' : 'all_taken', this.#what)
   }
 
-  #partyOf(name: string): Party {
-    const known = this.#parties.get(name)
+  #tenantOf(name: string): Tenant {
+    const known = this.#tenants.get(name)
     if (known !== undefined) return known
     const queues = { short: [], long: [], shared: [] }
-    const party: Party = { name, held: 0, used: this.#level, lastTook: 0, queues }
-    this.#parties.set(name, party)
-    return party
+    const tenant: Tenant = { name, held: 0, used: this.#level, lastTook: 0, queues }
+    this.#tenants.set(name, tenant)
+    return tenant
   }
 
-  /** Time in which it asked for nothing is not owed to it. */
-  #catchUp(party: Party): void {
-    if (party.used < this.#level) party.used = this.#level
+  /** A tenant that was idle gets no credit for it. */
+  #catchUp(tenant: Tenant): void {
+    if (tenant.used < this.#level) tenant.used = this.#level
   }
 
-  #left(party: Party): void {
+  #left(tenant: Tenant): void {
     this.#waiting--
-    if (waitingOf(party) === 0) this.#waitingParties.delete(party)
-    if (this.#waiting === 0) for (const idle of this.#parties.values()) this.#forgetIdle(idle)
+    if (waitingOf(tenant) === 0) this.#waitingTenants.delete(tenant)
+    if (this.#waiting === 0) for (const idle of this.#tenants.values()) this.#forgetIdle(idle)
   }
 
-  /** While some wait, what an organization has used beyond them is remembered. */
-  #forgetIdle(party: Party): void {
-    if (party.held > 0 || waitingOf(party) > 0) return
-    if (this.#waiting === 0 || party.used <= this.#level) this.#parties.delete(party.name)
+  /** While others wait, the use of an organization that is ahead of them is remembered. */
+  #forgetIdle(tenant: Tenant): void {
+    if (tenant.held > 0 || waitingOf(tenant) > 0) return
+    if (this.#waiting === 0 || tenant.used <= this.#level) this.#tenants.delete(tenant.name)
   }
 }
 
-function waitingOf({ queues }: Party): number {
+function waitingOf({ queues }: Tenant): number {
   return queues.short.length + queues.long.length + queues.shared.length
 }

@@ -1,9 +1,9 @@
-/** What organizations share. */
+/** The capacity that organizations share. */
 export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
 
 /**
- * Thrown where a limit leaves nothing to take: `own_share`, the organization has its own, is answered with 429; `all_taken`, all of them
- * together have everything, with 503. Nothing was done (specification 14.2).
+ * A limit is reached: `own_share` where the organization has its own share, which is a 429; `all_taken` where all of them together have all, which is
+ * a 503. Nothing was done (specification 14.2).
  */
 export class LimitExceeded extends Error {
   readonly reason: 'own_share' | 'all_taken'

@@ -1,10 +1,9 @@
 /**
- * Token buckets: how often a key may call, or a network without a valid one (specification 14.1). A bucket holds `burst` requests and is
- * filled at `perSecond`. What is missing in it is counted in thousandths of a request, of which `perSecond` come back in a millisecond:
- * whole numbers, so that nothing is lost to rounding. A full bucket is forgotten, so memory is held only by those who called within the last
- * `burst / perSecond` seconds.
+ * Token buckets that limit a key, or a network without a valid key (specification 14.1). A bucket holds `burst` requests and is filled at
+ * `perSecond`. What it lacks is counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole numbers, so that
+ * nothing is lost to rounding. A full bucket is forgotten, so the memory is that of callers of the last `burst / perSecond` seconds.
  *
- * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
+ * Each process has its own buckets: with several behind a load balancer a key may call each as often.
  */
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -12,35 +11,35 @@ import type { Clock } from '../kernel/timestamps.ts'
 /** Whole numbers, at least 1. */
 export interface RateLimit {
   readonly perSecond: number
-  /** Requests that may come at once after a rest. */
+  /** Requests that may come at once when the bucket is full. */
   readonly burst: number
 }
 
-/** How somebody stands with a limit. */
+/** The state of a bucket. */
 export interface Quota {
   /** Whether the request may be made. */
   readonly allowed: boolean
-  /** Requests that may be made at once from here. */
+  /** Requests that may be made at once now. */
   readonly remaining: number
   /** Milliseconds until a request may be made again; 0 while some are left. */
   readonly retryAfter: number
-  /** Milliseconds until all of the burst is there again. */
+  /** Milliseconds until the bucket is full. */
   readonly fullAfter: number
   readonly limit: RateLimit
 }
 
 export interface RateLimiter {
-  /** Counts a request of `who`, if it may be made. One that may not costs nothing. */
+  /** Counts a request of `who`, if it is allowed. One that is not costs nothing. */
   count(who: string): Quota
   /** Takes back one count of `who`. */
   refund(who: string): void
-  /** How `who` stands, without counting anything; `allowed` says what a request would be told. */
+  /** The state for `who` without counting a request; `allowed` says whether one would be. */
   look(who: string): Quota
   /** Buckets that are remembered. */
   readonly size: number
 }
 
-/** Requests of one network without a valid key: a page and all that it loads are a dozen. */
+/** For requests of one network without a valid key: a page with all that it loads makes a dozen. */
 export const unauthenticatedLimit: RateLimit = { perSecond: 300, burst: 600 }
 
 interface Bucket {
@@ -53,10 +52,10 @@ interface Bucket {
 /** Thousandths. */
 const request = 1_000
 
-/** The strictest bound on what is remembered, whoever calls. The least recently used is forgotten first. */
+/** Buckets that are remembered at most. The least recently used is forgotten first. */
 const rememberedAtMost = 100_000
 
-/** Buckets under one limit, as many as there are callers. */
+/** A bucket of this limit for each caller. */
 export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   const { perSecond, burst } = limit
   /** The least recently used first. */
@@ -64,7 +63,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
 
   function missingNow(bucket: Bucket | undefined, now: number): number {
     if (bucket === undefined) return 0
-    // A clock that was set back gives nothing back, and takes nothing.
+    // A clock that was set back changes nothing.
     return Math.max(0, bucket.missing - Math.max(0, now - bucket.at) * perSecond)
   }
 
@@ -80,7 +79,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
     }
   }
 
-  /** Forgets, from the front, what is full again: what stands before it has waited longer. */
+  /** Forgets full buckets, the least recently used first. */
   function forget(now: number): void {
     for (const [who, bucket] of buckets) {
       if (missingNow(bucket, now) > 0) return
@@ -92,11 +91,11 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
     count(who) {
       const now = clock.now()
       const before = missingNow(buckets.get(who), now)
-      const standing = quota(before, before + request <= burst * request)
-      if (!standing.allowed) {
+      const state = quota(before, before + request <= burst * request)
+      if (!state.allowed) {
         // As of now, so that time goes on from here though the clock was set back.
         buckets.set(who, { missing: before, at: now })
-        return standing
+        return state
       }
       buckets.set(who, { missing: before + request, at: now })
       forget(now)

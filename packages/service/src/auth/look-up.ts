@@ -27,7 +27,7 @@ export interface Caller {
   /** The console link that began the session, where a session calls and not its key. */
   readonly sessionId?: string
   /** The place of its database among several (`databases/router.ts`); nothing where there is one. */
-  readonly home?: number
+  readonly shard?: number
 }
 
 /** Whom a token belongs to. */

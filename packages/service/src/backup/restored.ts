@@ -2,8 +2,8 @@
 import type { Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { resumeDeliveries } from '../delivery/leases.ts'
-import { awayOrganizations } from '../journal/away.ts'
 import { beginEpoch, type NewEpoch } from '../journal/epoch.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewE
 async function endSessions(tx: Tx, now: number): Promise<void> {
   await tx.query(
     `update console_links set expires_at = $1
-       where expires_at > $1 and organization_id <> all(${awayOrganizations})`,
+       where expires_at > $1 and organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(now)],
   )
 }

@@ -1,13 +1,13 @@
 /**
- * Where organizations live, when there are several databases: an organization's home is the one database that has it and
- * everything of it. The first of the databases holds the directory beside organizations of its own: which database each of the
- * others lives in, and which organization the hash of each of their tokens is of. Nothing else of them is there (decision 65).
+ * The directory of several databases: which shard an organization is in, with all its rows. The first database has the directory next to
+ * organizations of its own. Of the organizations in other shards it has the shard's name, and the hashes of their tokens, and nothing else
+ * (decision 65).
  *
- * What has no row in the directory lives in the directory's own database, whose tables of organizations and tokens are part of
- * the directory: with one database these are all of it, and nothing is written twice.
+ * An organization without a row in the directory is in the first database, whose tables of organizations and tokens are part of the directory: with one
+ * database they are all of it.
  *
- * Whoever makes an organization or a token writes it here first, and there then: what is here alone, as there was no "then", harms
- * nobody, and is swept. A home that does not serve the organization any more says so itself, whatever is believed here.
+ * An organization or a token is written to the directory first, and then to its shard. A row that is in the directory alone, as the process died
+ * in between, is harmless and swept. A shard that does not serve an organization any more refuses it, whatever the directory says.
  */
 import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
@@ -15,51 +15,51 @@ import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, hiddenArray, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 
-/** The channel of the directory's database on which the id of an organization is told whose home has changed. */
+/** The channel of the directory's database for ids of organizations whose shard has changed. */
 export const directoryChannel = 'deskwire_directory'
 
-/** The tables of the directory: nobody's of an organization, though they have its id. */
+/** The tables of the directory: no part of an organization, though they have its id. */
 export const directoryTables = ['directory_organizations', 'directory_tokens']
 
 /**
- * SQL: the first database is the home of its organization `o`. A copy that a move has left behind there is none; one that has left and
- * has not arrived yet has no other.
+ * SQL: the first database is the shard of its organization `o`. That holds for one that has left and has not arrived yet, and not for a copy that a
+ * move left behind.
  */
-const livesHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
+const isServedHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
   where m.organization_id = o.organization_id and m.state = 'left'))`
 
-/** Where an organization lives. */
-interface Residence {
+/** The database of an organization. */
+interface Placement {
   /** The name of the database. */
   readonly database: string
-  /** How often it has moved, which is the greater of two databases' word. */
+  /** How often it has moved. Of two databases that claim it, the greater number is right. */
   readonly moves: number
 }
 
-/** Whose a token is, and where that organization lives. */
-export interface Owner extends Residence {
+/** The organization of a token, and its database. */
+export interface Owner extends Placement {
   readonly organizationId: string
 }
 
 export interface Directory {
-  /** Whose the token with this hash (as hex) is, as far as is known here; null where nothing is. Those asked for at the same time go together. */
+  /** The owner of the token with this hash (as hex); null for an unknown one. Concurrent look-ups share a query. */
   ownerOf(tokenHash: string): Promise<Owner | null>
-  /** Where the organization lives; null when there is none. */
-  homeOf(organizationId: string): Promise<Residence | null>
-  /** An organization is about to be made in this database. */
+  /** The database of the organization; null when there is no such organization. */
+  databaseOf(organizationId: string): Promise<Placement | null>
+  /** An organization is about to be created in this database. */
   place(organizationId: string, database: string): Promise<void>
-  /** Tokens with these hashes are about to be made of an organization that does not live in the directory's database. */
+  /** Tokens with these hashes are about to be created, of an organization that is not in the first database. */
   note(organizationId: string, tokenHashes: readonly Buffer[]): Promise<void>
-  /** A token is about to replace one of which another is known: it is the same organization's. False when that one is not known. */
+  /** A token is about to replace a known one of the same organization. False when that one is unknown. */
   noteBeside(knownHash: Buffer, tokenHash: Buffer): Promise<boolean>
-  /** Tokens with these hashes were noted, and are good for nothing. */
+  /** Tokens with these hashes were noted, and are not valid. */
   forgetTokens(tokenHashes: readonly Buffer[]): Promise<void>
   /**
-   * From now on the organization lives in `to`, and every process is told; false, and nothing is changed, unless it has lived in
-   * `from` so far and moved one time less than `moves`. All hashes of its tokens are to be noted before.
+   * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has moved one time
+   * less than `moves`. To be called after all hashes of its tokens are noted.
    */
-  turn(organizationId: string, move: { from: string; to: string; moves: number }): Promise<boolean>
-  /** The organization is gone, for good. */
+  cutOver(organizationId: string, move: { from: string; to: string; moves: number }): Promise<boolean>
+  /** The organization is deleted. */
   forget(organizationId: string): Promise<void>
 }
 
@@ -75,7 +75,7 @@ const statement: PreparedStatement = {
              .join(' union ')}) t
            left join directory_organizations h on h.organization_id = t.organization_id
            where h.organization_id is not null
-             or exists (select 1 from organizations o where o.organization_id = t.organization_id and ${livesHere})`,
+             or exists (select 1 from organizations o where o.organization_id = t.organization_id and ${isServedHere})`,
 }
 
 /** The directory in this database, which is the first and has this name. */
@@ -95,12 +95,12 @@ export function createDirectory(pool: Pool, name: string): Directory {
   return {
     ownerOf: find,
 
-    async homeOf(organizationId) {
-      const { rows } = await pool.query<Residence>(
+    async databaseOf(organizationId) {
+      const { rows } = await pool.query<Placement>(
         `select coalesce(h.database_name, $2) as database, coalesce(h.moves, o.moves) as moves
            from (select $1::uuid as organization_id) a
            left join directory_organizations h on h.organization_id = a.organization_id
-           left join organizations o on o.organization_id = a.organization_id and ${livesHere}
+           left join organizations o on o.organization_id = a.organization_id and ${isServedHere}
            where h.organization_id is not null or o.organization_id is not null`,
         [organizationId, name],
       )
@@ -129,17 +129,17 @@ export function createDirectory(pool: Pool, name: string): Directory {
       await pool.query('delete from directory_tokens t where t.token_hash = any($1)', [tokenHashes])
     },
 
-    async turn(organizationId, { from, to, moves }) {
-      // What has no row lives in the directory's own database, and has not moved.
+    async cutOver(organizationId, { from, to, moves }) {
+      // An organization without a row is in the first database, and has not moved.
       const { rows } = await pool.query(
-        `with turned as (
+        `with moved as (
            insert into directory_organizations as h (organization_id, database_name, moves)
              select $1, $3, $4 where $5 or exists (select 1 from directory_organizations o where o.organization_id = $1)
              on conflict (organization_id) do update
                set database_name = excluded.database_name, moves = excluded.moves, placed_at = now()
                where h.database_name = $2 and h.moves = $4 - 1
              returning h.organization_id)
-         select pg_notify('${directoryChannel}', t.organization_id::text) from turned t`,
+         select pg_notify('${directoryChannel}', t.organization_id::text) from moved t`,
         [organizationId, from, to, moves, from === name && moves === 1],
       )
       return rows.length === 1
@@ -153,8 +153,8 @@ export function createDirectory(pool: Pool, name: string): Directory {
 }
 
 /**
- * Has a token noted before `make` makes it, and forgotten again unless `make` says that it is `done` or may have done it. Where a refusal
- * can be foreseen it is to come first: nobody who is refused again and again has the directory write each time.
+ * Notes a token before `make` creates it, and forgets it again unless that is `done` or its outcome is unknown. Checks that can refuse come before
+ * this, so that repeated refusals do not write to the directory.
  */
 export async function announced<A extends string>(
   directory: Pick<Directory, 'note' | 'forgetTokens'> | null,
@@ -165,7 +165,7 @@ export async function announced<A extends string>(
   await directory.note(organizationId, [hash])
   const forget = () => directory.forgetTokens([hash])
   const made = await make().catch(async (error: unknown) => {
-    // Where nobody can say what became of it, it may have been made.
+    // Where the outcome is unknown, it may have been created.
     if (rolledBack(error)) await forget()
     throw error
   })

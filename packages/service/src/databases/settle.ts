@@ -1,8 +1,7 @@
 /**
- * Bringing the directory and a database together, where they say different things: after one of them was restored, when a database
- * that had organizations before is added to others, and where a process died between telling the directory and doing what it told of
- * (decision 65). A database says which organizations it serves, and how often each has moved; of two that say the same one, that
- * with more moves is right.
+ * Reconciles the directory with a shard: after one of them was restored, when a database that has organizations is added, and where a process died
+ * between writing to the directory and to the shard (decision 65). A shard says which organizations it serves, and how often each has
+ * moved; of two shards that serve the same one, that with more moves is right.
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
@@ -18,11 +17,11 @@ export interface NamedPool {
 export interface Settled {
   /** Organizations that the directory did not have, or had elsewhere. */
   readonly organizations: number
-  /** Organizations that the database said it served, and that have moved on since: it says so no more. */
+  /** Organizations that the shard served though they have moved on: it serves them no more. */
   readonly moved: number
   /** Hashes of tokens that the directory did not have. */
   readonly tokens: number
-  /** Tokens that an organization elsewhere has too, as one key was given to both: they stay with that one. */
+  /** Tokens that an organization of another shard has too, as both were given the same key: they stay with that one. */
   readonly taken: number
 }
 
@@ -34,15 +33,15 @@ interface Served {
   readonly moves: number
 }
 
-/** Tells the directory, in the first database, of all that this other one has. It can be repeated, and be broken off anywhere. */
-export async function settleDirectory(directory: NamedPool, home: NamedPool): Promise<Settled> {
+/** Writes all that a shard has to the directory in the first database. It can be interrupted and repeated. */
+export async function settleDirectory(directory: NamedPool, shard: NamedPool): Promise<Settled> {
   let organizations = 0
   let moved = 0
   let tokens = 0
   let taken = 0
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const { rows } = await home.pool.query<Served>(
+    const { rows } = await shard.pool.query<Served>(
       `select o.organization_id, o.moves from organizations o
          where o.organization_id > $1 and (o.away is null or o.away = 'fenced') order by o.organization_id limit $2`,
       [after, piece],
@@ -50,25 +49,25 @@ export async function settleDirectory(directory: NamedPool, home: NamedPool): Pr
     const last = rows.at(-1)
     if (last === undefined) return { organizations, moved, tokens, taken }
     after = last.organization_id
-    // Their tokens first: an organization that is known is one whose tokens are.
-    const noted = await noteAll(directory.pool, home.pool, rows)
+    // Their tokens first, so that the tokens of a known organization are known.
+    const noted = await noteAll(directory.pool, shard.pool, rows)
     tokens += noted.tokens
     taken += noted.taken
-    const settled = await placeAll(directory, home, rows)
+    const settled = await placeAll(directory, shard, rows)
     organizations += settled.placed
     moved += settled.elsewhere.length
-    await leave(home.pool, settled.elsewhere)
+    await leave(shard.pool, settled.elsewhere)
     await leave(directory.pool, settled.left)
   }
 }
 
 async function noteAll(
   directory: Pool,
-  home: Pool,
+  shard: Pool,
   served: readonly Served[],
 ): Promise<Pick<Settled, 'tokens' | 'taken'>> {
   const ids = served.map((row) => row.organization_id)
-  const { rows } = await home.query<{ token_hash: Buffer; organization_id: string }>(
+  const { rows } = await shard.query<{ token_hash: Buffer; organization_id: string }>(
     `select k.token_hash, k.organization_id from api_key_tokens k where k.organization_id = any($1)
      union all
      select c.token_hash, c.organization_id from console_links c where c.organization_id = any($1)`,
@@ -88,12 +87,12 @@ async function noteAll(
   return { tokens, taken }
 }
 
-/** A token of two organizations would be now one's and now the other's: whoever the directory knows keeps it. */
+/** A token of two organizations stays with the one that the directory has. */
 const noteStatement = `
-  with told as (
+  with offered as (
     select t.hash, t.organization_id from unnest($1::bytea[], $2::uuid[]) as t(hash, organization_id)
   ), taken as (
-    select t.hash from told t where ${['directory_tokens', 'api_key_tokens', 'console_links']
+    select t.hash from offered t where ${['directory_tokens', 'api_key_tokens', 'console_links']
       .map(
         (table) =>
           `exists (select 1 from ${table} k where k.token_hash = t.hash and k.organization_id <> t.organization_id)`,
@@ -101,7 +100,7 @@ const noteStatement = `
       .join(' or ')}
   ), noted as (
     insert into directory_tokens (token_hash, organization_id)
-      select t.hash, t.organization_id from told t where not exists (select 1 from taken k where k.hash = t.hash)
+      select t.hash, t.organization_id from offered t where not exists (select 1 from taken k where k.hash = t.hash)
       on conflict (token_hash) do nothing
       returning 1
   )
@@ -115,10 +114,10 @@ interface Placed {
   readonly left: readonly string[]
 }
 
-function placeAll(directory: NamedPool, home: NamedPool, served: readonly Served[]): Promise<Placed> {
+function placeAll(directory: NamedPool, shard: NamedPool, served: readonly Served[]): Promise<Placed> {
   return transaction(directory.pool, async (tx) => {
     const known = await knownTo(tx, directory.name, served)
-    const wrong = served.filter(({ organization_id }) => known.get(organization_id)?.database !== home.name)
+    const wrong = served.filter(({ organization_id }) => known.get(organization_id)?.database !== shard.name)
     const isLater = ({ organization_id, moves }: Served) => moves > (known.get(organization_id)?.moves ?? -1)
     const placed = wrong.filter(isLater)
     await tx.query(
@@ -129,7 +128,7 @@ function placeAll(directory: NamedPool, home: NamedPool, served: readonly Served
              set database_name = excluded.database_name, moves = excluded.moves, placed_at = now()
            returning d.organization_id)
        select pg_notify('${directoryChannel}', p.organization_id::text) from placed p`,
-      [home.name, placed.map((row) => row.organization_id), placed.map((row) => row.moves)],
+      [shard.name, placed.map((row) => row.organization_id), placed.map((row) => row.moves)],
     )
     const left = placed.filter((row) => known.get(row.organization_id)?.database === directory.name)
     return {
@@ -140,7 +139,7 @@ function placeAll(directory: NamedPool, home: NamedPool, served: readonly Served
   })
 }
 
-/** Where the directory has them, those included that its own database serves. */
+/** The database of each in the directory, with those that the first database serves. */
 async function knownTo(
   tx: Tx,
   name: string,
@@ -167,16 +166,16 @@ async function leave(pool: Pool, organizationIds: readonly string[]): Promise<vo
   })
 }
 
-/** How old what is in the directory alone is left to become: whoever told of it is at it still. */
+/** The age at which what is in the directory alone is swept: its process may still be at work before. */
 const sweptAfter = "interval '1 day'"
-/** Pieces that one run looks at; the next one goes on. */
+/** Pieces of one run; the next run continues. */
 const piecesARun = 20
 
 /**
- * Forgets what the directory has of this database and that one has not: tokens that were revoked, links that are over, and what was
- * told of and never made. Each run looks at a part, one after the other.
+ * Removes what the directory has of this shard and the shard has not: tokens that were revoked, links that have ended, and what was noted and never
+ * created. Each run looks at a part, one after the other.
  */
-export function createDirectorySweep(directory: Pool, home: NamedPool): () => Promise<void> {
+export function createDirectorySweep(directory: Pool, shard: NamedPool): () => Promise<void> {
   let after: Buffer = Buffer.alloc(0)
   return async () => {
     for (let n = 0; n < piecesARun; n++) {
@@ -185,23 +184,23 @@ export function createDirectorySweep(directory: Pool, home: NamedPool): () => Pr
            join directory_organizations d on d.organization_id = t.organization_id
            where t.token_hash > $1 and d.database_name = $2 and t.noted_at < now() - ${sweptAfter}
            order by t.token_hash limit $3`,
-        [after, home.name, piece],
+        [after, shard.name, piece],
       )
       await sweep(
         directory,
-        home,
+        shard,
         rows.map((row) => row.token_hash),
       )
       after = rows.length < piece ? Buffer.alloc(0) : (rows.at(-1)?.token_hash ?? Buffer.alloc(0))
       if (rows.length < piece) break
     }
-    await sweepOrganizations(directory, home)
+    await sweepOrganizations(directory, shard)
   }
 }
 
-async function sweep(directory: Pool, home: NamedPool, hashes: readonly Buffer[]): Promise<void> {
+async function sweep(directory: Pool, shard: NamedPool, hashes: readonly Buffer[]): Promise<void> {
   if (hashes.length === 0) return
-  const { rows } = await home.pool.query<{ token_hash: Buffer }>(
+  const { rows } = await shard.pool.query<{ token_hash: Buffer }>(
     `select a.token_hash from unnest($1::bytea[]) as a(token_hash)
        where not exists (select 1 from api_key_tokens k where k.token_hash = a.token_hash)
          and not exists (select 1 from console_links c where c.token_hash = a.token_hash)`,
@@ -212,17 +211,17 @@ async function sweep(directory: Pool, home: NamedPool, hashes: readonly Buffer[]
   ])
 }
 
-/** Those that were told of and never made: whoever was to make them died. */
-async function sweepOrganizations(directory: Pool, home: NamedPool): Promise<void> {
-  const { rows: told } = await directory.query<{ organization_id: string }>(
+/** Removes organizations that were noted and never created, as their process died. */
+async function sweepOrganizations(directory: Pool, shard: NamedPool): Promise<void> {
+  const { rows: offered } = await directory.query<{ organization_id: string }>(
     `select d.organization_id from directory_organizations d
        where d.database_name = $1 and d.moves = 0 and d.placed_at < now() - ${sweptAfter}
          and not exists (select 1 from directory_tokens t where t.organization_id = d.organization_id)
        limit $2`,
-    [home.name, piece],
+    [shard.name, piece],
   )
-  const ids = told.map((row) => row.organization_id)
-  const { rows: made } = await home.pool.query<{ organization_id: string }>(
+  const ids = offered.map((row) => row.organization_id)
+  const { rows: made } = await shard.pool.query<{ organization_id: string }>(
     'select o.organization_id from organizations o where o.organization_id = any($1)',
     [ids],
   )

@@ -4,7 +4,7 @@
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
-import { awayOrganizations } from '../journal/away.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { deliveryTuning } from './tuning.ts'
 
@@ -55,7 +55,7 @@ export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Prom
   await tx.query('update recoveries set lease_id = null, lease_until = null where lease_id is not null')
   await tx.query(
     `update webhook_health set failing_since = $1 where failing_since is not null and failing_since < $1
-       and organization_id <> all(${awayOrganizations})`,
+       and organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(now)],
   )
 }

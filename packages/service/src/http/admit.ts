@@ -1,6 +1,6 @@
 /**
- * What a request has to hold before it is worked on: a place among its organization's requests, and memory for its body or its response. It
- * waits for them with its body unread, so that TCP holds the sender back.
+ * What a request needs before it is handled: a permit of its organization's, and memory for its body or its response. It waits for them with its
+ * body unread, so that TCP holds the sender back.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
@@ -12,7 +12,7 @@ import { ResponseSizes } from './response-sizes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What it holds; null before it is admitted, and where it has no caller. */
+    /** Its permit and memory; null before it is admitted, and without a caller. */
     admitted: Admitted | null
   }
 }
@@ -21,9 +21,9 @@ export interface AdmissionLimits {
   readonly requests: FairQueueLimits
   /** Bytes of bodies. */
   readonly bodies: FairQueueLimits
-  /** Bytes of responses that were not taken yet: slow senders keep no reader waiting. */
+  /** Bytes of responses that clients have not read yet, apart from bodies: slow senders delay no reader. */
   readonly responses: FairQueueLimits
-  /** How long a client may take nothing of a response until its connection is closed, in milliseconds. */
+  /** How long a client may read nothing of a response until its connection is closed, in milliseconds. */
   readonly takesWithin: number
 }
 
@@ -37,42 +37,42 @@ export const admissionLimits: AdmissionLimits = {
   takesWithin: 30_000,
 }
 
-/** Bytes up to which a body or a response is not counted: a socket holds as much anyway. */
+/** Bytes up to which a body or a response is not counted: a socket buffers as much anyway. */
 const uncounted = 16 * 1024
 /** Bytes that a stream holds, however much it sends. */
 const streamed = mebibyte
 
 /** What is held, for the metrics. */
-interface AdmissionStanding {
+interface AdmissionUsage {
   readonly requests: number
   readonly memory: number
   readonly waiting: number
 }
 
-/** What one request holds: its memory until its work has ended and what that made was taken, its place until then. */
+/** What one request holds: its memory until it is handled and the client has read the response, and its permit until then. */
 class Admitted {
-  readonly #place: Permit
+  readonly #permit: Permit
   #memory: Permit | null = null
   #isClosed = false
   #isDone = false
 
-  constructor(place: Permit) {
-    this.#place = place
+  constructor(permit: Permit) {
+    this.#permit = permit
   }
 
   reserve(memory: Permit): void {
     this.#memory = memory
   }
 
-  /** It waits for changes from now on, and is counted among those that do. */
+  /** It waits for changes from now on, and counts as a waiting reader instead. */
   wait(): void {
-    this.#place.release()
+    this.#permit.release()
     this.#memory?.release()
     this.#memory = null
   }
 
   /**
-   * Its work has ended with a response that holds so many bytes, or what was reserved for it. Returns why it cannot be held, or null.
+   * It is handled, with a response of so many bytes, or as many as were reserved. Returns why they cannot be held, or null.
    */
   done(
     bytes: number | 'as reserved',
@@ -93,41 +93,41 @@ class Admitted {
     return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
   }
 
-  /** Its connection is closed, or its response sent. */
+  /** Its connection is closed, or its response is sent. */
   close(): void {
     this.#isClosed = true
     this.#releaseIfOver()
   }
 
-  /** Work whose client has disconnected holds what it holds until it has ended. */
+  /** Where the client has disconnected, what it holds is released when the work has ended. */
   #releaseIfOver(): void {
     if (!this.#isClosed || !this.#isDone) return
-    this.#place.release()
+    this.#permit.release()
     this.#memory?.release()
   }
 }
 
 export class RequestAdmission {
-  readonly #places: FairQueue
+  readonly #requests: FairQueue
   readonly #bodies: FairQueue
   readonly #responses: FairQueue
   readonly #sizes = new ResponseSizes()
   readonly #takesWithin: number
-  /** No single request reserves more: it could not be had while others hold anything. */
+  /** No request reserves more: it would wait while others hold anything. */
   readonly #largest: number
 
   constructor(limits: AdmissionLimits = admissionLimits) {
     this.#largest = limits.responses.capacity / 2
-    this.#places = new FairQueue('requests', limits.requests)
+    this.#requests = new FairQueue('requests', limits.requests)
     this.#bodies = new FairQueue('memory', limits.bodies)
     this.#responses = new FairQueue('memory', limits.responses)
     this.#takesWithin = limits.takesWithin
   }
 
-  get standing(): AdmissionStanding {
-    const queues = [this.#places, this.#bodies, this.#responses]
+  get usage(): AdmissionUsage {
+    const queues = [this.#requests, this.#bodies, this.#responses]
     const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0)
-    return { requests: this.#places.held, memory: this.#bodies.held + this.#responses.held, waiting }
+    return { requests: this.#requests.held, memory: this.#bodies.held + this.#responses.held, waiting }
   }
 
   /** Before anything of the body is read. @throws LimitExceeded, or that the client has disconnected, as a rejection. */
@@ -135,8 +135,8 @@ export class RequestAdmission {
     const { caller, disconnected: signal } = request
     if (caller === null) return
     const { organizationId } = caller
-    const place = this.#places.acquire(organizationId, { signal })
-    const admitted = new Admitted(place instanceof Promise ? await place : place)
+    const permit = this.#requests.acquire(organizationId, { signal })
+    const admitted = new Admitted(permit instanceof Promise ? await permit : permit)
     request.admitted = admitted
     reply.raw.once('close', () => admitted.close())
     const cost = this.#bytesOf(request, organizationId)
@@ -149,7 +149,7 @@ export class RequestAdmission {
   #bytesOf(request: FastifyRequest, organizationId: string): number {
     if (!isRead(request)) return bodyBytes(request)
     const route = String(request.routeOptions.url)
-    // What may wait for changes hears of them here alone, and a HEAD has nothing to send.
+    // A request that may wait for changes is notified of them in this thread alone, and a HEAD sends nothing.
     request.offloaded =
       request.method === 'GET' &&
       this.#sizes.known(organizationId, route) >= largeBeyond.responseBytes &&
@@ -162,11 +162,11 @@ export class RequestAdmission {
     const { admitted, caller } = request
     if (admitted === null || caller === null) return null
     const bytes = responseBytes(payload)
-    const isLarge = bytes === null || bytes > uncounted
-    if (isLarge) reply.raw.socket?.setTimeout(this.#takesWithin)
+    const isCounted = bytes === null || bytes > uncounted
+    if (isCounted) reply.raw.socket?.setTimeout(this.#takesWithin)
     const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
     // The response to a write is not to be lost once that has committed.
-    if (isLarge && !isRead(request)) return admitted.done('as reserved', acquire)
+    if (isCounted && !isRead(request)) return admitted.done('as reserved', acquire)
     if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
     // A stream reads on as it is taken.
     const held = bytes ?? streamed
@@ -179,7 +179,7 @@ function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Bytes that the body will take: those it says, or as many as it may have. None of what is refused unread. */
+/** Bytes that the body will need: its length where it says that, or the limit; none for a body that is refused unread. */
 function bodyBytes(request: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   const { bodyLimit } = request.routeOptions
@@ -187,7 +187,7 @@ function bodyBytes(request: FastifyRequest): number {
   return Number(length) > bodyLimit ? 0 : Number(length)
 }
 
-/** Null for what is not known before it is sent. */
+/** Null for a stream. */
 function responseBytes(payload: unknown): number | null {
   if (payload === null || payload === undefined) return 0
   return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : null
@@ -202,7 +202,7 @@ const limitedWhat: Readonly<Record<Limited, string>> = {
   compression: 'compression',
 }
 
-/** How a request beyond a limit is answered (specification 14.2). */
+/** The problem of a request beyond a limit (specification 14.2). */
 export function limitProblem({ reason, what }: LimitExceeded): Problem {
   const named = limitedWhat[what]
   return reason === 'own_share'

@@ -1,10 +1,10 @@
-/** How an error that a step or a handler throws is answered. */
+/** Turns an error that a step or a handler throws into a problem. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { DatabaseUnavailable } from '../databases/router.ts'
 import { effectOf } from '../db/failure.ts'
-import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
+import { notServedStateOf } from '../journal/not-served.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
@@ -17,7 +17,7 @@ import { bodyCut, bodyTooLarge } from './read-body.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Answers with the problem that the error is, and logs what the operator has to know. */
+/** Sends the problem of an error, and logs what the operator has to know. */
 export function answerError(
   error: FastifyError | LimitExceeded | Disconnected,
   request: FastifyRequest,
@@ -39,12 +39,12 @@ export function answerError(
     const what = refusalsLogged.get(refusal) ?? 'the database is not available'
     request.log.warn({ reason: error.message }, what)
   }
-  // Fastify would end the connection. What is left of the body is read (`discardBody`), so that the answer arrives.
+  // Fastify would end the connection. The rest of the body is read instead (`discardBody`), so that the response arrives.
   if (error.code === bodyTooLarge) reply.removeHeader('connection')
   return sendProblem(reply, refusal ?? internalError)
 }
 
-/** What a client did wrong before any route could say so. */
+/** Errors of the client that are found before its route runs. */
 function expectedProblem(error: FastifyError, { routeOptions, headers }: FastifyRequest): Problem | null {
   switch (error.code) {
     case malformedJson:
@@ -67,14 +67,14 @@ function expectedProblem(error: FastifyError, { routeOptions, headers }: Fastify
 }
 
 /**
- * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
- * One that was lost in the middle of a commit may have finished it: that is an internal error. A GET has nothing to commit.
+ * A database that cannot be reached has changed nothing, so the request can be sent again. One that was lost in the middle of a commit may
+ * have committed: that is an internal error, except for a GET.
  */
 function databaseProblem(error: Error & { code?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey
-  if (error instanceof DatabaseUnavailable) return homeUnavailable
-  if (awayOf(error) !== null) return beingMoved
+  if (error instanceof DatabaseUnavailable) return shardUnavailable
+  if (notServedStateOf(error) !== null) return beingMoved
   const effect = effectOf(error)
   if (effect === 'unavailable') return databaseUnavailable
   if (effect === 'none') return nothingDone
@@ -96,7 +96,7 @@ const clockAhead = problem(
   "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
 )
 
-/** For the metrics alone: nobody is there to read it. */
+/** For the metrics alone, as the client has gone. */
 const clientGone = problem(
   'unavailable',
   'The client disconnected before the request was begun; nothing was changed. Send the request again.',
@@ -107,7 +107,7 @@ const anotherKey = problem(
   'The encryption key of the service is being replaced, and the process that was asked does not have the new one yet; nothing was changed. Send the request again.',
 )
 
-const homeUnavailable = problem(
+const shardUnavailable = problem(
   'unavailable',
   'The database that has this organization cannot be reached right now; nothing was changed. Send the request again.',
 )
@@ -117,7 +117,7 @@ const beingMoved = problem(
   'The organization is being moved to another database; nothing was changed. Send the request again.',
 )
 
-/** What the log says where the database refused what this process asked it to commit. */
+/** What is logged where the database refuses to commit for this process. */
 const refusalsLogged: ReadonlyMap<Problem, string> = new Map([
   [clockAhead, "this process's clock is too far ahead of the database's: nothing is committed"],
   [

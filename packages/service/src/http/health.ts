@@ -1,6 +1,6 @@
 /**
- * `/healthz`: the process answers. `/readyz`: it answers and its database does, or one of several. Neither needs a key, so whoever asks, and
- * however often, the database is asked once a second at most, and over one connection (`db/ping.ts`).
+ * `/healthz`: the process answers. `/readyz`: it answers and its database does, or one of several. Neither needs a key, so however often they
+ * are called, the database is queried once a second at most, over one connection (`db/ping.ts`).
  */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
@@ -8,18 +8,18 @@ import { type ApiPart, constant } from '../openapi/part.ts'
 import { routesOf } from './route.ts'
 
 interface Health {
-  /** Whether the database answers, as it was at most a second ago; of several, whether any does. */
+  /** Whether the database answered at most a second ago; of several, whether any did. */
   readonly answers: () => Promise<boolean>
   /**
-   * What does not work beside the API though its database answers, as a sentence that anybody may read; null when all does. It
-   * is told with a 200: whoever balances load by `/readyz` would take away the API as well, which works.
+   * What does not work apart from the API, as a sentence that anybody may read; null when everything works. It is sent with a 200, as a load balancer
+   * would otherwise take the API out, which works.
    */
   readonly degraded: () => Promise<string | null> | string | null
 }
 
-/** A database that is asked about. */
+/** A database to check. */
 interface Asked {
-  /** Null of one that is alone. */
+  /** Null where there is only one. */
   readonly name: string | null
   readonly answers: () => Promise<boolean>
   readonly isReady: () => boolean
@@ -35,13 +35,13 @@ export function createHealth(
       return (await Promise.all(databases.map(works))).includes(true)
     },
     async degraded() {
-      const here = await Promise.all(databases.map(works))
-      const away = databases.filter((_, n) => here[n] === false).map(({ name }) => name)
-      if (away.length === 0) return degraded()
+      const working = await Promise.all(databases.map(works))
+      const silent = databases.filter((_, n) => working[n] === false).map(({ name }) => name)
+      if (silent.length === 0) return degraded()
       const sentence =
-        away.length === 1
-          ? `The database ${away[0]} does not answer: its organizations are answered 503, and no others.`
-          : `The databases ${away.join(', ')} do not answer: their organizations are answered 503, and no others.`
+        silent.length === 1
+          ? `The database ${silent[0]} does not answer: its organizations are answered 503, and no others.`
+          : `The databases ${silent.join(', ')} do not answer: their organizations are answered 503, and no others.`
       const other = degraded()
       return other === null ? sentence : `${sentence} ${other}`
     },

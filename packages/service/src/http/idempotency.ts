@@ -32,13 +32,12 @@ export function idempotencyOf(
 }
 
 /**
- * The first response is sent again, also to a twin that came at the same time. `run` makes the change and stores its response in the same
- * commit; or returns that the key had committed already, that there was nothing to change, or a refusal. The response to a request that changed
- * nothing is stored here: sent again, it makes no change that somebody else has made possible since. Where the key had committed, and
- * before a refusal, the response of the twin is looked for again: what the twin changed may be the very reason of the refusal. Without a
- * record, which is a request without the header, it runs and nothing is stored.
+ * Runs a request once: a repetition gets the first response, also one that came at the same time. `run` makes the change, and its commit stores the
+ * response. The response to a request that changed nothing is stored here, so that a repetition changes nothing that has become possible since.
+ * Where the key had committed meanwhile, and before a refusal, the response is looked for again: the twin's change may be the reason of the
+ * refusal. Without a record, which is a request without the header, it runs and nothing is stored.
  */
-export async function answerOnce(
+export async function runOnce(
   store: IdempotencyStore,
   { organizationId, record }: { readonly organizationId: string; readonly record: KeyedResponse | null },
   run: () => Promise<Outcome<unknown>>,

@@ -1,6 +1,6 @@
 /**
- * Requests whose bodies take long to read, or whose responses take long to make, are answered by the offload thread: here their key is
- * checked and their bytes arrive, and what comes back is sent as it is. So none of them holds up the event loop that serves everybody.
+ * Offloads large requests, whose bodies take long to read or whose responses take long to make: the key is checked and the bytes are received
+ * here, the offload thread handles them, and its response is sent as it is. So none of them blocks the event loop that serves everybody.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
@@ -10,22 +10,22 @@ import { forwardedHeaders } from './origin.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The thread answers it: nothing of its body is parsed here. */
+    /** The offload thread handles it: its body is not parsed here. */
     offloaded: boolean
   }
 }
 
 export interface OffloadedRequest {
-  /** The organization of its key, which was checked. */
+  /** The organization of its key. */
   readonly organizationId: string
-  /** The index of its database among several. */
-  readonly home: number
+  /** The index of its shard. */
+  readonly shard: number
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[]>>
   /** The client's address. */
   readonly ip: string
-  /** Its memory may be given away. */
+  /** Its memory may be transferred. */
   readonly body: Buffer
 }
 
@@ -36,18 +36,18 @@ export interface OffloadedResponse {
 }
 
 /**
- * Has a request answered. Rejects when nobody can say what became of it, and with the signal's reason when its client disconnected before the
- * work began, which then never does.
+ * Has the thread handle a request. Rejects when its outcome is unknown, and with the signal's reason when its client disconnected before the work
+ * began, which then is not done.
  */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/** Whether the thread reads this body. Routes that read theirs by themselves say so: what they do with few bytes may be much. */
+/** Whether a body is offloaded. Routes that read theirs decide it themselves, as few bytes may ask for much work. */
 export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
   return bytes.length > largeBeyond.bodyBytes || (readsBody !== undefined && !readsBody.isLight(bytes))
 }
 
-/** Of one connection, and not of the request. */
+/** Headers of a connection, and not of the request. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -57,17 +57,17 @@ const hopByHop = new Set([
   'date',
 ])
 
-/** Hook `preHandler`: has what was marked as offloaded answered by the thread. */
-export function answerElsewhere(offload: Offload) {
+/** Hook `preHandler`: has the thread handle what was marked as offloaded. */
+export function offloadRequests(offload: Offload) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (!request.offloaded) return
-    const { organizationId, home = 0 } = callerOf(request)
+    const { organizationId, shard = 0 } = callerOf(request)
     const asked: OffloadedRequest = {
       organizationId,
-      home,
+      shard,
       method: request.method,
       url: request.url,
-      // The thread uses the same request id and origin, and is a part of the same trace.
+      // The thread uses the same request id, origin and trace.
       headers: {
         ...ownHeaders(request.headers),
         ...forwardedHeaders(request),
@@ -84,14 +84,13 @@ export function answerElsewhere(offload: Offload) {
 }
 
 /**
- * Answers what was offloaded, with an API that listens nowhere. The memory of its body is free by then. Rejects when nobody can say what
- * became of it.
+ * Handles an offloaded request, with an API that does not listen. The memory of its body is freed. Rejects when the outcome is unknown.
  */
-export async function answerOffloaded(
+export async function handleOffloaded(
   server: FastifyInstance,
   { method, url, headers, ip, body }: OffloadedRequest,
 ): Promise<OffloadedResponse> {
-  // Sent between threads, bytes are no Buffer any more.
+  // Bytes from another thread are no Buffer.
   const payload = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const response = await server.inject({
     method: method as NonNullable<InjectOptions['method']>,
@@ -99,7 +98,7 @@ export async function answerOffloaded(
     headers: { ...headers },
     remoteAddress: ip,
     ...(payload.length > 0 && { payload }),
-    // A page of megabytes would be put together again and read as text, and all of it be new memory.
+    // As a whole, a page of megabytes would be copied and decoded to text.
     payloadAsStream: true,
   })
   const pieces: Buffer[] = []
@@ -113,7 +112,7 @@ export async function answerOffloaded(
   }
 }
 
-/** The headers that stay with a request or a response, wherever it goes. */
+/** The headers that belong to a request or a response, and not to a connection. */
 function ownHeaders(
   headers: Readonly<Record<string, string | string[] | number | undefined>>,
 ): Record<string, string | string[]> {

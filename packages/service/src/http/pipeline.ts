@@ -25,7 +25,7 @@ import { bearerToken, clientAddress } from './authenticate.ts'
 import { compressResponses } from './compression.ts'
 import { answersPreflight, varyByOrigin } from './cross-origin.ts'
 import { watchClient } from './disconnect.ts'
-import { answerElsewhere, type Offload } from './offload.ts'
+import { type Offload, offloadRequests } from './offload.ts'
 import { refuseHost } from './origin.ts'
 import { privateHeaders, sendProblem } from './problem-reply.ts'
 import { discardBody } from './read-body.ts'
@@ -92,7 +92,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
     // Then the body is read (parse-body.ts).
     preValidation: present(trace?.resume),
-    preHandler: present(offload && answerElsewhere(offload)),
+    preHandler: present(offload && offloadRequests(offload)),
     // Then the route's handler runs (route.ts). An error that it throws becomes a problem (error-reply.ts).
     onError: present(metrics?.onError),
     onSend: present(

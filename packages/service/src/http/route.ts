@@ -1,15 +1,15 @@
 /**
- * A route as one value: what it takes, who may ask, what it answers and refuses, and what it does. The server's registration
- * and `openapi.json` are both made from it, so that neither can say what the other does not.
+ * A route as one value: what it takes, who may call it, its responses and refusals, and its handler. The server's registration and `openapi.json` are
+ * both made from it, so that they cannot differ.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import type { Admission } from '../auth/authentication.ts'
 import type { Caller } from '../auth/look-up.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
-import { OrganizationAway } from '../journal/away.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
+import { OrganizationNotServed } from '../journal/not-served.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
@@ -17,7 +17,7 @@ import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
 import { admit, callerOf, lookAgain } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
-import { answerOnce, idempotencyOf } from './idempotency.ts'
+import { idempotencyOf, runOnce } from './idempotency.ts'
 import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -26,36 +26,36 @@ import { withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route that answers, as it is declared. */
+    /** The declaration of the route. */
     readonly route?: Operation
   }
 }
 
-/** One request, as its route sees it. */
+/** A request, for the handler of its route. */
 export interface Call<Name extends string = string, Query = unknown, Body = unknown> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Whose key it came with. Throws where the route asks for none. */
+  /** The owner of its key. Throws where the route needs no key. */
   readonly caller: Caller
-  /** What stands in the path, as it was sent. */
+  /** The parameters of the path, as they were sent. */
   readonly params: Readonly<Record<Name, string>>
-  /** The query, read as the route declares it, or the first thing that is wrong with it. */
+  /** The query, read as the route declares it, or the first error in it. */
   query(): Result<Query, Problem>
   readonly body: Body
-  /** What the answer is to be kept under, in the commit; null without an Idempotency-Key. */
+  /** What the commit stores the response under; null without an Idempotency-Key. */
   readonly record: ResponseToStore | null
   /**
-   * Why the caller may not do this any more; null when it may. From then on `caller` is as it is now. What was found less than `goodFor`
-   * milliseconds ago is believed. @throws OrganizationAway when the organization is answered for elsewhere by now.
+   * Why the caller may not do this any more; null when it may. `caller` is current after that. A check less than `goodFor` milliseconds ago is
+   * not repeated. @throws OrganizationNotServed when the organization has moved to another database.
    */
-  standing(goodFor?: number): Promise<Problem | null>
+  recheck(goodFor?: number): Promise<Problem | null>
 }
 
 /**
- * What waited for longer since its caller was looked at, in a queue, for a body or for a statement, is looked at again, in milliseconds.
- * Nearly everything is done by then, so that it costs nothing.
+ * A caller that was checked longer ago, in milliseconds, is checked again: the request waited in a queue, for its body or for a statement. Nearly
+ * every request ends before that.
  */
-export const standingGoodFor = 100
+export const recheckAfter = 100
 
 /** The outcome has a value for the first of the route's answers, unless the route has sent another of them itself. */
 type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
@@ -63,22 +63,22 @@ type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
 /** A route that works with services of this type. */
 export interface Route<Services> extends Operation {
   readonly handle: (services: Services, call: Call) => Handled
-  /** Reads the body by itself, piece by piece, up to so many bytes: `call.body` is what it resolves to. */
+  /** Reads the body piece by piece instead of the server, up to so many bytes: `call.body` is the result. */
   readonly reads?: {
     readonly bodyLimit: number
-    /** Whether these bytes ask for no more work than the body of one object may: then nobody else has to do it. */
+    /** Whether these bytes ask for no more work than the body of one object may. Others are offloaded. */
     readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
-  /** The token in its body by which its organization is found: of a route that needs no key, and answers for one organization. */
+  /** The token in the body that its organization is found by, for a route of one organization that needs no key. */
   readonly ownedBy?: (body: unknown) => string | null
-  /** What a caller is told of an answer and of a refusal, where that is less than either says. */
-  readonly told?: {
-    readonly answer: (caller: Caller, body: string) => string
-    readonly refusal: (caller: Caller, refusal: Problem) => Problem
+  /** Removes from a response, and from a refusal, what the caller may not read. */
+  readonly redact?: {
+    readonly body: (caller: Caller, body: string) => string
+    readonly problem: (caller: Caller, refusal: Problem) => Problem
   }
-  /** Why a stored response, which holds what is shown once, is not given to this caller now; null when it is. */
-  readonly withhold?: (services: Services, caller: Caller, kept: string) => Promise<Problem | null>
+  /** Why a stored response, which holds a token or a secret, is not sent to this caller; null when it is. */
+  readonly withhold?: (services: Services, caller: Caller, stored: string) => Promise<Problem | null>
 }
 
 /** The names between braces of a path: `/v1/webhooks/{id}` has `id`. */
@@ -86,7 +86,7 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | NamesIn<Rest>
   : never
 
-/** A route whose handler knows what its path, its query and its body hold. */
+/** A route with the types of its path, its query and its body. */
 type Declared<Services, Path extends string, Query extends Operation['query'], Body> = Omit<
   Route<Services>,
   'path' | 'query' | 'handle' | 'reads'
@@ -101,85 +101,84 @@ type Declared<Services, Path extends string, Query extends Operation['query'], B
   readonly handle: (services: Services, call: Call<NamesIn<Path>, Values<Query>, Body>) => Handled
 }
 
-/** What a module declares its routes with: `const route = routesOf<Services>()`. */
+/** Declares the routes of a module: `const route = routesOf<Services>()`. */
 export function routesOf<Services>() {
   return <const Path extends string, const Query extends Operation['query'] = undefined, Body = unknown>(
     declared: Declared<Services, Path, Query, Body>,
   ): Route<Services> => declared as unknown as Route<Services>
 }
 
-/** What routes are let in by, and repeated under. */
+/** Checks keys, and stores responses. */
 interface Access {
   readonly admission: Admission
   readonly idempotency: IdempotencyStore
 }
 
-/** Routes with what they work with. Of several databases, those of the first are made, and the others have the same. */
+/** Routes with their services. The shards have the same routes; those of the first are registered. */
 export interface Part {
   readonly routes: () => readonly Route<unknown>[]
   readonly services: unknown
 }
 
-/** These routes with these services, which a list of parts does not know the type of. */
+/** Routes with services whose type a list of parts does not know. */
 export function partOf<Services>(routes: () => readonly Route<Services>[], services: Services): Part {
   return { routes: routes as () => readonly Route<unknown>[], services }
 }
 
-/** What answers a request, in one database. */
-interface Answering {
+/** The parts of one shard. */
+interface ShardRoutes {
   readonly parts: readonly Part[]
   readonly idempotency: IdempotencyStore
 }
 
-/** How several databases are told apart. */
-export interface Placing {
-  /** The place of the one in which a token is; null where nobody knows it. */
-  placeOf(token: string): Promise<number | null>
-  /** The caller as it is to be answered now, after such an error; null where that is what it came to. May wait. */
+/** Finds the shard of a request. */
+export interface ShardRouter {
+  /** The index of the shard that has the token; null for an unknown token. */
+  shardOf(token: string): Promise<number | null>
+  /** The caller to handle the request for after this error, with its shard as it is now; null when the error stands. May wait. */
   follow(caller: Caller, error: unknown, tried: number): Promise<Caller | null>
 }
 
-/** Has the server answer these routes. Throws where one needs a key and there is no `access`. */
+/** Registers routes of one database. Throws where one needs a key and there is no `access`. */
 export function registerRoutes<Services>(
   server: FastifyInstance,
   routes: readonly Route<Services>[],
   services: Services,
   access: Access | null,
 ): void {
-  const backing = { services, idempotency: access?.idempotency ?? null }
-  for (const route of routes) register(server, route, [backing], { access, placing: null })
+  const shard = { services, idempotency: access?.idempotency ?? null }
+  for (const route of routes) register(server, route, [shard], { access, shardRouter: null })
 }
 
 /**
- * Has the server answer the routes that all of these have: each request by the one in whose database its organization is. With one
- * there is nothing to tell apart, and no `placing`.
+ * Registers the routes that all shards have: the shard of its organization handles a request. One shard needs no `shardRouter`.
  */
-export function registerAnswering(
+export function registerSharded(
   server: FastifyInstance,
-  all: readonly Answering[],
+  all: readonly ShardRoutes[],
   access: Pick<Access, 'admission'>,
-  placing: Placing | null,
+  shardRouter: ShardRouter | null,
 ): void {
   all[0]?.parts.forEach(({ routes }, part) => {
-    const backings = all.map(({ parts, idempotency }) => ({ services: parts[part]?.services, idempotency }))
-    for (const route of routes()) register(server, route, backings, { access, placing })
+    const shards = all.map(({ parts, idempotency }) => ({ services: parts[part]?.services, idempotency }))
+    for (const route of routes()) register(server, route, shards, { access, shardRouter })
   })
 }
 
-interface Backing<Services> {
+interface Shard<Services> {
   readonly services: Services
   readonly idempotency: IdempotencyStore | null
 }
 
 interface Entrance {
   readonly access: Pick<Access, 'admission'> | null
-  readonly placing: Placing | null
+  readonly shardRouter: ShardRouter | null
 }
 
 function register<Services>(
   server: FastifyInstance,
   route: Route<Services>,
-  backings: readonly Backing<Services>[],
+  shards: readonly Shard<Services>[],
   entrance: Entrance,
 ): void {
   const { method, path, reads } = route
@@ -191,11 +190,11 @@ function register<Services>(
     ...(letIn === null || !path.includes('{') ? {} : { preParsing: refuseEmpty }),
     ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
     config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
-    handler: handlerOf(route, backings, entrance),
+    handler: handlerOf(route, shards, entrance),
   })
 }
 
-/** A path that lacks an id, as that of a list with a slash at its end does. */
+/** Refuses a path without its id, such as that of a list with a slash at its end. */
 function refuseEmpty(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -217,19 +216,19 @@ type PreParsed = (error: null, payload: RequestPayload) => void
 
 function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
   if (needed === 'public') return null
-  if (access === null) throw new Error(`${path} needs a key, and nobody here knows any`)
+  if (access === null) throw new Error(`${path} needs a key, and no keys can be checked here`)
   return admit(access.admission, needed)
 }
 
 function handlerOf<Services>(
   route: Route<Services>,
-  backings: readonly Backing<Services>[],
-  { access, placing }: Entrance,
+  shards: readonly Shard<Services>[],
+  { access, shardRouter }: Entrance,
 ) {
-  const { told, reads, once, withhold } = route
+  const { redact, reads, once, withhold } = route
   const { status, send } = firstAnswer(route)
 
-  /** Every response of a route that does not send it itself. */
+  /** Maps an outcome to the response: the only place, except for routes that send theirs. */
   async function respond(
     call: RouteCall,
     services: Services,
@@ -249,7 +248,7 @@ function handlerOf<Services>(
   }
 
   function refuse({ request, reply }: RouteCall, refusal: Problem): FastifyReply {
-    return sendProblem(reply, told === undefined ? refusal : told.refusal(callerOf(request), refusal))
+    return sendProblem(reply, redact === undefined ? refusal : redact.problem(callerOf(request), refusal))
   }
 
   async function replay(call: RouteCall, services: Services, stored: StoredResponse | undefined) {
@@ -263,62 +262,65 @@ function handlerOf<Services>(
   /** A POST under its Idempotency-Key, if it has one. */
   function handleOnce(call: RouteCall, services: Services, idempotency: IdempotencyStore) {
     const { caller, record } = call
-    return answerOnce(idempotency, { organizationId: caller.organizationId, record }, async () => {
+    return runOnce(idempotency, { organizationId: caller.organizationId, record }, async () => {
       const outcome = await route.handle(services, call)
-      if (outcome.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
+      if (outcome.outcome === 'sent')
+        throw new Error(`${route.id} has sent its response without its Idempotency-Key`)
       return outcome
     })
   }
 
-  /** What is read for long is not shown to whoever may not see it any more. */
+  /** A caller that may not read it any more, after a long read, is refused. */
   async function handleRead(call: RouteCall, services: Services): Promise<Outcome<unknown> | Sent> {
     const outcome = await route.handle(services, call)
-    const refusal = outcome.outcome === 'done' ? await call.standing(standingGoodFor) : null
+    const refusal = outcome.outcome === 'done' ? await call.recheck(recheckAfter) : null
     return refusal === null ? outcome : refused(refusal)
   }
 
-  async function answerWith(call: RouteCall, { services, idempotency }: Backing<Services>) {
-    const refusal = await call.standing(standingGoodFor)
+  async function handleOn(call: RouteCall, { services, idempotency }: Shard<Services>) {
+    const refusal = await call.recheck(recheckAfter)
     if (refusal !== null) return refuse(call, refusal)
     if (route.method === 'get') return respond(call, services, await handleRead(call, services))
     if (!once) return respond(call, services, await route.handle(services, call))
-    if (idempotency === null) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
+    if (idempotency === null) throw new Error(`${route.id} needs a store of responses`)
     return respond(call, services, await handleOnce(call, services, idempotency))
   }
 
-  /** The one in whose database the organization is: the first, where nothing says that it is another. */
-  async function backingOf({ request, body }: RouteCall): Promise<Backing<Services>> {
-    const token = placing === null ? null : (route.ownedBy?.(body) ?? null)
-    const place = request.caller?.home ?? (token === null ? null : await placing?.placeOf(token)) ?? 0
-    const backing = backings[place]
-    if (backing === undefined) throw new Error(`there is no database ${place}`)
-    return backing
+  /** The shard of the organization; the first where nothing says which. */
+  async function shardOf({ request, body }: RouteCall): Promise<Shard<Services>> {
+    const token = shardRouter === null ? null : (route.ownedBy?.(body) ?? null)
+    const index = request.caller?.shard ?? (token === null ? null : await shardRouter?.shardOf(token)) ?? 0
+    const shard = shards[index]
+    if (shard === undefined) throw new Error(`there is no shard ${index}`)
+    return shard
   }
 
-  /** What a database refuses whose organization has moved meanwhile has changed nothing: the other one is asked. */
-  async function answerWhereItIs(call: RouteCall, placing: Placing): Promise<FastifyReply> {
+  /** A database whose organization has moved meanwhile refuses and changes nothing: the request goes to the other one. */
+  async function handleOnShard(call: RouteCall, shardRouter: ShardRouter): Promise<FastifyReply> {
     for (let tried = 1; ; tried++) {
       try {
-        return await answerWith(call, await backingOf(call))
+        return await handleOn(call, await shardOf(call))
       } catch (error) {
         const { request, reply } = call
         const caller =
-          request.caller === null || reply.sent ? null : await placing.follow(request.caller, error, tried)
+          request.caller === null || reply.sent
+            ? null
+            : await shardRouter.follow(request.caller, error, tried)
         if (caller === null) throw error
         request.caller = caller
       }
     }
   }
 
-  const [first] = backings
-  if (first === undefined) throw new Error(`${route.id} has nothing to answer with`)
-  if (once && backings.some(({ idempotency }) => idempotency === null))
-    throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
+  const [first] = shards
+  if (first === undefined) throw new Error(`${route.id} has no shard`)
+  if (once && shards.some(({ idempotency }) => idempotency === null))
+    throw new Error(`${route.id} needs a store of responses`)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = new RouteCall(route, request, reply, access?.admission ?? null)
     if (reads !== undefined) {
       const body = await reads.read(request.rawBody)
-      // A body that is no JSON is nobody's: it is refused before its Idempotency-Key is looked at.
+      // A body that is no JSON is refused before its Idempotency-Key is read.
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
     } else if (route.body !== undefined) {
@@ -329,18 +331,18 @@ function handlerOf<Services>(
       const record = idempotencyOf(request, status)
       if (!record.ok) return refuse(call, record.error)
       call.record = record.value
-      // Its pieces are read, and the record has its hash.
+      // The body is read, and the record has its hash.
       if (reads !== undefined && request.rawBody !== null) {
         freeBytes(request.rawBody)
         request.rawBody = null
       }
     }
-    return placing === null ? answerWith(call, first) : answerWhereItIs(call, placing)
+    return shardRouter === null ? handleOn(call, first) : handleOnShard(call, shardRouter)
   }
 }
 
-/** The status of a route's first answer, and what sends a value as that: whatever headers it declares, it has. */
-function firstAnswer({ path, answers, told }: Pick<Route<never>, 'path' | 'answers' | 'told'>) {
+/** The status of a route's first response, and a function that sends a value as that, with the headers that it declares. */
+function firstAnswer({ path, answers, redact }: Pick<Route<never>, 'path' | 'answers' | 'redact'>) {
   const [first] = Object.entries(answers)
   if (first === undefined) throw new Error(`${path} has no answer`)
   const status = Number(first[0])
@@ -361,7 +363,7 @@ function firstAnswer({ path, answers, told }: Pick<Route<never>, 'path' | 'answe
     if (typeof body === 'string') {
       if (withTag) reply.header('etag', entityTag(versionOf(body)))
       if (withLocation) reply.header('location', `${path}/${(readJson(body) as { id: string }).id}`)
-      if (told !== undefined) body = told.answer(callerOf(request), body)
+      if (redact !== undefined) body = redact.body(callerOf(request), body)
     }
     if (shownOnce) reply.header('cache-control', 'no-store')
     return reply.header('content-type', contentType).send(body)
@@ -370,7 +372,7 @@ function firstAnswer({ path, answers, told }: Pick<Route<never>, 'path' | 'answe
   return { status, send }
 }
 
-/** Whether it is what is sent, and nothing to be written down first. */
+/** Whether a value is sent as it is; any other is written as JSON. */
 function isReady(value: unknown): value is string | Uint8Array | NodeJS.ReadableStream {
   return (
     typeof value === 'string' ||
@@ -386,8 +388,8 @@ class RouteCall implements Call {
   record: KeyedResponse | null = null
   readonly #route: Operation
   readonly #admission: Admission | null
-  /** When the caller was looked at, in milliseconds since the request came. */
-  #lookedAt = 0
+  /** When the caller was checked, in milliseconds since the request came. */
+  #checkedAt = 0
 
   constructor(route: Operation, request: FastifyRequest, reply: FastifyReply, admission: Admission | null) {
     this.#route = route
@@ -405,15 +407,15 @@ class RouteCall implements Call {
     return this.request.params as Readonly<Record<string, string>>
   }
 
-  async standing(goodFor = 0): Promise<Problem | null> {
+  async recheck(goodFor = 0): Promise<Problem | null> {
     const { caller } = this.request
     const asked = this.reply.elapsedTime
-    if (this.#admission === null || caller === null || asked - this.#lookedAt < goodFor) return null
+    if (this.#admission === null || caller === null || asked - this.#checkedAt < goodFor) return null
     const found = await lookAgain(this.#admission, this.request, this.#route.access)
     if (!found.ok) return found.error
-    if (found.value.home !== caller.home) throw new OrganizationAway('moved')
+    if (found.value.shard !== caller.shard) throw new OrganizationNotServed('moved')
     this.request.caller = found.value
-    this.#lookedAt = asked
+    this.#checkedAt = asked
     return null
   }
 

@@ -1,7 +1,6 @@
 /**
- * How many rows of each kind changed when: created, changed or removed, each where its latest change is (specification 11.5).
- * It is read off the index that a sync pages through, so no commit pays for it, and what a sync brings of a span is what is
- * counted in it.
+ * Counts the rows of each kind by the time of their latest change: creation, update or removal (specification 11.5). It uses the index of a sync,
+ * so no commit pays for it, and it counts in a span what a sync of that span returns.
  */
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, queryTextWithin } from '../db/text-query.ts'
@@ -22,11 +21,11 @@ export interface ChangeCount {
   readonly count: number
 }
 
-/** SQL: when the step of this length began that holds a time. Steps are counted from the Unix epoch, whatever the session's time zone. */
+/** SQL: when the step of this length began that contains a time. Steps are counted from the Unix epoch, in any time zone of the session. */
 export const stepOf = (length: string, time: string) =>
   `date_bin(${length}, ${time}, timestamptz '1970-01-01 00:00:00Z')`
 
-/** Of these kinds; steps without a change are left out. `too_long`: it was ended after so many milliseconds. */
+/** Steps without a change are left out. `too_long`: the statement was ended after `longest` milliseconds. */
 export async function countChanges(
   database: Pick<Database, 'ofLong'>,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
+/** Encodes units as the argument of the commit function, and decodes its answer (`commit-protocol.ts`). */
 import { done, refused } from '../kernel/outcome.ts'
 import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
 import {
@@ -11,24 +11,24 @@ import {
 } from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 
-/** How long a call that waits for the lock does so for the clock; then others have their turn, and it comes back. */
+/** How long a call that waits for the lock waits for the clock at once; then other calls go before it, and it comes again. */
 export const lockTimeout = '2s'
 /**
- * How long a call for several organizations waits for the clock of one, as all of them wait with it: longer than another of its commits
- * takes, and less than anybody notices.
+ * How long a call for several organizations waits for the clock of one, as all of them wait with it: longer than another commit of that one
+ * takes, and too short to be noticed.
  */
 const timeoutWithOthers = '50ms'
 
 export interface CallOptions {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Whether to wait for `lockTimeout` for a clock that somebody else holds, and then for every other row. */
+  /** Whether to wait for `lockTimeout` for a clock that another process holds, and then without limit for other rows. */
   readonly waitsForLock: boolean
-  /** Whether other organizations are in the call, which would wait with this one. */
+  /** Whether the call has other organizations, which would wait with this one. */
   readonly withOthers?: boolean
-  /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
+  /** How far its time may be ahead of the database's clock, in milliseconds; null: no limit. */
   readonly maxClockSkew: number | null
-  /** What an organization may store; as much as it likes unless told. */
+  /** What an organization may store; default: no limit. */
   readonly storage?: StorageLimits
 }
 
@@ -122,7 +122,7 @@ function existingRow({ id, expected, bytes, contentTerm }: Extract<Change, { exp
   return { id, expected, old_term: digestTerm(id, expected), old_content: contentTerm, old_bytes: bytes }
 }
 
-/** What lets the function refuse a unit whole: its members, and the versions that it was decided on. */
+/** What the function needs to refuse a unit as a whole: its members, and the versions that it was decided on. */
 function encodeTogether(unit: Unit, number: number, argument: CommitArgument): void {
   const expect = (kind: string, id: string, expected: string) => {
     const section = sectionOf.expected(kind)
@@ -147,7 +147,7 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
   }
 }
 
-/** The list with this at its end; a section begins with its first entry. */
+/** The list with this entry; a section begins with its first. */
 function append<T>(list: T[] | undefined, entry: T): T[] {
   if (list === undefined) return [entry]
   list.push(entry)

@@ -17,7 +17,6 @@
  * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { refuseAway } from './away.ts'
 import {
   contentHash,
   detachedBody,
@@ -32,6 +31,7 @@ import {
 } from './body.ts'
 import { clockAheadCode } from './clock-skew.ts'
 import { sectionOf } from './commit-protocol.ts'
+import { refuseNotServed } from './not-served.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
@@ -135,7 +135,7 @@ const begin = `  -- 1. The clock row, which nobody else of the organization goes
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   if v_away is not null then
-    ${refuseAway('v_away')}
+    ${refuseNotServed('v_away')}
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
   if p_changes ? 'row_timeout' then

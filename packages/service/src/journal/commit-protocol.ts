@@ -1,13 +1,10 @@
 /**
- * What the journal and the commit function say to each other: the function's argument, as JSON, and its answer. The
- * one place that says what each key means; `commit-call.ts` writes the argument, `commit-function.ts` reads it.
- *
- * A section that is not there costs nothing: the function runs no statement for it. Ids are UUIDs, times are timestamps
- * of the wire.
+ * The commit function's argument, as JSON, and its answer: what each key means. `commit-call.ts` writes the argument, `commit-function.ts` reads
+ * it. For a section that is absent the function runs no statement. Ids are UUIDs, times are written as on the wire.
  */
 import type { Refusal } from './change.ts'
 
-/** Keys that have a kind in their name, which in the database is that of a table's sections. */
+/** Keys with the name of a kind. */
 export const sectionOf = {
   insert: (kind: string) => `${kind}_insert` as const,
   update: (kind: string) => `${kind}_update` as const,
@@ -24,41 +21,40 @@ export interface CommitArgument {
   /** Attempts that each delivery has. */
   readonly max_attempts: number
   /**
-   * How long to wait for the clock, as a limit for locks is written, and how long for every other row, where that is not as long; 250 ms
-   * unless told.
+   * How long to wait for the clock, as `lock_timeout` is written, and how long for every other row, where that differs; default: 250 ms.
    */
   readonly lock_timeout?: string
   readonly row_timeout?: string
-  /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
+  /** How far `p_now` may be ahead of the database's clock, in milliseconds; default: no limit. */
   readonly max_clock_skew?: number
-  /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
+  /** Rows of all kinds that the organization may have, and bytes of their bodies; default: no limit. */
   readonly max_rows?: number
   readonly max_bytes?: number
-  /** Where there is such a limit: every insert of the call, those that came first first. */
+  /** Where there is such a limit: every insert of the call, in the order in which they came. */
   inserts?: GrowthEntry[]
 
-  /** What events tell of these changes: each of one that is made, or it is none. */
+  /** The events of these changes. Those of a change that is refused are not created. */
   readonly events: EventEntry[]
-  /** Responses to store, each with the change that it answers for. One that is stored already refuses the change. */
+  /** Responses to store, each with its change. A response that is stored already refuses the change. */
   idempotency?: IdempotencyEntry[]
-  /** Who stands or falls together: each with the number of its unit. Changes of a unit of one are not named. */
+  /** Which changes commit together or not at all, by the number of their unit. A unit of one change is not listed. */
   units?: { readonly unit: number; readonly id: string }[]
 
-  /** Rows to be made. */
+  /** Rows to insert. */
   [insert: `${string}_insert`]: InsertEntry[]
-  /** Rows to be changed, if they are as expected. */
+  /** Rows to change, if they are as expected. */
   [update: `${string}_update`]: UpdateEntry[]
-  /** Rows to be deleted, if they are as expected, with what depends on them. */
+  /** Rows to delete, if they are as expected, with the rows that depend on them. */
   [deleted: `${string}_delete`]: ExistingEntry[]
-  /** What rows made or changed here are found by from now on. */
+  /** The search documents of rows that are inserted or changed. */
   [searchDocuments: `${string}_search_documents`]: SearchDocumentEntry[]
-  /** Values that changes set and that no other row may have, by column. */
+  /** Unique values that changes set, by column. */
   [unique: `${string}_unique`]: CheckedEntry[]
-  /** Ids that changes set and that must be of rows that exist, by column. */
+  /** References that changes set, by column: rows that must exist. */
   [references: `${string}_references`]: CheckedEntry[]
-  /** Rows that a unit was decided on, written by it or not: not as expected, its unit is refused. */
+  /** Rows that a unit was decided on, written by it or not. One that is not as expected refuses its unit. */
   [expected: `${string}_expected`]: { readonly id: string; readonly expected: string }[]
-  /** The rows that refer by a column to another: one that came, went or changed since refuses the unit. */
+  /** The rows that refer to another by a column. One that came, went or changed since they were read refuses the unit. */
   [referring: `${string}_referring`]: ReferringEntry[]
 }
 
@@ -66,7 +62,7 @@ interface EventEntry {
   readonly type: string
   readonly subject_kind: string
   readonly subject_id: string
-  /** The trace that it was made in, as a `traceparent`; where it is traced. */
+  /** The `traceparent` of the trace that caused it; absent without one. */
   readonly trace_context?: string
 }
 
@@ -95,13 +91,13 @@ interface InsertEntry {
 
 interface ExistingEntry {
   readonly id: string
-  /** The version that the change was decided on: of another, the row is left alone and the change not made. */
+  /** The version that the change was decided on. A row of another version is not changed. */
   readonly expected: string
   /**
-   * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
+   * What the row adds to the digest now. The compare-and-set proves it, so the database need not hash again.
    */
   readonly old_term: string
-  /** And to the content digest, proven likewise. */
+  /** What it adds to the content digest, proven likewise. */
   readonly old_content: string
   /** The bytes that its body has now, proven likewise. */
   readonly old_bytes: number
@@ -122,13 +118,13 @@ interface SearchDocumentEntry {
 
 interface CheckedEntry {
   readonly id: string
-  /** The version that the change was decided on, null for a new row: an outdated change ends as the conflict that it is. */
+  /** The version that the change was decided on, null for a new row: a change of another version is a conflict, and refused as that. */
   readonly expected: string | null
   readonly [column: string]: unknown
 }
 
 interface ReferringEntry {
-  /** Under whose name the unit is refused: its first change, which is there for certain. */
+  /** The first change of the unit, by which the unit is refused. */
   readonly id: string
   /** The row referred to. */
   readonly target: string
@@ -138,20 +134,20 @@ interface ReferringEntry {
   readonly latest: string | null
 }
 
-/** The answer. A change that it does not name lost its race: its row had moved on. */
+/** The answer. A change that it does not name is a conflict: its row had changed. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & (Refusal | { readonly reason: 'replayed' }))[]
-  /** The ids of what was made. The caller knows its bodies but for what follows: they can be many megabytes. */
+  /** The ids of the changes that were made. The caller has their bodies but for what follows, so that megabytes are not sent back. */
   readonly done: readonly string[]
-  /** The `updatedAt` of all of it, or the time of its removal. */
+  /** The `updatedAt` of all of them, or the time of their removal. */
   readonly stamp: string
-  /** The numbers that new rows of numbered kinds were given, by id. */
+  /** The numbers of new rows of numbered kinds, by id. */
   readonly numbers?: Readonly<Record<string, number>>
-  /** Whether endpoints were subscribed to what happened. */
+  /** Whether endpoints were subscribed to its events. */
   readonly deliveries?: boolean
-  /** Of their queues, those that were woken by it, each with the `tier` that it waits in, by the endpoint's id. */
+  /** The endpoint queues that it made due, each with its `tier`, by the endpoint's id. */
   readonly woken?: Readonly<Record<string, number>>
-  /** Whether they are so many deliveries that these are still to be made, by workers. */
+  /** Whether there are so many deliveries that workers create them. */
   readonly large?: boolean
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */
   readonly clock_skew?: number | null

@@ -1,10 +1,9 @@
 /**
- * A new epoch of the streams: what a restored database is told before anybody reads it, because they may have gone
- * back in time (specification 7.5). Copies outside may hold records that are lost here. So the epoch of each organization
- * becomes one that no cursor has, the span of time that was lost is noted for it, and its clock moves past that span: no
+ * A new epoch of the streams of a restored database, begun before anybody reads it (specification 7.5). Copies outside may hold records that the
+ * restore has lost. So each organization gets an epoch that no cursor has, a record of the span of time that was lost, and a clock past that span: no
  * new commit gets a stamp that a lost one may have had.
  *
- * An epoch belongs to its organization, and stands beside its clock: wherever those rows are, its cursors hold (decision 20).
+ * The epoch of an organization is stored next to its clock, and moves with it, so that its cursors stay valid (decision 20).
  */
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'
@@ -19,16 +18,16 @@ export const lostSpanMargin = maxClockSkew
 
 export interface NewEpoch {
   readonly epoch: number
-  /** How many organizations were told. */
+  /** How many organizations have it. */
   readonly organizations: number
 }
 
 /**
  * Begins a new epoch of every organization that the database serves at `now`, in milliseconds, as part of the caller's transaction. The
- * clocks are locked first, as every commit does: one that comes in between stands before the span that is noted, or after it.
+ * clocks are locked first, as every commit does, so that each commit is before the span or after it.
  *
- * The epoch is drawn by lot from 2^30 numbers and is none that this database knows. A number that counts would be had
- * twice when the same backup is restored twice, and one made of the time when a clock was set back.
+ * The epoch is one of 2^30 numbers at random, and none that this database knows. A counter would give the same epoch to two restores of one
+ * backup, and the time would after a clock was set back.
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
   await tx.query(

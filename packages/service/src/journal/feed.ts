@@ -68,8 +68,8 @@ export function createFeed(
 ): Feed<Checkpoint> {
   return feedOf(database, pagesOf(table, form), {
     resource: table.kind,
-    checkpoint: ({ standing, content, total }) =>
-      standing === null || content === null ? null : checkpointFrom(total, standing, content),
+    checkpoint: ({ checkpointData, content, total }) =>
+      checkpointData === null || content === null ? null : checkpointFrom(total, checkpointData, content),
   })
 }
 
@@ -97,9 +97,9 @@ export function createJoinedFeeds(
     feedOf(database, pages, {
       resource,
       kinds,
-      checkpoint({ standing }) {
-        if (standing === null) return null
-        const digests = readJson(standing) as Readonly<Record<string, Checkpoint>>
+      checkpoint({ checkpointData }) {
+        if (checkpointData === null) return null
+        const digests = readJson(checkpointData) as Readonly<Record<string, Checkpoint>>
         const parts = kinds.map((kind): [string, Checkpoint] => {
           const { count, digest, contentDigest } = digests[kind] ?? noRows
           return [kind, checkpointFrom(count, digest, contentDigest)]

@@ -1,39 +1,39 @@
 /**
- * Group commit: changes that arrive while an organization's earlier ones are committing go together in its next
- * call. One commit costs one wait for the disk whatever it carries, so the busier it is the cheaper a change.
+ * Group commit: changes that arrive while earlier ones of their organization commit go together in its next call. A commit waits once for
+ * the disk, however many changes it carries.
  *
  * Measured on two cores: one change a call 2,000/s in one organization, calls of up to 20 some 15,000/s; for 64
  * organizations, one statement that calls the function for up to 16 of them doubles what a call each reaches.
  *
- * An organization holds up no other: a large unit, a thousand rows perhaps, goes in a call of its own, and so does an
- * organization whose clock somebody else holds for long. Whatever else takes the clock of an organization, as changes
- * of its endpoints and keys do, waits in the same queue as a clock task: one at a time, here and not at a connection.
+ * No organization delays another: a large unit goes in a call of its own, and so does an organization whose clock another process holds for
+ * long. Other statements that take an organization's clock, such as changes of its endpoints and keys, wait in the same queue as exclusive
+ * tasks: one at a time, and without a connection.
  */
 import type { DatabaseError } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { awayCode } from './away.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
 import { clockAheadCode } from './clock-skew.ts'
+import { notServedCode } from './not-served.ts'
 
 export interface GroupLimits {
   /** Changes of one organization in one call. */
   readonly changes: number
   /** Organizations in one call. */
   readonly organizations: number
-  /** Calls of one organization under way at once: one commits while the next is on its way. */
+  /** Calls of one organization under way at once: one commits while the next is sent. */
   readonly perOrganization: number
   /** Calls under way at once. */
   readonly calls: number
-  /** Beside them, calls under way at once with a large unit. */
+  /** Calls with a large unit under way at once, in addition to `calls`. */
   readonly largeCalls: number
-  /** Beside those, calls and clock tasks under way at once that wait for the lock, as somebody holds their clock for long. */
+  /** Calls and exclusive tasks under way at once that wait for the lock, as another process holds their clock for long; in addition to those. */
   readonly lockWaitCalls: number
-  /** How long others may hold the clock until what waits for it fails, in milliseconds. */
+  /** How long other processes may hold the clock until what waits for it fails, in milliseconds. */
   readonly giveUpAfter: number
-  /** For how long, in milliseconds, an organization goes in calls without any other after somebody else held its clock. */
-  readonly apartFor: number
+  /** For how long, in milliseconds, an organization shares no call after another process held its clock. */
+  readonly isolatedFor: number
 }
 
 export const defaultLimits: GroupLimits = {
@@ -44,13 +44,12 @@ export const defaultLimits: GroupLimits = {
   largeCalls: 2,
   lockWaitCalls: 2,
   giveUpAfter: 30_000,
-  apartFor: 10_000,
+  isolatedFor: 10_000,
 }
 
 /**
- * Commits the parts, each atomically, and says for each what became of its units. Throws if any part raised, and
- * `lock_not_available` when a clock is held by others: one that waits for the lock after some seconds, any other before
- * long.
+ * Commits the parts, each atomically, and returns the outcomes of their units. Throws if any part raised, and `lock_not_available` when another
+ * process holds a clock: after some seconds where the call waits for the lock, else after milliseconds.
  */
 type CommitCall = (
   parts: readonly CallPart[],
@@ -68,11 +67,11 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
-  /** Organizations whose clocks others held lately, each with when that is long ago. */
-  readonly #apartUntil = new Map<string, number>()
+  /** Organizations whose clocks other processes held recently, each with the time from which on it shares calls again. */
+  readonly #isolatedUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
   #unitsUnderWay = 0
-  /** Called once nothing waits and nothing is under way. */
+  /** Called when nothing waits and nothing is under way. */
   readonly #whenIdle: (() => void)[] = []
   #pumpScheduled = false
 
@@ -88,24 +87,24 @@ export class GroupCommit {
     this.#elapsed = elapsed
   }
 
-  /** Units and clock tasks that wait or are under way. */
+  /** Units and exclusive tasks that wait or are under way. */
   get pending(): number {
     let pending = this.#unitsUnderWay
-    for (const { units, clockTasks, clockTaskUnderWay } of this.#queues.values()) {
-      pending += units.length + clockTasks.length + Number(clockTaskUnderWay)
+    for (const { units, exclusiveTasks, exclusiveTaskUnderWay } of this.#queues.values()) {
+      pending += units.length + exclusiveTasks.length + Number(exclusiveTaskUnderWay)
     }
     return pending
   }
 
-  /** Settles once nothing waits and nothing is under way. */
+  /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void> {
     if (this.#queues.size === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
   /**
-   * Settles when the unit has committed or was refused; rejects when the database could not say, and with the reason of the unit's signal
-   * where that aborts while it waits.
+   * Resolves when the unit has committed or was refused. Rejects when the database failed, and with the reason of the unit's signal when that
+   * aborts while the unit waits.
    */
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const { signal } = unit
@@ -120,8 +119,8 @@ export class GroupCommit {
     })
   }
 
-  /** Nothing for one that is being committed. */
-  #drop(organizationId: string, waiting: Waiting): void {
+  /** Does nothing for a unit that is being committed. */
+  #drop(organizationId: string, waiting: QueuedUnit): void {
     const queue = this.#queues.get(organizationId)
     const at = queue?.units.indexOf(waiting) ?? -1
     if (queue === undefined || at === -1) return
@@ -132,12 +131,12 @@ export class GroupCommit {
   }
 
   /**
-   * Runs what takes the organization's clock beside its units, after what came before it. It is run again when it
-   * throws `lock_not_available`, waiting for the lock then; ends as it does in the end.
+   * Runs a statement that takes the organization's clock and is no unit, after those that came before it. When it throws `lock_not_available` it
+   * is run again, and waits for the lock then.
    */
-  clockTask<A>(organizationId: string, run: (waitsForLock: boolean) => Promise<A>): Promise<A> {
+  exclusiveTask<A>(organizationId: string, run: (waitsForLock: boolean) => Promise<A>): Promise<A> {
     return new Promise((resolve, reject) => {
-      this.#queueOf(organizationId).clockTasks.push({
+      this.#queueOf(organizationId).exclusiveTasks.push({
         run: (waitsForLock) => run(waitsForLock).then(resolve),
         reject,
         since: this.#elapsed(),
@@ -154,7 +153,7 @@ export class GroupCommit {
     return queue
   }
 
-  /** Not at once: requests that the same turn of the event loop brought go together. */
+  /** Not at once, so that requests of one turn of the event loop go together. */
   #schedule(): void {
     if (this.#pumpScheduled) return
     this.#pumpScheduled = true
@@ -165,21 +164,21 @@ export class GroupCommit {
   }
 
   #pump(): void {
-    for (const queue of [...this.#queues.values()]) this.#beginClockTask(queue)
+    for (const queue of [...this.#queues.values()]) this.#beginExclusiveTask(queue)
     for (let call = this.#nextCall(); call !== null; call = this.#nextCall()) void this.#run(call)
   }
 
-  /** One at a time of an organization; where its clock is held for long, it waits for the lock, alone. */
-  #beginClockTask(queue: OrganizationQueue): void {
-    const { contended, clockTaskUnderWay, ownCallUnderWay, clockTasks, units } = queue
-    const [next] = clockTasks
-    if (next === undefined || clockTaskUnderWay || ownCallUnderWay) return
+  /** One at a time of an organization; where another process holds its clock for long, it waits for the lock, without others. */
+  #beginExclusiveTask(queue: OrganizationQueue): void {
+    const { contended, exclusiveTaskUnderWay, ownCallUnderWay, exclusiveTasks, units } = queue
+    const [next] = exclusiveTasks
+    if (next === undefined || exclusiveTaskUnderWay || ownCallUnderWay) return
     if (contended) {
       const isFirst = units[0] === undefined || next.since <= units[0].since
       if (!isFirst || queue.underWay > 0 || this.#underWay.lockWait >= this.#limits.lockWaitCalls) return
     }
-    clockTasks.shift()
-    void this.#runClockTask(queue, next, contended)
+    exclusiveTasks.shift()
+    void this.#runExclusiveTask(queue, next, contended)
   }
 
   #nextCall(): Call | null {
@@ -193,52 +192,53 @@ export class GroupCommit {
     return parts.length === 0 ? null : { parts, sort: 'shared' }
   }
 
-  /** What goes in a call of its own, once nothing else of its organization is under way. */
+  /** A part that goes in a call of its own, when nothing else of its organization is under way. */
   #takePartAlone(sort: 'large' | 'lockWait'): Part | null {
     for (const queue of this.#queues.values()) {
-      if (queue.underWay > 0 || (queue.clockTaskUnderWay && queue.contended) || !needsOwnCall(queue)) continue
+      if (queue.underWay > 0 || (queue.exclusiveTaskUnderWay && queue.contended) || !needsOwnCall(queue))
+        continue
       const isLarge = queue.units[0]?.large === true
       if (isLarge !== (sort === 'large')) continue
-      this.#toTheEnd(queue)
+      this.#moveToBack(queue)
       return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
     return null
   }
 
   /**
-   * A batch of each organization that has something to commit, those that waited longest first. One whose clock others held lately goes
-   * without any other: who would wait with it when they do again.
+   * A batch of each organization that has something to commit, those that waited longest first. One whose clock another process held recently
+   * goes without others: they would wait with it when that happens again.
    */
   #takeParts(): Part[] {
     const parts: Part[] = []
     for (const queue of this.#queues.values()) {
       if (queue.ownCallUnderWay || needsOwnCall(queue)) continue
       if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
-      const isApart = (this.#apartUntil.get(queue.organizationId) ?? 0) > this.#elapsed()
-      if (isApart && parts.length > 0) continue
+      const isIsolated = (this.#isolatedUntil.get(queue.organizationId) ?? 0) > this.#elapsed()
+      if (isIsolated && parts.length > 0) continue
       const batch = this.#takeBatch(queue)
-      // Empty when all of them wait for what is under way; its end looks again.
+      // Empty when all of them wait for units under way; when those end, this runs again.
       if (batch.length > 0) parts.push({ queue, batch })
-      if (parts.length === this.#limits.organizations || (isApart && parts.length > 0)) break
+      if (parts.length === this.#limits.organizations || (isIsolated && parts.length > 0)) break
     }
-    for (const { queue } of parts) this.#toTheEnd(queue)
+    for (const { queue } of parts) this.#moveToBack(queue)
     return parts
   }
 
-  /** Behind all others: a Map iterates in order of insertion. */
-  #toTheEnd(queue: OrganizationQueue): void {
+  /** A Map iterates in order of insertion. */
+  #moveToBack(queue: OrganizationQueue): void {
     this.#queues.delete(queue.organizationId)
     this.#queues.set(queue.organizationId, queue)
   }
 
   /**
-   * The next units that share no row, unique value or idempotency key, neither with each other nor with those under
-   * way, which another connection might commit later; the others wait. None from a large one on.
+   * The next units that share no row, unique value or idempotency key, neither with each other nor with those under way, which another
+   * connection might commit later; the others wait. A large unit and all behind it wait too.
    */
-  #takeBatch(queue: OrganizationQueue): Waiting[] {
+  #takeBatch(queue: OrganizationQueue): QueuedUnit[] {
     const taken = new Set(queue.held)
-    const batch: Waiting[] = []
-    const passedOver: Waiting[] = []
+    const batch: QueuedUnit[] = []
+    const passedOver: QueuedUnit[] = []
     let seen = 0
     let changes = 0
     for (const waiting of queue.units) {
@@ -254,56 +254,60 @@ export class GroupCommit {
     return batch
   }
 
-  async #runClockTask(queue: OrganizationQueue, clockTask: ClockTask, waitsForLock: boolean): Promise<void> {
-    queue.clockTaskUnderWay = true
+  async #runExclusiveTask(
+    queue: OrganizationQueue,
+    exclusiveTask: ExclusiveTask,
+    waitsForLock: boolean,
+  ): Promise<void> {
+    queue.exclusiveTaskUnderWay = true
     if (waitsForLock) {
       this.#underWay.lockWait++
-      this.#toTheEnd(queue)
+      this.#moveToBack(queue)
     }
     try {
-      await clockTask.run(waitsForLock)
+      await exclusiveTask.run(waitsForLock)
       if (waitsForLock) queue.contended = false
     } catch (error) {
       if (isHeldElsewhere(error)) {
-        queue.clockTasks.unshift(clockTask)
+        queue.exclusiveTasks.unshift(exclusiveTask)
         this.#contended(queue, error)
       } else {
         if (waitsForLock) queue.contended = false
-        clockTask.reject(error)
+        exclusiveTask.reject(error)
       }
     } finally {
       if (waitsForLock) this.#underWay.lockWait--
-      queue.clockTaskUnderWay = false
+      queue.exclusiveTaskUnderWay = false
       this.#forgetIdle(queue)
       this.#schedule()
     }
   }
 
-  /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */
+  /** Another process holds the clock: the next call of this organization waits for it, and units that have waited for too long fail. */
   #contended(queue: OrganizationQueue, error: DatabaseError): void {
     queue.contended = true
     const now = this.#elapsed()
-    for (const [organizationId, until] of this.#apartUntil)
-      if (until <= now) this.#apartUntil.delete(organizationId)
-    this.#apartUntil.set(queue.organizationId, now + this.#limits.apartFor)
+    for (const [organizationId, until] of this.#isolatedUntil)
+      if (until <= now) this.#isolatedUntil.delete(organizationId)
+    this.#isolatedUntil.set(queue.organizationId, now + this.#limits.isolatedFor)
     const isLate = ({ since }: { readonly since: number }) => now - since >= this.#limits.giveUpAfter
-    for (const late of [...queue.units, ...queue.clockTasks].filter(isLate)) late.reject(error)
+    for (const late of [...queue.units, ...queue.exclusiveTasks].filter(isLate)) late.reject(error)
     queue.units = queue.units.filter((waiting) => !isLate(waiting))
-    queue.clockTasks = queue.clockTasks.filter((clockTask) => !isLate(clockTask))
+    queue.exclusiveTasks = queue.exclusiveTasks.filter((exclusiveTask) => !isLate(exclusiveTask))
   }
 
-  #forgetIdle({ organizationId, units, clockTasks, ...queue }: OrganizationQueue): void {
-    if (queue.underWay > 0 || queue.clockTaskUnderWay) return
-    if (units.length + clockTasks.length > 0) return
+  #forgetIdle({ organizationId, units, exclusiveTasks, ...queue }: OrganizationQueue): void {
+    if (queue.underWay > 0 || queue.exclusiveTaskUnderWay) return
+    if (units.length + exclusiveTasks.length > 0) return
     this.#queues.delete(organizationId)
-    if (this.#queues.size === 0) for (const tell of this.#whenIdle.splice(0)) tell()
+    if (this.#queues.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
 
   async #run({ parts, sort }: Call): Promise<void> {
-    // What goes in a call of its own can wait: it holds up nobody else.
+    // A call of its own can wait: it delays no other organization.
     const waitsForLock = sort !== 'shared'
     this.#underWay[sort]++
-    // One order of organizations everywhere, so that two calls never wait for each other's clocks.
+    // The same order everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.queue.organizationId < b.queue.organizationId ? -1 : 1))
     for (const { queue, batch } of parts) {
       queue.underWay++
@@ -343,7 +347,7 @@ export class GroupCommit {
       })
     } catch (error) {
       if (isHeldElsewhere(error)) {
-        await this.#again(parts, error)
+        await this.#retry(parts, error)
         return
       }
       if (waitsForLock) for (const { queue } of parts) queue.contended = false
@@ -355,8 +359,8 @@ export class GroupCommit {
     }
   }
 
-  /** One of several organizations was held up: each by itself shows which. That one goes back to its queue. */
-  async #again(parts: readonly Part[], error: DatabaseError): Promise<void> {
+  /** The clock of one of several organizations was held: each by itself shows which. That one goes back to its queue. */
+  async #retry(parts: readonly Part[], error: DatabaseError): Promise<void> {
     const [first] = parts
     if (parts.length === 1 && first !== undefined) {
       first.queue.units = [...first.batch, ...first.queue.units]
@@ -371,17 +375,17 @@ export interface CallPart {
   readonly units: readonly Unit[]
 }
 
-/** What takes the clock and is no unit. Rejects as a call does when the clock is held by others. */
-interface ClockTask {
+/** A statement that takes the clock and is no unit. Rejects as a call does when another process holds the clock. */
+interface ExclusiveTask {
   readonly run: (waitsForLock: boolean) => Promise<void>
   readonly reject: (error: unknown) => void
   readonly since: number
 }
 
-interface Waiting {
+interface QueuedUnit {
   readonly unit: Unit
   readonly keys: readonly string[]
-  /** Takes long: goes in a call of its own, so that it holds up nobody but its organization. */
+  /** Goes in a call of its own, so that it delays no other organization. */
   readonly large: boolean
   /** When it came. */
   readonly since: number
@@ -389,16 +393,16 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** What of one organization waits to be committed, and what is under way. Who goes next is for `GroupCommit` to say. */
+/** The units and exclusive tasks of one organization that wait, and whether some are under way. */
 interface OrganizationQueue {
   readonly organizationId: string
-  units: Waiting[]
-  clockTasks: ClockTask[]
-  clockTaskUnderWay: boolean
+  units: QueuedUnit[]
+  exclusiveTasks: ExclusiveTask[]
+  exclusiveTaskUnderWay: boolean
   underWay: number
-  /** A call of its own is under way: until it is done, more of this organization would only wait behind it. */
+  /** A call of its own is under way: more calls of this organization would only wait for it. */
   ownCallUnderWay: boolean
-  /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
+  /** Another process held the clock for long: the next call waits for it, without other organizations. */
   contended: boolean
   /** Keys of the units under way. */
   readonly held: Set<string>
@@ -406,18 +410,17 @@ interface OrganizationQueue {
 
 interface Part {
   readonly queue: OrganizationQueue
-  readonly batch: readonly Waiting[]
+  readonly batch: readonly QueuedUnit[]
 }
 
-/** A queue in which nobody waits. */
 function emptyQueue(organizationId: string): OrganizationQueue {
   const nothing = {
     underWay: 0,
-    clockTaskUnderWay: false,
+    exclusiveTaskUnderWay: false,
     ownCallUnderWay: false,
     contended: false,
   }
-  return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }
+  return { organizationId, units: [], exclusiveTasks: [], held: new Set(), ...nothing }
 }
 
 /** Whether an organization's next units go in a call of their own. */
@@ -427,15 +430,15 @@ function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
 }
 
 /**
- * One change raised and took its neighbours with it. Each organization again by itself, and the one that raises
- * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
- * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
+ * One change raised, and the whole call was rolled back. Each organization is tried by itself, and the one that raises change by change, so
+ * that only that change fails. A call is not split when it has one change, when it ran out of time, as each of its changes would wait that long
+ * again, or when the process's clock is wrong.
  */
 function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
   const [first] = parts
   if (error.code === clockAheadCode) return []
   if (parts.length > 1 || first === undefined) return parts
-  // Served elsewhere, all of them are.
-  if (first.batch.length === 1 || ranOut(error) || error.code === awayCode) return []
+  // Its organization is not served here, whichever change it is.
+  if (first.batch.length === 1 || ranOut(error) || error.code === notServedCode) return []
   return first.batch.map((waiting) => ({ queue: first.queue, batch: [waiting] }))
 }

@@ -1,6 +1,6 @@
 /**
- * The journal: the only way into the stream. A change goes in, its outcome comes out; in between it is committed
- * together with its event, its counters and its stored response, or not at all (specification 5.2, specification 7.1).
+ * The journal: the only writer of the stream. A change commits together with its events, deliveries, counters and stored response, or not at all
+ * (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
@@ -30,43 +30,42 @@ export interface Journal {
 }
 
 /**
- * Calls another function that takes the clock row of its first argument, an organization's id, and answers what that
- * answers. It waits in the queue of the organization's commits, and not at a connection, while somebody holds the
- * clock.
+ * Calls another function that takes the clock row of its first argument, an organization's id, and returns what that returns. While the clock is
+ * held it waits in the queue of the organization's commits, without a connection.
  */
 export type CallUnderClock = <A>(
   called: SchemaFunction,
   values: readonly [organizationId: string, ...others: unknown[]],
 ) => Promise<A>
 
-/** Called with each call of the commit function that has ended well. */
+/** Called after each successful call of the commit function. */
 type CommitObserver = (call: {
   readonly milliseconds: number
-  /** Units that it carried. */
+  /** Units of the call. */
   readonly units: number
-  /** How far its stamps were ahead of the database's clock, in milliseconds; null where nobody asked. */
+  /** How far its stamps were ahead of the database's clock, in milliseconds; null where it was not measured. */
   readonly clockSkew: number | null
 }) => void
 
 export function createJournal(options: {
   readonly pool: Pool
-  /** Where what is short goes instead of the pool; to the pool itself unless told. */
+  /** Runs short statements; default: the pool itself. */
   readonly database?: Pick<Database, 'of' | 'together'>
   readonly commitFunction: SchemaFunction
-  /** The tables that the function was made for. */
+  /** The tables that the function writes. */
   readonly tables: readonly StreamTable[]
   readonly clock: Clock
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Told after each commit: of deliveries that it made, and of the kinds of which something changed. */
+  /** Notified after each commit: of deliveries that it created, and of the kinds that it changed. */
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxClockSkew?: number
-  /** What an organization may store; as much as it likes unless told. */
+  /** What an organization may store; default: no limit. */
   readonly storage?: StorageLimits
-  /** Whom commits of what is traced are told to; nobody unless told. */
+  /** Records commits of traced requests; optional. */
   readonly tracer?: Tracer | null
 }): Journal & {
   readonly callUnderClock: CallUnderClock
@@ -99,7 +98,7 @@ export function createJournal(options: {
 
   async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
     const now = latest(formatTimestamp(clock.now()), parts)
-    // What waits for locks is large, or late already.
+    // A call that waits for locks is large, or late already.
     const options = {
       maxAttempts,
       waitsForLock,
@@ -146,7 +145,7 @@ export function createJournal(options: {
 
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
 
-  /** What is a part of a trace has a span of its own, from when it comes until it has its outcome. */
+  /** A unit of a traced request has a span of its own, from its arrival to its outcome. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const parent = tracer?.current ?? null
     if (tracer === null || parent === null) return group.submit(organizationId, unit)
@@ -174,7 +173,7 @@ export function createJournal(options: {
     pending: () => group.pending,
     idle: () => group.idle(),
     callUnderClock: (called, values) =>
-      group.clockTask(values[0], (waitsForLock) =>
+      group.exclusiveTask(values[0], (waitsForLock) =>
         waitsForLock
           ? callWaitingForLock(pool, called, values)
           : callFunction(database.of(values[0]), called, values),
@@ -191,7 +190,7 @@ function reasonOf({ id }: Change, refusals: ReadonlyMap<string, Refusal>): Refus
   return conflict ?? refusals.get(id) ?? { reason: 'conflict' }
 }
 
-/** The call as a part of each commit that it carries, and of no other's that happened to begin it. */
+/** The call as a part of each commit that it carries, and not of the request that happened to begin it. */
 async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => Promise<A>): Promise<A> {
   const units = parts.flatMap(({ units }) => units)
   const attributes = {
@@ -214,7 +213,7 @@ async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => 
   }
 }
 
-/** The queues that the parts of a call have woken. */
+/** The endpoint queues that a call made due. */
 function wokenBy(
   parts: readonly CallPart[],
   rows: readonly { readonly answer: CommitAnswer }[],
@@ -228,14 +227,14 @@ function wokenBy(
   )
 }
 
-/** Calls the function with a limit of its own for the locks that it waits for. */
+/** Calls the function with `lockTimeout`. */
 async function callWaitingForLock<A>(
   pool: Queryable,
   { name }: SchemaFunction,
   values: readonly [organizationId: string, ...others: unknown[]],
 ): Promise<A> {
   const places = values.map((_, n) => `$${n + 1}`).join(', ')
-  // Called for a row that is made by setting the limit, so that this comes first.
+  // The function is called for the row that sets the limit, so that the limit is set first.
   const { rows } = await pool.query<{ answer: A }>(
     `with waiting as materialized (select set_config('lock_timeout', '${lockTimeout}', true) as it)
        select ${name}(${places}) as answer from waiting w cross join organizations o
@@ -245,15 +244,15 @@ async function callWaitingForLock<A>(
   return answerOf(rows, values[0])
 }
 
-/** Of the stamps that one call gave; null when it gave none, or was not asked. */
+/** Of the stamps of one call; null when it gave none, or measured none. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
   const skews = rows.flatMap(({ answer: { clock_skew } }) => clock_skew ?? [])
   return skews.length === 0 ? null : Math.max(...skews)
 }
 
 /**
- * How long a large call may take, in milliseconds: as long as it needs, within reason, where the pool's would cut it
- * off. A removal that reaches very many rows would otherwise fail again at each try.
+ * How long a large call may take, in milliseconds. A removal that reaches very many rows would exceed the pool's limit, and fail again each
+ * time.
  */
 const longestCommit = 15 * 60 * 1000
 
@@ -265,7 +264,7 @@ function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   )
 }
 
-/** Not earlier than any decision of the call, though the clock may have stepped back since: no stamp is either. */
+/** Not earlier than any decision of the call, though the clock may have been set back since, so that no stamp is either. */
 function latest(now: string, parts: readonly CallPart[]): string {
   let last = now
   const decided = parts.flatMap(({ units }) => units.flatMap(({ changes }) => changes))

@@ -1,55 +1,55 @@
 /**
- * Notifies other processes of commits: workers, of the queues that are due; processes with waiting readers, of what has changed. Sent
- * after the commit, as NOTIFY within each write halves the writes per second. A notification is a hint: one that is lost
- * delays a delivery or a reader until the next poll.
+ * Notifies other processes of commits: workers of queues that are due, processes with waiting readers of kinds that changed. Sent
+ * after the commit, as NOTIFY within each write halves the writes per second. A lost notification delays a delivery or a reader until the next
+ * poll.
  *
- * The worker next to this process is told over its own channel, half a millisecond sooner. It recognizes its id in the
+ * The worker next to this process is notified over its own channel, half a millisecond sooner. It recognizes its id in the
  * notification and ignores it.
  */
 import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
 
-/** An endpoint's queue that a commit has made due: a row of `lanes`, and its `tier`. */
+/** An endpoint queue that a commit has made due: its row of `lanes`, and the `tier` of that. */
 interface WokenQueue {
   readonly organizationId: string
   readonly webhookId: string
   readonly tier: number
 }
 
-/** What a commit has made due. */
+/** The endpoint queues that a commit has made due. */
 export interface DueQueues {
-  /** Since when, in milliseconds since the Unix epoch: to a process whose clock is a little behind, they are due only then. */
+  /** Since when, in milliseconds since the Unix epoch. A worker whose clock is a little behind finds them due only then. */
   readonly at: number
-  /** The queues that it woke. The holder of any other looks again before it releases it. */
+  /** Without those that a worker has leased, which looks again before it releases them. */
   readonly queues: readonly WokenQueue[]
 }
 
-/** Tells the worker next to this process which queues are due, and returns its id; null when it could not be told. */
-export type TellWorker = (due: DueQueues) => string | null
+/** Notifies the worker next to this process of queues that are due, and returns its id; null when it could not be notified. */
+export type NotifyWorker = (due: DueQueues) => string | null
 
 /** The channel on which workers listen. */
 export const deliveriesChannel = 'deskwire_deliveries'
-/** The payload there when deliveries are still to be created: a large commit leaves that to workers. */
+/** The payload for a large commit, whose deliveries workers create. */
 export const largeCommit = 'large'
 
-/** The payload there when deliveries are due. */
+/** The payload when deliveries are due. */
 interface DeliveriesNotification {
-  /** All of them are due from then on, in milliseconds since the Unix epoch; 0 when they are due already, or it is not known. */
+  /** When the last of them is due, in milliseconds since the Unix epoch; 0 when they are due already, or it is not known. */
   readonly at: number
-  /** The worker that was told of all of them; null when none was. */
-  readonly told: string | null
-  /** Their queues; null when they are not known, or are too many for a notification. */
+  /** The worker that was notified of all of them; null when none was. */
+  readonly notified: string | null
+  /** Null when they are not known, or too many for a notification. */
   readonly queues: readonly WokenQueue[] | null
 }
 
-/** PostgreSQL takes less than 8,000 bytes a notification. */
+/** A notification of PostgreSQL has less than 8,000 bytes. */
 const payloadLimit = 7_900
-/** Of each queue a notification holds two ids and what separates them. */
+/** A queue takes two ids, its tier, and separators. */
 const queuesANotification = Math.floor((payloadLimit - 100) / (2 * 36 + 4))
 
 /** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:tier` for a queue. */
-export function encodeDeliveries({ at, told, queues }: DeliveriesNotification): string {
-  const words = ['due', String(at), told ?? '-']
+export function encodeDeliveries({ at, notified, queues }: DeliveriesNotification): string {
+  const words = ['due', String(at), notified ?? '-']
   if (queues !== null && queues.length <= queuesANotification)
     words.push(
       queues.map(({ organizationId, webhookId, tier }) => `${organizationId}:${webhookId}:${tier}`).join(','),
@@ -57,11 +57,15 @@ export function encodeDeliveries({ at, told, queues }: DeliveriesNotification): 
   return words.join(' ')
 }
 
-/** The content of a notification, which names no queues when there are too many, and nothing when it is about something else. */
+/** Decodes a notification; one that cannot be read may be about anything. */
 export function decodeDeliveries(payload: string): DeliveriesNotification {
-  const [what, at, told, queues] = payload.split(' ')
-  if (what !== 'due') return { at: 0, told: null, queues: null }
-  return { at: Number(at), told: told === '-' ? null : (told ?? null), queues: decodeQueues(queues) }
+  const [what, at, notified, queues] = payload.split(' ')
+  if (what !== 'due') return { at: 0, notified: null, queues: null }
+  return {
+    at: Number(at),
+    notified: notified === '-' ? null : (notified ?? null),
+    queues: decodeQueues(queues),
+  }
 }
 
 function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
@@ -73,16 +77,16 @@ function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
 }
 
 /**
- * At once, and for long no more than one in ten milliseconds a process. Five may come closer together, as commits of an
- * even load do: a gap enforced between any two held back half of the notifications at a hundred commits a second.
+ * A process sends at most one notification in so many milliseconds, and up to five at once: with a gap between any two, half of the
+ * notifications were late at a hundred commits a second.
  */
-const apart = 10
-const sentTogether = 5
+const interval = 10
+const burst = 5
 
 export interface Notifier {
-  /** Deliveries are due; after a commit, at these queues. */
+  /** Deliveries are due, in these queues. */
   deliveries(due?: DueQueues): void
-  /** A commit has left deliveries to be made; others may be due. */
+  /** Workers have deliveries to create; others may be due. */
   largeCommit(): void
   /** Kinds of an organization have changed. */
   changes(organizationId: string, kinds: Iterable<string>): void
@@ -91,29 +95,29 @@ export interface Notifier {
 export function createNotifier(
   pool: Pool,
   onError: (error: Error) => void,
-  tellWorker: TellWorker | null = null,
+  notifyWorker: NotifyWorker | null = null,
 ): Notifier {
   const elapsed = stopwatch()
   let due: DeliveriesNotification | null = null
   let large = false
   let changed = new Map<string, Set<string>>()
-  /** A sending is planned, and gathers what comes until then. */
+  /** A notification is planned, and collects what comes until it is sent. */
   let planned = false
-  /** When the sendings so far are paid for, one each ten milliseconds. */
+  /** When the next may be sent, were there no bursts. */
   let paidAt = 0
 
   function plan(): void {
     if (planned) return
     planned = true
-    const wait = paidAt - elapsed() - (sentTogether - 1) * apart
-    // What one commit tells is told together.
+    const wait = paidAt - elapsed() - (burst - 1) * interval
+    // A commit calls several functions: they go together.
     if (wait <= 0) queueMicrotask(send)
     else setTimeout(send, wait)
   }
 
   function send(): void {
-    paidAt = Math.max(paidAt, elapsed()) + apart
-    // One statement for both; it need not reach the disk, as nobody would hear of it after a crash.
+    paidAt = Math.max(paidAt, elapsed()) + interval
+    // It need not reach the disk, as a crash of the server ends every listener.
     const text = `select set_config('synchronous_commit', 'off', true),
         case when $1::text is not null then pg_notify('${deliveriesChannel}', $1) end,
         case when $2::text is not null then pg_notify('${streamChannel}', $2) end`
@@ -128,10 +132,10 @@ export function createNotifier(
 
   return {
     deliveries(made) {
-      // Whoever holds the queues that were not woken looks again.
+      // The workers that have leased the queues look again.
       if (made?.queues.length === 0) return
-      const told = (made !== undefined && tellWorker?.(made)) || null
-      const own = { at: made?.at ?? 0, told, queues: made?.queues ?? null }
+      const notified = (made !== undefined && notifyWorker?.(made)) || null
+      const own = { at: made?.at ?? 0, notified, queues: made?.queues ?? null }
       due = due === null ? own : together(due, own)
       plan()
     },
@@ -148,11 +152,11 @@ export function createNotifier(
   }
 }
 
-/** One notification for two. */
+/** One notification instead of two. */
 function together(a: DeliveriesNotification, b: DeliveriesNotification): DeliveriesNotification {
   return {
     at: Math.max(a.at, b.at),
-    told: a.told === b.told ? a.told : null,
+    notified: a.notified === b.notified ? a.notified : null,
     queues: a.queues === null || b.queues === null ? null : [...a.queues, ...b.queues],
   }
 }
@@ -160,10 +164,10 @@ function together(a: DeliveriesNotification, b: DeliveriesNotification): Deliver
 /** The channel on which processes with waiting readers listen. */
 export const streamChannel = 'deskwire_stream'
 
-/** Kinds that changed, by organization; null for a change of anything anywhere. */
+/** Kinds that changed, by organization; null when anything may have changed. */
 export type StreamNotification = ReadonlyMap<string, ReadonlySet<string>> | null
 
-/** `organization:kind+kind,…`; nothing when that is too much for one notification. */
+/** `organization:kind+kind,…`; empty when that is too long for a notification. */
 function encodeNotification(notification: ReadonlyMap<string, ReadonlySet<string>>): string {
   const text = [...notification]
     .map(([organization, kinds]) => `${organization}:${[...kinds].join('+')}`)
@@ -171,7 +175,7 @@ function encodeNotification(notification: ReadonlyMap<string, ReadonlySet<string
   return text.length > payloadLimit ? '' : text
 }
 
-/** What a notification tells; one that names nothing may be about anything. */
+/** Decodes a notification; an empty one may be about anything. */
 export function decodeNotification(payload: string): StreamNotification {
   if (payload === '') return null
   return new Map(

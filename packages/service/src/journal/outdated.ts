@@ -1,6 +1,6 @@
 /**
- * Rows that show an earlier version of their kind: of whom there are some, and which. They are found by an index of their
- * own (`indexOutdated` in db/migrations/stream-table.ts), which holds nothing else and is empty when all are upgraded.
+ * Finds rows that show an earlier version of their kind, by an index of their own (`indexOutdated` in db/migrations/stream-table.ts), which is
+ * empty when all are upgraded.
  */
 import type { Queryable } from '../db/pool.ts'
 import { timestampText } from './body.ts'
@@ -11,10 +11,10 @@ export interface OutdatedRow extends StoredRow {
   readonly id: string
 }
 
-/** The version stands in the text: the planner takes the index for a constant alone. */
+/** The version is a constant, as the planner uses the index for that alone. */
 const outdated = ({ version }: StreamTable) => `t.body_version < ${version} and t.removed_at is null`
 
-/** The organizations that have some, and are served here. One look-up each: it costs the same however many rows they have. */
+/** The organizations that have some, and are served here: one look-up each, however many rows they have. */
 export async function organizationsWithOutdated(
   database: Queryable,
   table: StreamTable,

@@ -34,8 +34,8 @@ export interface PageRow {
    * When nothing follows the page: of one table the digest of its rows, of several, as JSON, count, digest and content
    * digest of each that has ever had a row. Null while more follows.
    */
-  readonly standing: string | null
-  /** The content digest of one table, where `standing` has its digest. */
+  readonly checkpointData: string | null
+  /** The content digest of one table, where `checkpointData` has its digest. */
   readonly content: string | null
   /** Whether a watermark is from a span that a restore has lost; false when that was not asked. */
   readonly lost: boolean
@@ -43,7 +43,7 @@ export interface PageRow {
 
 /** Reads the columns that `pageStatement` names, in their order. */
 export function pageRowOf(columns: TextRow): PageRow {
-  const [epoch, lastStamp, records, lastAt, lastId, total, standing, content, lost] = columns
+  const [epoch, lastStamp, records, lastAt, lastId, total, checkpointData, content, lost] = columns
   return {
     epoch: Number(epoch),
     lastStamp: Number(lastStamp),
@@ -51,7 +51,7 @@ export function pageRowOf(columns: TextRow): PageRow {
     lastAt: lastAt == null ? null : Number(lastAt),
     lastId: lastId ?? null,
     total: Number(total),
-    standing: standing ?? null,
+    checkpointData: checkpointData ?? null,
     content: content ?? null,
     lost: lost === 't',
   }
@@ -93,7 +93,7 @@ export function pageValues({ organizationId, after, limit, removalsAfter, kinds 
  */
 const ceilings = [10, 20, 50, 100, 200, 500, 1_000] as const
 
-/** The smallest number of records that statements are made for and that has room for so many. */
+/** The smallest number of records that statements are made for and that has so many. */
 export function ceilingOf(limit: number): number {
   const ceiling = ceilings.find((most) => limit <= most)
   if (ceiling === undefined) throw new Error(`no page has ${limit} records`)
@@ -209,13 +209,13 @@ function forms(order: string) {
 function counters(source: Source, isLast: string): { columns: string; join: string } {
   if (isOne(source)) {
     return {
-      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing,
+      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as checkpoint,
     case when ${isLast} then coalesce(k.content_digest, 0) end as content`,
       join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${source.kind}'`,
     }
   }
   return {
-    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as standing, null as content`,
+    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as checkpoint, null as content`,
     join: `cross join (
     select sum(c.live_count) as total,
       jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text,

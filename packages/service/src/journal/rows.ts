@@ -1,4 +1,4 @@
-/** Single rows by id: what GET answers, and what a change is decided on. */
+/** Reads single rows: for GET, and for decisions. */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
@@ -7,7 +7,7 @@ import { rowByKey } from './sql-fragments.ts'
 import type { StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
-  /** The representation, exactly as GET answers it. */
+  /** The representation, exactly as GET sends it. */
   readonly body: string
   /** Its version, as the wire writes it. */
   readonly updatedAt: string
@@ -15,7 +15,7 @@ export interface StoredRow {
   readonly version: number
 }
 
-/** A row is of a later version of its kind, and lacks what this one needs to decide on it: a process of a newer release can. */
+/** The row is of a later version of its kind and lacks what this release needs to decide on it: a process of a newer release can. */
 export class NewerVersion extends Error {}
 
 export interface RowReader {
@@ -34,8 +34,8 @@ export interface FoundRow extends StoredRow {
 }
 
 /**
- * Reads rows of one table; concurrent reads share a query, whatever their organizations. With a query for each
- * organization, sixty-four of them left the database answering single rows most of the time.
+ * Reads rows of one table. Concurrent reads share a query, also of several organizations: with a query each, sixty-four of them kept the database
+ * busy with single rows.
  */
 export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
   const columns = ['organization_id', 'id', 'body', 'updated_at', 'body_version', 'removed_at']
@@ -64,9 +64,8 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
   })
 
   /**
-   * `column` is one of the table's own; its name stands in the statement. Each value is looked up by itself: asked for all of
-   * them in the order of the answer, a server that has not counted the rows yet walks through all of the organization's by
-   * the index of that order (measured: of an import each batch took longer, 0.6 s of it at the 20,000th row).
+   * `column` is one of the table's own. Each value is looked up by itself: asked for all of them in the order of the result, a server without
+   * statistics reads all rows of the organization by the index of that order (in an import, 0.6 s a batch at the 20,000th row).
    */
   async function findBy(
     column: string,

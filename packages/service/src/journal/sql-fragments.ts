@@ -3,12 +3,12 @@
  * the organization's clock row first, as every commit does, so that none of them ever crosses another.
  * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
  */
-import { refuseAway } from './away.ts'
+import { refuseNotServed } from './not-served.ts'
 
 /**
  * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a
  * second, or than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls
- * tries again (`GroupCommit.clockTask`, `unlessBusy`). Other rows are held for moments only.
+ * tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for moments only.
  */
 export const lockClock = `if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -16,7 +16,7 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
   if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
-    ${refuseAway('(select c.away from organization_clocks c where c.organization_id = p_organization_id)')}
+    ${refuseNotServed('(select c.away from organization_clocks c where c.organization_id = p_organization_id)')}
   end if;`
 
 /**

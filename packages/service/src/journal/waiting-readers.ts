@@ -1,13 +1,12 @@
 /**
- * Readers of the stream that wait for something to happen (specification 7.6). While nothing does, a thousand of them
- * cost one query a second together: they are woken by notifications from whoever committed, and, should a writer have
- * died before it told, by that poll.
+ * Readers of the stream that wait for a change (specification 7.6). While nothing changes, a thousand of them cost one query a second together:
+ * notifications of commits wake them, and that poll does where a writer died before it notified.
  */
 import type { Pool } from 'pg'
 import { FairQueue, noQueue } from '../admission/fair-queue.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { hiddenArray } from '../db/text-query.ts'
-import { OrganizationAway } from './away.ts'
+import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'
 
 /** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
@@ -18,9 +17,9 @@ interface Interest {
 
 interface Watch extends Disposable {
   /**
-   * True, to look again, when something that the reader wishes for has happened since the watch began or since this
-   * was last called. False when the reader's time is up, it has gone, or waiting is over for all.
-   * @throws OrganizationAway when the organization has moved: its reader goes on waiting where it is now.
+   * True, to read again, when something the reader waits for has changed since the watch began or since the last call. False when its
+   * time is over, its client has disconnected, or waiting is over for all.
+   * @throws OrganizationNotServed when the organization has moved: its reader goes on waiting at the other database.
    */
   next(): Promise<boolean>
   /** What the reader has seen: the organization's last stamp. The poll wakes it when that has moved. */
@@ -29,15 +28,15 @@ interface Watch extends Disposable {
 
 export interface WaitingReaders {
   /**
-   * Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between.
-   * @throws LimitExceeded when the organization, or all, have as many as may wait.
+   * Begins a wait of so many milliseconds. To be called before the reader reads, so that no change is missed.
+   * @throws LimitExceeded when the organization, or all together, have as many readers waiting as they may.
    */
   watch(interest: Interest, milliseconds: number): Watch
-  /** Something was told. */
+  /** Something has changed. */
   notify(notification: StreamNotification): void
-  /** Asks once for the clocks of all organizations that somebody waits for. */
+  /** Reads the clocks of all organizations that have a waiting reader, in one query. */
   poll(): Promise<void>
-  /** Ends the waiting for changes of the organization, which has moved to another database. */
+  /** Ends the waits for changes of the organization, which has moved to another database. */
   endOf(organizationId: string): void
   /** Ends all waiting, now and from now on. */
   end(): void
@@ -51,18 +50,18 @@ type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<st
 interface Waiter {
   readonly interest: Interest
   clock: number
-  /** Something has happened that it has not been told of. */
+  /** Something has changed since it read. */
   isDue: boolean
   isOver: boolean
   hasMoved: boolean
   wake: (() => void) | null
 }
 
-/** Woken one by one, many waiters look at once; up to so many do not matter. */
+/** So many readers that are woken may read at once. */
 const atOnce = 50
-/** Beyond that they are spread over so many milliseconds. */
+/** More are woken over so many milliseconds. */
 const spreadOver = 25
-/** Readers of all organizations that may wait; half of them of one that is alone. Each has a connection open. */
+/** Readers of all organizations that may wait; half of them where one organization has them all. Each has a connection open. */
 const waitAtMost = 20_000
 
 export function createWaitingReaders(readClocks: ReadClocks, atMost: number = waitAtMost): WaitingReaders {
@@ -110,7 +109,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       },
       async next() {
         if (!waiter.isDue && !waiter.isOver) await sleep(waiter)
-        if (waiter.hasMoved && !ended) throw new OrganizationAway('moved')
+        if (waiter.hasMoved && !ended) throw new OrganizationNotServed('moved')
         const { isDue } = waiter
         waiter.isDue = false
         return isDue && !waiter.isOver
@@ -160,13 +159,13 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     }
   }
 
-  /** Wakes them: a few at once, a crowd spread over some milliseconds, so that it does not come down on the database. */
+  /** Many are woken over some milliseconds, so that their statements do not come at once. */
   function wakeAll(waiters: readonly Waiter[]): void {
-    const isCrowd = waiters.length > atOnce
+    const areMany = waiters.length > atOnce
     for (const waiter of waiters) {
       if (waiter.isDue) continue
       waiter.isDue = true
-      if (isCrowd && waiter.wake !== null) setTimeout(() => waiter.wake?.(), Math.random() * spreadOver)
+      if (areMany && waiter.wake !== null) setTimeout(() => waiter.wake?.(), Math.random() * spreadOver)
       else waiter.wake?.()
     }
   }

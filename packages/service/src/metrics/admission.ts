@@ -5,7 +5,7 @@ import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
 /** What requests hold of the process. */
-interface AdmissionStanding {
+interface AdmissionUsage {
   readonly requests: number
   /** Bytes. */
   readonly memory: number
@@ -15,7 +15,7 @@ interface AdmissionStanding {
 }
 
 /** Shows what is held. Returns a step, `onError`, that counts what is refused beyond a limit. */
-export function countAdmission(register: Registry, standing: () => AdmissionStanding) {
+export function countAdmission(register: Registry, standing: () => AdmissionUsage) {
   const refusals = counter(register, 'deskwire_share_refusals_total')
   gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(standing().requests))
   gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(standing().waiting))

@@ -1,6 +1,6 @@
 /** Removes the deliveries of deleted endpoints, recoveries done long ago, and links to sessions that are over. */
 import type { Pool } from 'pg'
-import { awayOrganizations } from '../journal/away.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
 
@@ -22,7 +22,7 @@ export async function removeOrphans(pool: Pool): Promise<void> {
 /** Forgets recoveries that were done before a time, in milliseconds. */
 export async function removeRecoveries(pool: Pool, before: number): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string }>(
-    `select distinct r.organization_id from recoveries r where r.finished_at <= $1 and r.organization_id <> all(${awayOrganizations})`,
+    `select distinct r.organization_id from recoveries r where r.finished_at <= $1 and r.organization_id <> all(${notServedOrganizations})`,
     [formatTimestamp(before)],
   )
   for (const { organization_id: organizationId } of rows) {
@@ -37,7 +37,7 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
 export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; id: string }>(
     `select c.organization_id, c.id from console_links c
-       where c.expires_at <= $1 and c.organization_id <> all(${awayOrganizations}) limit ${step}`,
+       where c.expires_at <= $1 and c.organization_id <> all(${notServedOrganizations}) limit ${step}`,
     [formatTimestamp(before)],
   )
   for (const [organizationId, over] of Map.groupBy(rows, (row) => row.organization_id)) {

@@ -11,7 +11,7 @@ import { listen as listenTo } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
-import type { TellWorker } from '../journal/notifier.ts'
+import type { NotifyWorker } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createBulk } from './bulk.ts'
 import type { ServedDatabase } from './prepare.ts'
@@ -40,7 +40,7 @@ export async function startApi(
     readonly address: DatabaseAddress
     /** Its name among several, and the others of them, each with what tells the worker next to this process. */
     readonly name?: string
-    readonly others?: readonly (ServedDatabase & { readonly tellWorker: TellWorker | null })[]
+    readonly others?: readonly (ServedDatabase & { readonly notifyWorker: NotifyWorker | null })[]
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
@@ -50,7 +50,7 @@ export async function startApi(
     readonly clock?: FollowingClock
   } & Pick<
     AppOptions,
-    | 'tellWorker'
+    | 'notifyWorker'
     | 'storage'
     | 'publicUrl'
     | 'trustedProxies'
@@ -71,7 +71,7 @@ export async function startApi(
     options.clock === undefined
       ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
       : null
-  const { server, homes, metrics, moved } = createApp({
+  const { server, shards, metrics, moved } = createApp({
     ...options,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
     ...(bulk === null ? {} : { offload: bulk.offload, offloadWaiting: bulk.waiting }),
@@ -84,9 +84,9 @@ export async function startApi(
   /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
   const closed = async () => {
     await server.close()
-    await Promise.all([...homes.map((home) => home.idle()), bulk?.idle()])
+    await Promise.all([...shards.map((shard) => shard.idle()), bulk?.idle()])
   }
-  const listeners = homes.map(({ readers, maintenance }, place) => {
+  const listeners = shards.map(({ readers, maintenance }, place) => {
     const database = others[place - 1]
     if (database === undefined) maintenance.start()
     else void database.ready.then(() => isStopping || maintenance.start())
@@ -99,7 +99,10 @@ export async function startApi(
     async stop() {
       isStopping = true
       const late = setTimeout(() => server.server.closeAllConnections(), requestsEndWithin)
-      await atMost(stopMilliseconds, Promise.all([closed(), ...homes.map((home) => home.maintenance.stop())]))
+      await atMost(
+        stopMilliseconds,
+        Promise.all([closed(), ...shards.map((shard) => shard.maintenance.stop())]),
+      )
       clearTimeout(late)
       await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
       for (const each of [clock, ...followed.map((database) => database.clock)]) each.stop()

@@ -5,7 +5,7 @@ import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { reportTo } from '../db/open.ts'
 import { createPool, endPool } from '../db/pool.ts'
-import { answerOffloaded } from '../http/offload.ts'
+import { handleOffloaded } from '../http/offload.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
@@ -31,7 +31,7 @@ const opened = databases.map(({ name, address }) => {
   const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
   const clock = followDatabaseClock(pool)
   const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
-  return { name, pool, clock, ready, tellWorker: null, isReady: () => true }
+  return { name, pool, clock, ready, notifyWorker: null, isReady: () => true }
 })
 const [first, ...others] = opened
 if (first === undefined) throw new Error('no database was named')
@@ -74,8 +74,8 @@ port.on('message', async (ask: BulkAsk) => {
 
 async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
   try {
-    await opened[request.home]?.ready
-    return { told: 'answer', number, ...(await answerOffloaded(server, request)) }
+    await opened[request.shard]?.ready
+    return { told: 'answer', number, ...(await handleOffloaded(server, request)) }
   } catch (error) {
     return { told: 'failure', number, message: (error as Error).message }
   }

@@ -250,10 +250,10 @@ function startOn(
     deliveriesChannel,
     (said) => {
       if (said === largeCommit) worker.fanOuts.wake()
-      const { at, told, queues } = decodeDeliveries(said)
-      if (told === workerId) return
-      // Another worker was told, and claims them unless it is busy.
-      if (told !== null || queues === null) worker.engine.wake(at)
+      const { at, notified, queues } = decodeDeliveries(said)
+      if (notified === workerId) return
+      // Another worker was notified, and claims them unless it is busy.
+      if (notified !== null || queues === null) worker.engine.wake(at)
       else drain({ at, queues })
     },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),

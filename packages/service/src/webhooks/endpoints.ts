@@ -60,7 +60,7 @@ export interface Endpoints {
   remove(organizationId: string, id: string): Promise<Outcome<null>>
   rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
   /** Why the caller may not be shown the stored response to such a call again, which holds a secret; null when it may. */
-  withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
+  withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
 }
 
@@ -154,8 +154,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         return outcomeOf(rotated, answer, { limit_reached: tooManySign(id) })
       }),
 
-    async withhold({ organizationId, scopes }, call, kept) {
-      const made = readJson(kept) as WithSecret
+    async withhold({ organizationId, scopes }, call, stored) {
+      const made = readJson(stored) as WithSecret
       // The secret signs what the endpoint is sent now, which may be more than it was made for.
       const row = await store.read(organizationId, made.id, clock.now())
       return eventTypes.unreadable(scopes, [

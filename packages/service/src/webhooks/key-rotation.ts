@@ -5,7 +5,7 @@
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
-import { awayOrganizations } from '../journal/away.ts'
+import { notServedOrganizations } from '../journal/not-served.ts'
 import { claimKey, isSameCheck, readNamedKeys } from './installation-key.ts'
 import { createSecretBox, keyCheckOf, SecretBoxError, type SecretOwner } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
@@ -182,7 +182,7 @@ function sealedTable(
       const { rows } = await pool.query<{ place: string[]; sealed: Buffer | null; owner: string[] }>(
         `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as place, t.sealed,
              array[t.organization_id::text, t.${subject}::text] as owner
-           from ${table} t where t.organization_id <> all(${awayOrganizations})
+           from ${table} t where t.organization_id <> all(${notServedOrganizations})
              ${after === null ? '' : `and (${of('t')}) > (${places})`} order by ${of('t')} limit $1`,
         [limit, ...(after ?? [])],
       )

@@ -120,7 +120,7 @@ const createWebhook = route({
     },
   },
   errors: [...urlErrors, 'limit_reached'],
-  withhold: ({ endpoints }, caller, kept) => endpoints.withhold(caller, 'create', kept),
+  withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'create', stored),
   handle: ({ endpoints }, { caller, body, record }) => endpoints.create(caller, body, record),
 })
 
@@ -188,7 +188,7 @@ const rotateSecret = route({
     },
   },
   errors: ['not_found', 'limit_reached'],
-  withhold: ({ endpoints }, caller, kept) => endpoints.withhold(caller, 'rotate', kept),
+  withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'rotate', stored),
   async handle({ endpoints }, { caller, params, record }) {
     const id = parseId(params.id)
     return id === null ? refused(noSuchWebhook(params.id)) : endpoints.rotate(caller, id, record)

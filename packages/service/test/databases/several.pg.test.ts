@@ -298,8 +298,8 @@ describe('an organization whose database is said to be another', () => {
     for (const table of ['organizations', 'organization_clocks'])
       await source.query(`update ${table} set away = 'moved' where organization_id = $1`, [organizationId])
     const moved = { from: names[from]!, to: names[to]!, moves: 1 }
-    expect(await several.directory.turn(organizationId, moved)).toBe(true)
-    expect(await several.directory.turn(organizationId, moved)).toBe(false)
+    expect(await several.directory.cutOver(organizationId, moved)).toBe(true)
+    expect(await several.directory.cutOver(organizationId, moved)).toBe(false)
   }
 
   async function hashesOf(pool: SeveralDatabases['databases'][number]['pool'], organizationId: string) {
@@ -355,7 +355,7 @@ describe('an organization whose database is said to be another', () => {
 
   test('a database that the process was not given is 503, and says when to come again', async () => {
     const api = await several.newOrganization(1, addresses[0])
-    await several.directory.turn(api.organizationId, { from: 'two', to: 'nine', moves: 1 })
+    await several.directory.cutOver(api.organizationId, { from: 'two', to: 'nine', moves: 1 })
     const refused = await eventually('the API hears of it', async () => {
       const answer = await api.get('/v1/customers')
       return answer.status === 503 && answer
@@ -417,7 +417,7 @@ describe('settling the directory with a database', () => {
       tokens,
     })
     expect(await settle(1)).toEqual({ ...nothing, moved: goes && knownAt === 1 ? 1 : 0 })
-    expect(await several.directory.homeOf(api.organizationId)).toEqual({
+    expect(await several.directory.databaseOf(api.organizationId)).toEqual({
       database: names[served],
       moves: goes ? moves.claims : moves.known,
     })
@@ -444,7 +444,7 @@ describe('settling the directory with a database', () => {
     expect((await api.get('/v1/customers')).status).toBe(401)
     expect(await settle(1)).toEqual({ ...nothing, organizations: 1, tokens: 1 })
     expect((await stranger.get('/v1/customers')).status).toBe(401)
-    expect(await several.directory.homeOf(nobody)).toEqual({ database: names[1], moves: 0 })
+    expect(await several.directory.databaseOf(nobody)).toEqual({ database: names[1], moves: 0 })
     await eventually('the API knows its token', async () => (await api.get('/v1/customers')).status === 200)
     await several.directory.forget(nobody)
   })
@@ -511,8 +511,10 @@ test('the sweep forgets what is in the directory alone for a day, and nothing el
   ]
   const text = (hashes: readonly Buffer[]) => hashes.map((one) => one.toString('hex')).sort()
   expect(text(rows.map((row) => row.token_hash))).toEqual(text(kept))
-  const homes = [api.organizationId, bare, never, now, third, moved].map((id) => several.directory.homeOf(id))
-  expect((await Promise.all(homes)).map((home) => home?.database ?? null)).toEqual([
+  const shards = [api.organizationId, bare, never, now, third, moved].map((id) =>
+    several.directory.databaseOf(id),
+  )
+  expect((await Promise.all(shards)).map((shard) => shard?.database ?? null)).toEqual([
     names[1],
     names[1],
     null,

@@ -20,7 +20,7 @@ async function desk() {
   const worker = { tell: (_: DueQueues): void => {} }
   const service = await testService({
     clock,
-    tellWorker(due) {
+    notifyWorker(due) {
       told.push(due)
       worker.tell(due)
       return id

@@ -51,7 +51,7 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     open,
     made: () => made,
     streams,
-    standing: () => admission.standing,
+    standing: () => admission.usage,
     async call(from: string, body?: string) {
       const headers = {
         'x-from': from,

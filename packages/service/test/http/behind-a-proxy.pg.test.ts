@@ -7,7 +7,7 @@ import { rawRequest } from '../../../testbed/raw-request.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { unauthenticatedLimit } from '../../src/admission/rate-limit.ts'
 import { newToken } from '../../src/auth/token.ts'
-import { answerOffloaded } from '../../src/http/offload.ts'
+import { handleOffloaded } from '../../src/http/offload.ts'
 import { parseNetworks } from '../../src/kernel/networks.ts'
 
 const loopback = parseNetworks('127.0.0.0/8')
@@ -113,8 +113,8 @@ test('the thread that a request is offloaded to makes the same URLs', async () =
   const padding = ' '.repeat(33 * 1024)
   await using bulk = await testService({ part: 'bulk' })
   const { database } = bulk
-  const offload = (request: Parameters<typeof answerOffloaded>[1]) =>
-    answerOffloaded(bulk.app.server, request)
+  const offload = (request: Parameters<typeof handleOffloaded>[1]) =>
+    handleOffloaded(bulk.app.server, request)
   const cases = [
     { options: { publicUrl: 'https://desk.example:8443' }, origin: 'https://desk.example:8443' },
     { options: { trustedProxies: loopback }, origin: 'https://evil.example' },

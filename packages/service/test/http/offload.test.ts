@@ -1,11 +1,11 @@
 /** Offloaded requests, and what becomes of their memory. The other side is an API in this thread. */
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { answerOffloaded } from '../../src/http/offload.ts'
+import { handleOffloaded } from '../../src/http/offload.ts'
 
 const offloaded = (body: Uint8Array, url = '/echo') => ({
   organizationId: 'a',
-  home: 0,
+  shard: 0,
   method: 'POST',
   url,
   headers: { 'content-type': 'application/octet-stream', 'x-request-id': 'r1' },
@@ -30,7 +30,7 @@ function api() {
 test('it is answered, and the memory of its body is free', async () => {
   const server = api()
   const request = offloaded(Buffer.alloc(4 * 2 ** 20, 'é'))
-  const { status, headers, body } = await answerOffloaded(server, request)
+  const { status, headers, body } = await handleOffloaded(server, request)
   expect([status, headers['x-request-id'], headers['x-from']]).toEqual([201, 'r1', '192.0.2.1'])
   expect(body.equals(Buffer.alloc(4 * 2 ** 20, 'é'))).toBe(true)
   // To be given away, not copied, when it is sent between threads.
@@ -40,6 +40,6 @@ test('it is answered, and the memory of its body is free', async () => {
 
 test('an answer without a body has none', async () => {
   const server = api()
-  const { status, headers, body } = await answerOffloaded(server, offloaded(Buffer.from('x'), '/nothing'))
+  const { status, headers, body } = await handleOffloaded(server, offloaded(Buffer.from('x'), '/nothing'))
   expect([status, headers['content-length'], body.length]).toEqual([204, undefined, 0])
 })

@@ -12,7 +12,7 @@ import { asToken, makeKey } from '../../../testbed/keys.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { standingGoodFor } from '../../src/http/route.ts'
+import { recheckAfter } from '../../src/http/route.ts'
 import { createJournal } from '../../src/journal/journal.ts'
 import { createNotifier } from '../../src/journal/notifier.ts'
 import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
@@ -100,7 +100,7 @@ async function letIn(figure: string, value: number): Promise<void> {
   const line = `\n${figure}{process="api"} ${value}\n`
   await eventually(line, async () => (await shared().withToken(null).get('/metrics')).text.includes(line))
   const elapsed = stopwatch()
-  await eventually('their keys are to be looked at again', () => elapsed() > standingGoodFor)
+  await eventually('their keys are to be looked at again', () => elapsed() > recheckAfter)
 }
 
 describe.each(losses)('$name', ({ reader: readerOf, told, name }) => {

@@ -34,7 +34,7 @@ async function start(pair: readonly [TestDatabase, TestDatabase], clock: ReturnT
     pool: first.pool,
     name: names[0],
     clock,
-    others: [{ name: names[1], pool: second.pool, clock, tellWorker: null, isReady: () => true }],
+    others: [{ name: names[1], pool: second.pool, clock, notifyWorker: null, isReady: () => true }],
     log: silent,
     settings: deliverySettings,
     rateLimit: null,
@@ -42,7 +42,7 @@ async function start(pair: readonly [TestDatabase, TestDatabase], clock: ReturnT
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const listeners = [
-    ...app.homes.map(({ readers }, place) =>
+    ...app.shards.map(({ readers }, place) =>
       startStreamListener(readers, (pair[place] as TestDatabase).connection, silent),
     ),
     listen(
@@ -54,11 +54,11 @@ async function start(pair: readonly [TestDatabase, TestDatabase], clock: ReturnT
   ]
   return {
     url: app.server.listeningOrigin,
-    waiting: () => app.homes.reduce((sum, { readers }) => sum + readers.waiting, 0),
+    waiting: () => app.shards.reduce((sum, { readers }) => sum + readers.waiting, 0),
     async stop() {
       await app.server.close()
       await Promise.all([
-        ...app.homes.map(({ maintenance }) => maintenance.stop()),
+        ...app.shards.map(({ maintenance }) => maintenance.stop()),
         ...listeners.map((each) => each.close()),
       ])
     },
@@ -83,9 +83,9 @@ test('every answer is the one that the model gives, wherever the organization is
   }
   const moved = { alone: 0, beside: 0 }
   const move = async (organizationId: string) => {
-    const from = (await directory.homeOf(organizationId))?.database ?? ''
+    const from = (await directory.databaseOf(organizationId))?.database ?? ''
     const to = from === names[0] ? names[1] : names[0]
-    const { outcome } = await moveOrganization(databases, organizationId, to, { rest: 0 })
+    const { outcome } = await moveOrganization(databases, organizationId, to, { pause: 0 })
     expect(outcome).toBe('moved')
     await dropSource(databases, organizationId, from)
   }

@@ -18,6 +18,7 @@ import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { rowsWith } from '../../../testbed/stored.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
+import { fenceLimits } from '../../src/databases/moves/cutover.ts'
 import { finishMoves } from '../../src/databases/moves/finish.ts'
 import {
   abortMove,
@@ -27,8 +28,7 @@ import {
   moveOrganization,
 } from '../../src/databases/moves/move.ts'
 import { movingTables } from '../../src/databases/moves/tables.ts'
-import { fenceLimits } from '../../src/databases/moves/turn.ts'
-import { awayCode } from '../../src/journal/away.ts'
+import { notServedCode } from '../../src/journal/not-served.ts'
 import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
@@ -47,8 +47,8 @@ afterAll(async () => {
 })
 
 /** A fence that stands however busy the machine is. */
-const fence = { within: 30_000, standsFor: 60_000 }
-const asFastAsCanBe: MoveOptions = { rest: 0, rowsAStep: 500, fence }
+const fence = { within: 30_000, lastsFor: 60_000 }
+const asFastAsCanBe: MoveOptions = { pause: 0, rowsAStep: 500, fence }
 
 function databasesOf(one: Pool, two: Pool): Databases {
   return {
@@ -148,7 +148,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
     `update organizations set name = 'x' where organization_id = $1`,
     'delete from api_keys where organization_id = $1',
   ])
-    await expect(pool.query(write, [moved])).rejects.toMatchObject({ code: awayCode, detail: 'moved' })
+    await expect(pool.query(write, [moved])).rejects.toMatchObject({ code: notServedCode, detail: 'moved' })
   await desk.service.app.maintenance.run()
   await expect(moveOrganization(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow(
     'org drop-source',
@@ -188,7 +188,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
   expect(await isServedBy(pool, moved)).toBe(false)
   expect(await finishMoves('two', databases)).toBe(1)
   expect(await finishMoves('two', databases)).toBe(0)
-  expect(await databases.directory.homeOf(moved)).toEqual({ database: 'one', moves: 2 })
+  expect(await databases.directory.databaseOf(moved)).toEqual({ database: 'one', moves: 2 })
   expect(await rowsOf(pool, moved)).toEqual(before)
   expect(await moveOrganization(databases, moved, 'one')).toMatchObject({ outcome: 'unchanged' })
   await dropSource(databases, moved, 'two')
@@ -317,7 +317,7 @@ test('a fence whose mover does nothing more falls by itself: writes that waited 
   let held = 0
   const gone = moveOrganization(databases, organizationId, 'two', {
     ...asFastAsCanBe,
-    fence: { within: 30_000, standsFor: fenceLimits.standsFor },
+    fence: { within: 30_000, lastsFor: fenceLimits.lastsFor },
     async between(step) {
       if (step !== 'fenced') return
       for (let n = 0; n < 5; n++) {
@@ -402,7 +402,7 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   const waited = desk.get(`/v1/teammates?cursor=${first.pagination.nextCursor}&wait=50`)
 
   await eventually('something was written', () => written.size > 10)
-  const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 300, fence })
+  const told = await moveOrganization(databases, organizationId, 'two', { pause: 0, rowsAStep: 300, fence })
   const before = written.size
   await eventually('as much was written there', () => written.size > before + 10)
   writing = false

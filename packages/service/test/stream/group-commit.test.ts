@@ -289,7 +289,7 @@ test('an organization whose clock is held elsewhere is found and waits by itself
 
 test('an organization whose clock was held elsewhere goes without any other for a while, and then with them again', async () => {
   let now = 0
-  const { group, open } = scripted({ apartFor: 1_000 }, () => now)
+  const { group, open } = scripted({ isolatedFor: 1_000 }, () => now)
   void group.submit('a', change('a1'))
   await turn()
   open[0]!.fail(databaseError('55P03'))
@@ -323,7 +323,7 @@ test('those that reach far take turns, however many of one organization wait', a
 })
 
 /** Clock tasks that end when they are told to. */
-function scriptedClockTasks(group: GroupCommit) {
+function scriptedExclusiveTasks(group: GroupCommit) {
   const open: {
     readonly name: string
     readonly waitsForLock: boolean
@@ -337,16 +337,16 @@ function scriptedClockTasks(group: GroupCommit) {
     begin(organization: string, name: string) {
       const run = (waitsForLock: boolean) =>
         new Promise<string>((resolve, reject) => {
-          const close = () => open.splice(open.indexOf(clockTask), 1)
-          const clockTask = {
+          const close = () => open.splice(open.indexOf(exclusiveTask), 1)
+          const exclusiveTask = {
             name,
             waitsForLock,
             done: () => [close(), resolve(name)],
             fail: (error: Error) => [close(), reject(error)],
           }
-          open.push(clockTask)
+          open.push(exclusiveTask)
         })
-      group.clockTask(organization, run).then(
+      group.exclusiveTask(organization, run).then(
         (answer) => settled.push(answer),
         (error: { code?: string }) => settled.push(`${name}: ${error.code}`),
       )
@@ -354,64 +354,67 @@ function scriptedClockTasks(group: GroupCommit) {
   }
 }
 
-test('clock tasks go one at a time beside the units of their organization, and not while a large one is under way', async () => {
+test('exclusive tasks go one at a time beside the units of their organization, and not while a large one is under way', async () => {
   const { group, open } = scripted()
-  const clockTasks = scriptedClockTasks(group)
-  for (const name of ['x', 'y']) clockTasks.begin('a', name)
+  const exclusiveTasks = scriptedExclusiveTasks(group)
+  for (const name of ['x', 'y']) exclusiveTasks.begin('a', name)
   void group.submit('a', change('a1'))
   await turn()
-  expect([clockTasks.open.map(({ name }) => name), open.map(({ ids }) => ids)]).toEqual([['x'], [[['a1']]]])
+  expect([exclusiveTasks.open.map(({ name }) => name), open.map(({ ids }) => ids)]).toEqual([
+    ['x'],
+    [[['a1']]],
+  ])
   expect(group.pending).toBe(3)
   void group.submit('a', removal('a2'))
   open[0]!.commit()
   await turn()
   expect(open.map(({ ids }) => ids)).toEqual([[['a2']]])
-  clockTasks.open[0]!.done()
-  clockTasks.begin('b', 'z')
+  exclusiveTasks.open[0]!.done()
+  exclusiveTasks.begin('b', 'z')
   await turn()
-  expect(clockTasks.open.map(({ name }) => name)).toEqual(['z'])
+  expect(exclusiveTasks.open.map(({ name }) => name)).toEqual(['z'])
   open[0]!.commit()
   await turn()
-  expect(clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([
+  expect(exclusiveTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([
     ['z', false],
     ['y', false],
   ])
-  for (const clockTask of [...clockTasks.open]) clockTask.done()
+  for (const exclusiveTask of [...exclusiveTasks.open]) exclusiveTask.done()
   await turn()
-  expect([clockTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
+  expect([exclusiveTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
 })
 
-test('a clock task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
+test('a exclusive task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
   const { group, open } = scripted({ lockWaitCalls: 2 })
-  const clockTasks = scriptedClockTasks(group)
+  const exclusiveTasks = scriptedExclusiveTasks(group)
   const held = databaseError('55P03')
   for (const organization of ['a', 'b', 'c']) {
-    clockTasks.begin(organization, `${organization}1`)
-    clockTasks.begin(organization, `${organization}2`)
+    exclusiveTasks.begin(organization, `${organization}1`)
+    exclusiveTasks.begin(organization, `${organization}2`)
   }
   await turn()
-  for (const clockTask of [...clockTasks.open]) clockTask.fail(held)
+  for (const exclusiveTask of [...exclusiveTasks.open]) exclusiveTask.fail(held)
   await turn()
-  const now = () => clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])
+  const now = () => exclusiveTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])
   expect(now()).toEqual([
     ['a1', true],
     ['b1', true],
   ])
   // Others neither wait for them nor for the places.
   void group.submit('d', change('d1'))
-  clockTasks.begin('d', 'd2')
+  exclusiveTasks.begin('d', 'd2')
   await turn()
   expect(open.map(({ ids }) => ids)).toEqual([[['d1']]])
   expect(now()[2]).toEqual(['d2', false])
   // In vain: it is another's turn, and comes again.
-  clockTasks.open[0]!.fail(held)
+  exclusiveTasks.open[0]!.fail(held)
   await turn()
   expect(now()).toEqual([
     ['b1', true],
     ['d2', false],
     ['c1', true],
   ])
-  clockTasks.open[0]!.done()
+  exclusiveTasks.open[0]!.done()
   await turn()
   expect(now().sort()).toEqual([
     ['a1', true],
@@ -421,30 +424,30 @@ test('a clock task that finds the clock held waits for the lock the next time, i
   ])
 })
 
-test('what waits for a clock that is held for half a minute fails, units and clock tasks alike', async () => {
+test('what waits for a clock that is held for half a minute fails, units and exclusive tasks alike', async () => {
   let now = 0
   const { group, open } = scripted({ giveUpAfter: 30_000 }, () => now)
-  const clockTasks = scriptedClockTasks(group)
+  const exclusiveTasks = scriptedExclusiveTasks(group)
   const held = databaseError('55P03')
   const unit = group.submit('a', change('a1')).catch((error: DatabaseError) => error.code)
   await turn()
   open[0]!.fail(held)
   now = 1
-  clockTasks.begin('a', 'x')
+  exclusiveTasks.begin('a', 'x')
   await turn()
   now = 29_000
-  clockTasks.begin('a', 'late')
+  exclusiveTasks.begin('a', 'late')
   open[0]!.fail(held)
   await turn()
   expect(open[0]!.waitsForLock).toBe(true)
   now = 31_000
   open[0]!.fail(held)
   await turn()
-  expect([await unit, clockTasks.settled]).toEqual(['55P03', ['x: 55P03']])
-  expect(clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([['late', true]])
-  clockTasks.open[0]!.done()
+  expect([await unit, exclusiveTasks.settled]).toEqual(['55P03', ['x: 55P03']])
+  expect(exclusiveTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([['late', true]])
+  exclusiveTasks.open[0]!.done()
   await turn()
-  expect(clockTasks.settled).toEqual(['x: 55P03', 'late'])
+  expect(exclusiveTasks.settled).toEqual(['x: 55P03', 'late'])
 })
 
 test('a call that ran out of time is not run again change by change, each with as much time', async () => {
@@ -476,8 +479,8 @@ test.each([
 test('is idle once all is committed, and its exclusive tasks have ended', async () => {
   const { group, open } = scripted()
   await group.idle()
-  const clockTasks = scriptedClockTasks(group)
-  clockTasks.begin('a', 'a1')
+  const exclusiveTasks = scriptedExclusiveTasks(group)
+  exclusiveTasks.begin('a', 'a1')
   void group.submit('b', change('b1'))
   let isIdle = false
   void group.idle().then(() => {
@@ -487,7 +490,7 @@ test('is idle once all is committed, and its exclusive tasks have ended', async 
   open[0]?.commit()
   await turn()
   expect(isIdle).toBe(false)
-  clockTasks.open[0]?.done()
+  exclusiveTasks.open[0]?.done()
   await turn()
   expect([isIdle, group.pending]).toEqual([true, 0])
 })

@@ -8,8 +8,8 @@ import {
   decodeNotification,
   deliveriesChannel,
   encodeDeliveries,
+  type NotifyWorker,
   streamChannel,
-  type TellWorker,
 } from '../../src/journal/notifier.ts'
 
 type Heard = Record<typeof deliveriesChannel | typeof streamChannel, string[]>
@@ -18,7 +18,7 @@ type Heard = Record<typeof deliveriesChannel | typeof streamChannel, string[]>
 async function hearing(
   tell: (notifier: ReturnType<typeof createNotifier>) => unknown,
   enough: (heard: Heard) => boolean,
-  tellWorker: TellWorker | null = null,
+  notifyWorker: NotifyWorker | null = null,
 ): Promise<Heard> {
   await using database = await testDatabase()
   const fail = (error: Error) => {
@@ -37,7 +37,7 @@ async function hearing(
     return { promise, listener: listen(database.connection, channel, notify, fail) }
   })
   await Promise.all(ready.map(({ promise }) => promise))
-  await tell(createNotifier(database.pool, fail, tellWorker))
+  await tell(createNotifier(database.pool, fail, notifyWorker))
   await expect.poll(() => enough(heard), { timeout: 10_000 }).toBe(true)
   await Promise.all(ready.map(({ listener }) => listener.close()))
   return heard
@@ -94,8 +94,8 @@ test('names in one notification every queue that several commits woke, and the w
     return heard[deliveriesChannel].map(decodeDeliveries)
   }
   const queues = [2_000, 3_000, 1_000].map((n) => dueQueue(n))
-  expect(await heardOf(['w', 'w', 'w'])).toEqual([{ at: 3_000, told: 'w', queues }])
-  expect(await heardOf(['w', null, 'w'])).toEqual([{ at: 3_000, told: null, queues }])
+  expect(await heardOf(['w', 'w', 'w'])).toEqual([{ at: 3_000, notified: 'w', queues }])
+  expect(await heardOf(['w', null, 'w'])).toEqual([{ at: 3_000, notified: null, queues }])
 })
 
 test('says nothing of a commit that woke no queue', async () => {
@@ -113,19 +113,23 @@ test('reads back what it writes, and names no queues when they are too many', ()
   const few = Array.from({ length: 3 }, (_, n) => dueQueue(n, n))
   const many = Array.from({ length: 1_000 }, (_, n) => dueQueue(n))
   const most = Array.from({ length: 102 }, (_, n) => dueQueue(n, 3))
-  const [at, told] = [1_780_000_000_123, '01990000-0000-7000-8000-00000000000a']
+  const [at, notified] = [1_780_000_000_123, '01990000-0000-7000-8000-00000000000a']
   for (const said of [
-    { at, told: null, queues: null },
-    { at, told, queues: null },
-    { at, told, queues: few },
-    { at, told: null, queues: most },
+    { at, notified: null, queues: null },
+    { at, notified, queues: null },
+    { at, notified, queues: few },
+    { at, notified: null, queues: most },
   ]) {
     expect(encodeDeliveries(said).length).toBeLessThan(8_000)
     expect(decodeDeliveries(encodeDeliveries(said))).toEqual(said)
   }
-  expect(decodeDeliveries(encodeDeliveries({ at, told, queues: many }))).toEqual({ at, told, queues: null })
+  expect(decodeDeliveries(encodeDeliveries({ at, notified, queues: many }))).toEqual({
+    at,
+    notified,
+    queues: null,
+  })
   for (const payload of ['', 'large'])
-    expect(decodeDeliveries(payload)).toEqual({ at: 0, told: null, queues: null })
+    expect(decodeDeliveries(payload)).toEqual({ at: 0, notified: null, queues: null })
 })
 
 test('however many commits there are, one notification is sent in ten milliseconds, and none is kept back for ever', async () => {

@@ -35,7 +35,7 @@ const createLink = route({
     201: { description: 'The link.', schema: ref('ConsoleLink'), shownOnce: true },
   },
   errors: ['insufficient_scope', 'limit_reached'],
-  withhold: async ({ links }, caller, kept) => links.withhold(caller, kept),
+  withhold: async ({ links }, caller, stored) => links.withhold(caller, stored),
   handle: ({ links }, { caller, body, request, record }) =>
     links.create(caller, body, request.origin, record),
 })

@@ -67,7 +67,7 @@ export interface ConsoleLinks {
     record: ResponseToStore | null,
   ): Promise<Outcome<ConsoleLink>>
   /** Why the caller may not be shown the stored answer to a creation again; null when it may. */
-  withhold(caller: Caller, kept: string): Problem | null
+  withhold(caller: Caller, stored: string): Problem | null
   exchange(body: unknown): Promise<Outcome<ConsoleSession>>
   /** Whether there was such a link that the caller may end: its key, its session, or a key that manages keys. */
   remove(caller: Caller, id: string): Promise<boolean>
@@ -191,9 +191,9 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       return outcomeOf(created, link, { limit_reached: tooManyLinks, caller_changed: callerChanged })
     },
 
-    withhold(caller, kept) {
+    withhold(caller, stored) {
       if (caller.sessionId !== undefined) return noLinksOfSessions
-      return refuseGrant(caller.scopes, (readJson(kept) as ConsoleLink).scopes)
+      return refuseGrant(caller.scopes, (readJson(stored) as ConsoleLink).scopes)
     },
 
     async exchange(body) {

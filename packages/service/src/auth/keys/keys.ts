@@ -55,7 +55,7 @@ export interface Keys {
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
   rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
   /** Why the caller may not be shown the stored response to such a call again, which holds a token; null when it may. */
-  withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
+  withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
   /** Revokes it at once, and with it what it registered. */
   remove(caller: Caller, id: string): Promise<Outcome<null>>
@@ -136,8 +136,8 @@ export function createKeys(services: KeyServices): Keys {
         return outcomeOf(rotated, answer, problems)
       }),
 
-    async withhold({ organizationId, scopes }, call, kept) {
-      const made = readJson(kept) as WithToken
+    async withhold({ organizationId, scopes }, call, stored) {
+      const made = readJson(stored) as WithToken
       // The token is good for what its key may do now, which may be more than it was made with.
       const row = await store.read(organizationId, made.id, clock.now())
       const touch = row === null ? null : refuseTouch(scopes, row)

@@ -115,7 +115,7 @@ const createKey = route({
     },
   },
   errors: ['limit_reached'],
-  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'create', kept),
+  withhold: ({ keys }, caller, stored) => keys.withhold(caller, 'create', stored),
   handle: ({ keys }, { caller, body, record }) => keys.create(caller, body, record),
 })
 
@@ -197,7 +197,7 @@ const rotateKey = route({
     200: { description: 'The key with its new token.', schema: ref('ApiKeyWithToken'), shownOnce: true },
   },
   errors: ['not_found', 'invalid_transition'],
-  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'rotate', kept),
+  withhold: ({ keys }, caller, stored) => keys.withhold(caller, 'rotate', stored),
   async handle({ keys }, { caller, params, record }) {
     const id = parseId(params.id)
     return id === null ? refused(noSuchKey(params.id)) : keys.rotate(caller, id, record)

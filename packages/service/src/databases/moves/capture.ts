@@ -11,7 +11,7 @@
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { inTransaction } from '../../db/migrate.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
-import { refuseAway } from '../../journal/away.ts'
+import { refuseNotServed } from '../../journal/not-served.ts'
 import type { MovingTable } from './tables.ts'
 
 /** Lets the transaction of whoever moves the organization `$1` write where everybody else is held by the fence. */
@@ -26,12 +26,12 @@ export function fenceOf(organizationId: string): string {
  * Of one table. Its one argument is the organization's id. What is only kept, and no more served, may go when its time is over, as
  * maintenance has it of everybody's.
  */
-function noteFunction({ name, key, atTurn }: MovingTable): SchemaFunction {
+function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   const keyOf = (row: string) =>
     `jsonb_build_object(${key.map((column) => `'${column.name}', ${row}.${column.name}`).join(', ')})`
   const note = (row: string) =>
     `insert into move_changes (organization_id, table_name, key) values (tg_argv[0]::uuid, '${name}', ${keyOf(row)});`
-  const notes = atTurn
+  const notes = atCutover
     ? ''
     : `
   if v_state = 'copying' and tg_op <> 'INSERT' then
@@ -40,7 +40,7 @@ function noteFunction({ name, key, atTurn }: MovingTable): SchemaFunction {
   if v_state = 'copying' and (tg_op = 'INSERT' or tg_op = 'UPDATE' and ${keyOf('new')} <> ${keyOf('old')}) then
     ${note('new')}
   end if;`
-  // Before the turn nobody begins to deliver: what is under way then is completed here, and nothing is sent twice.
+  // Before the cutover no delivery begins: what is under way then is completed here, and nothing is sent twice.
   const claims =
     name === 'lanes'
       ? `
@@ -59,8 +59,8 @@ begin
   if current_setting('deskwire.mover', true) is distinct from tg_argv[0] then
     perform pg_advisory_xact_lock_shared(${fenceOf('tg_argv[0]')});
     select m.state into v_state from organization_moves m where m.organization_id = tg_argv[0]::uuid;
-    if v_state <> 'copying'${atTurn ? '' : " and tg_op <> 'DELETE'"} then
-      ${refuseAway('(select o.away from organizations o where o.organization_id = tg_argv[0]::uuid)')}
+    if v_state <> 'copying'${atCutover ? '' : " and tg_op <> 'DELETE'"} then
+      ${refuseNotServed('(select o.away from organizations o where o.organization_id = tg_argv[0]::uuid)')}
     end if;
   end if;${claims}${notes}
   if tg_op = 'DELETE' then

@@ -2,7 +2,7 @@
  * Whether two databases hold the same of an organization: of every table the number of its rows and a sum over their hashes; of every
  * kind what clients hold their copies against: count, digest and content digest.
  *
- * All of it is compared once, before the turn. From then on each step compares what it has changed, and carries the sums of the kinds
+ * All of it is compared once, before the cutover. From then on each step compares what it has changed, and carries the sums of the kinds
  * on; so the last step, for which writers wait, costs as much as it changes.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
@@ -158,7 +158,10 @@ export function differing(
  * Conditions on the rows that both databases keep for certain: maintenance of either one drops weeks of the log, and forgets stored
  * responses after a day.
  */
-export function keptRows(now: number, weeks: readonly (readonly Week[])[]): Readonly<Record<string, string>> {
+export function unexpiredRows(
+  now: number,
+  weeks: readonly (readonly Week[])[],
+): Readonly<Record<string, string>> {
   const oldest = (table: string) =>
     Math.max(
       ...weeks.map((side) =>

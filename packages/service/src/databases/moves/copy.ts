@@ -92,7 +92,7 @@ export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
  */
 export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>): Promise<Step> {
   const { organizationId } = sides
-  const tables = sides.tables.filter(({ atTurn }) => !atTurn)
+  const tables = sides.tables.filter(({ atCutover }) => !atCutover)
   return step(sides, async ({ source, target }, { copied }) => {
     const [here, there] = await Promise.all(
       [source, target].map((db) => measureAll(db, organizationId, tables, kept)),
@@ -278,7 +278,7 @@ async function nextPortion(
   copied: Arrival['copied'],
   limit: number,
 ): Promise<Portion | null> {
-  const table = tables.find(({ name, atTurn }) => !atTurn && copied[name]?.done !== true)
+  const table = tables.find(({ name, atCutover }) => !atCutover && copied[name]?.done !== true)
   if (table === undefined) return null
   const after = copied[table.name]?.after
   const columns = table.key.map(({ name }) => `t.${escapeIdentifier(name)}`)

@@ -1,6 +1,6 @@
 /**
  * Listing, suspending and deleting organizations of several databases. Each lives in one of them, which the directory knows; moves leave
- * copies behind in others, which nobody serves. What is done to an organization is done to all of them, to its home first: there it
+ * copies behind in others, which nobody serves. What is done to an organization is done in all of them, in its own database first: there it
  * counts from that moment on. A database that cannot be reached then makes the command fail, and running it again does the rest.
  */
 import type { Pool } from 'pg'
@@ -28,7 +28,7 @@ export interface Member {
 export interface Everywhere {
   /** The directory's first. */
   readonly databases: readonly [Member, ...Member[]]
-  readonly directory: Pick<Directory, 'homeOf' | 'forget'>
+  readonly directory: Pick<Directory, 'databaseOf' | 'forget'>
 }
 
 /** The organization is not, or not yet, what was asked for in every database; the message says where, and what to do. */
@@ -37,7 +37,7 @@ export class UnfinishedError extends Error {}
 export type ListedOrganization = OrganizationStanding & { readonly database: string | null }
 
 /**
- * The organizations that these databases have, or the one with the name `only`, the oldest first, each once: in its home. Where nothing
+ * The organizations that these databases have, or the one with the name `only`, the oldest first, each once: in its own database. Where nothing
  * but copies is left of one, its deletion was not finished.
  */
 export async function listEverywhere(
@@ -57,10 +57,10 @@ export async function listEverywhere(
   for (const { away, ...one } of held) {
     if (!away) listed.set(one.organizationId, one)
     else if (!served.has(one.organizationId) && !listed.has(one.organizationId)) {
-      const home = await directory.homeOf(one.organizationId)
-      // It has left, and arrives in a moment.
-      if (home?.database === (one.database ?? '')) listed.set(one.organizationId, one)
-      else if (home === null || databases.some(({ name }) => name === home.database))
+      const own = await directory.databaseOf(one.organizationId)
+      // It has left one database and arrives in the other in a moment.
+      if (own?.database === (one.database ?? '')) listed.set(one.organizationId, one)
+      else if (own === null || databases.some(({ name }) => name === own.database))
         listed.set(one.organizationId, { ...one, status: 'deleting' })
     }
   }
@@ -69,7 +69,7 @@ export async function listEverywhere(
   )
 }
 
-/** Suspends or resumes it in its home, as `change` does, and marks its copies likewise. @throws UnfinishedError */
+/** Suspends or resumes it in its own database, as `change` does, and marks its copies likewise. @throws UnfinishedError */
 export async function changeEverywhere(
   everywhere: Everywhere,
   clock: Clock,
@@ -77,9 +77,9 @@ export async function changeEverywhere(
   change: (pool: Pool, clock: Clock, organizationId: string) => Promise<SuspensionOutcome>,
   to: 'suspended' | 'active',
 ): Promise<SuspensionOutcome> {
-  const [home, ...others] = await homeFirst(everywhere, organizationId)
-  if (home === null) return 'unknown'
-  const outcome = await change(home.pool, clock, organizationId)
+  const [own, ...others] = await ownDatabaseFirst(everywhere, organizationId)
+  if (own === null) return 'unknown'
+  const outcome = await change(own.pool, clock, organizationId)
   if (outcome !== 'done' && outcome !== 'unchanged') return outcome
   await inEach(
     others,
@@ -92,7 +92,7 @@ export async function changeEverywhere(
 interface DeleteEverywhereOptions {
   /** Is told of the rows that are gone so far. */
   readonly onPiece?: (rows: number) => void
-  /** Is asked before anything is deleted, with what its home has; null where there is none. Rejects to delete nothing. */
+  /** Called before anything is deleted, with what its own database has; null where there is none. Rejects to delete nothing. */
   readonly confirm?: (standing: OrganizationStanding | null) => Promise<void>
 }
 
@@ -106,17 +106,17 @@ export async function deleteEverywhere(
   organizationId: string,
   { onPiece = () => {}, confirm = async () => {} }: DeleteEverywhereOptions = {},
 ): Promise<number | null> {
-  const [home, ...others] = await homeFirst(everywhere, organizationId)
-  await confirm(home === null ? null : ((await listOrganizations(home.pool, organizationId))[0] ?? null))
+  const [own, ...others] = await ownDatabaseFirst(everywhere, organizationId)
+  await confirm(own === null ? null : ((await listOrganizations(own.pool, organizationId))[0] ?? null))
   let gone = 0
   const removed = async ({ pool }: Member) => {
     gone += await deleteFrom(pool, clock, organizationId, (rows) => onPiece(gone + rows))
   }
-  if (home !== null) await removed(home)
+  if (own !== null) await removed(own)
   await inEach(others, removed, `what it has of organization ${organizationId} is still there`)
   // Last, so that a deletion that was interrupted is known.
   await everywhere.directory.forget(organizationId)
-  return home === null && gone === 0 ? null : gone
+  return own === null && gone === 0 ? null : gone
 }
 
 async function deleteFrom(
@@ -139,21 +139,21 @@ async function deleteFrom(
   return left
 }
 
-/** Its home, null where the directory knows of none, and then all other databases. @throws DeletionError while it leaves its home. */
-async function homeFirst(
+/** Its own database, null where the directory knows none, and then all others. @throws DeletionError while it leaves its own. */
+async function ownDatabaseFirst(
   { databases, directory }: Everywhere,
   organizationId: string,
 ): Promise<readonly [Member | null, ...Member[]]> {
   await prepared(databases[0])
-  const residence = await directory.homeOf(organizationId)
-  if (residence === null) return [null, ...databases]
-  const home = databases.find(({ name }) => (name ?? '') === residence.database)
-  if (home === undefined)
+  const placement = await directory.databaseOf(organizationId)
+  if (placement === null) return [null, ...databases]
+  const own = databases.find(({ name }) => (name ?? '') === placement.database)
+  if (own === undefined)
     throw new UnfinishedError(
-      `organization ${organizationId} lives in the database ${residence.database}: name it in DESKWIRE_DATABASES, with all others`,
+      `organization ${organizationId} lives in the database ${placement.database}: name it in DESKWIRE_DATABASES, with all others`,
     )
-  await prepared(home)
-  const { rows } = await home.pool.query<{ target: string }>(
+  await prepared(own)
+  const { rows } = await own.pool.query<{ target: string }>(
     `select m.target from organization_moves m where m.organization_id = $1 and m.state = 'left'`,
     [organizationId],
   )
@@ -161,7 +161,7 @@ async function homeFirst(
     throw new DeletionError(
       `organization ${organizationId} is being moved to ${rows[0].target}: finish that first, with deskwire org move ${organizationId} --to ${rows[0].target}`,
     )
-  return [home, ...databases.filter((other) => other !== home)]
+  return [own, ...databases.filter((other) => other !== own)]
 }
 
 /** Does the work on each of the databases; that of one that cannot be used keeps none of the others from it. */

@@ -7,11 +7,11 @@ import type { Pool } from 'pg'
 import { loggable } from '../../kernel/loggable.ts'
 import { type Periodic, periodic } from '../../kernel/periodic.ts'
 import type { Directory } from '../directory.ts'
-import { arrive } from './turn.ts'
+import { arrive } from './cutover.ts'
 
 /** From the end of a look to the next, in milliseconds. */
 const every = 1_000
-/** The same after one that failed: the database is away, and others tell of it. */
+/** The same after a look that failed: the database does not answer, which others report. */
 const everyAfterFailure = 10_000
 const stopWithin = 5_000
 
@@ -25,7 +25,7 @@ export async function finishMoves(
   from: string,
   databases: {
     readonly pools: ReadonlyMap<string, Pool>
-    readonly directory: Pick<Directory, 'homeOf' | 'note' | 'turn'>
+    readonly directory: Pick<Directory, 'databaseOf' | 'note' | 'cutOver'>
   },
 ): Promise<number> {
   const { pools, directory } = databases

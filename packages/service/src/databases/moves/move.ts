@@ -1,6 +1,6 @@
 /**
- * Moving an organization from one database to another while it works (decision 66). What has been reached is noted in the two databases
- * and nowhere else: killed anywhere, it is run again, and goes on. A database that is away for a while is waited for.
+ * Moves an organization from one database to another while it is in use (decision 66). The progress is stored in the two databases alone: a move
+ * that was killed is run again, and continues. While a database does not answer, the move waits.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,18 +11,18 @@ import { deleteOrganization, removeRows } from '../../organization/deletion.ts'
 import { logWeeks, makeSameLogWeeks } from '../../retention/log-weeks.ts'
 import type { Directory } from '../directory.ts'
 import { beginCapture, endCapture } from './capture.ts'
-import { keptRows } from './compare.ts'
+import { unexpiredRows } from './compare.ts'
 import { compareStep, copyStep, type Sides } from './copy.ts'
+import { arrive, type FenceLimits, type Hook, leave } from './cutover.ts'
 import { MoveError, type Names, requireMovable } from './requirements.ts'
 import { movingTables } from './tables.ts'
-import { arrive, type FenceLimits, type Hook, leave } from './turn.ts'
 
 export { MoveError }
 
 /** The databases by their names, and where organizations are among them. */
 export interface Databases {
   readonly pools: ReadonlyMap<string, Pool>
-  readonly directory: Pick<Directory, 'homeOf' | 'note' | 'turn'>
+  readonly directory: Pick<Directory, 'databaseOf' | 'note' | 'cutOver'>
   /** Of the first of them. */
   readonly clock: Clock
 }
@@ -35,10 +35,10 @@ interface Progress {
 
 export interface MoveOptions {
   readonly onProgress?: (progress: Progress) => void
-  /** Between two steps it rests for so many times as long as the first of them took, `restOfSteps` unless told: others have the databases meanwhile. */
-  readonly rest?: number
+  /** The pause after a step, as a multiple of the time that the step took, so that others have the databases meanwhile; default: `pauseOfSteps`. */
+  readonly pause?: number
   readonly rowsAStep?: number
-  /** How long it goes on though a database does not answer, in milliseconds. */
+  /** How long to wait for a database that does not answer, in milliseconds. */
   readonly patience?: number
   readonly between?: Hook
   readonly fence?: FenceLimits
@@ -51,25 +51,25 @@ interface Moved {
   readonly to: string
   /** Rows that this run has copied. */
   readonly rows: number
-  /** How long writers of the organization waited at the turn, in milliseconds; null when an earlier run has turned. */
+  /** How long writers of the organization waited for the cutover, in milliseconds; null when an earlier run made it. */
   readonly paused: number | null
 }
 
 /** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some twelve minutes. */
-const restOfSteps = 8
-/** A turn is tried again so often, as somebody wrote for too long when the fence came; a second apart. */
-const turnsTried = 60
-/** Changes that are few enough to be brought over while writers wait: some hundredths of a second. */
+const pauseOfSteps = 8
+/** Attempts at the cutover, a second apart: a long write when the fence came makes one fail. */
+const cutoversTried = 60
+/** Changes that are copied while writers wait, in some hundredths of a second. */
 const fewChanges = 500
-/** Writes that one step brings over at most: their keys are some tens of megabytes. */
+/** Writes that one step copies at most: their keys are some tens of megabytes. */
 const mostChanges = 300_000
-/** Steps that are made at most to get there; whoever writes as fast as they go has a longer pause. */
+/** Steps at most until the changes are few. Writers that are as fast as the steps wait longer for the cutover. */
 const stepsToFew = 20
-/** For so long, in milliseconds, attempts to deliver are waited for before the turn; what hangs for longer is sent again. */
+/** How long to wait for delivery attempts before the cutover, in milliseconds; those that take longer are repeated. */
 const drainWithin = 2_000
-/** Nothing begins to be delivered for so long after the wait began, whatever becomes of the mover. */
+/** No delivery begins for so long after that wait began, also when the mover dies. */
 const drainFor = 5_000
-/** What breaks off more often than this is broken. */
+/** Failures after which a move gives up. */
 const failuresAtMost = 200
 /** Between two tries while a database does not answer, in milliseconds. */
 const triesApart = 500
@@ -113,7 +113,7 @@ function isPassing(error: unknown): boolean {
   return explainDatabaseFailure(error) !== null
 }
 
-/** From wherever it stands to its end. */
+/** From the stored progress to the end. */
 async function goOn(
   databases: Databases,
   organizationId: string,
@@ -143,7 +143,7 @@ async function goOn(
     )
     await copy(sides, databases.clock, options, run)
     onProgress({ phase: 'turning', rows: run.rows })
-    const waited = await turn(sides, run, between, options.fence)
+    const waited = await cutOver(sides, run, between, options.fence)
     await between('left')
     await arrive(departed, between, sides.tables)
     return { outcome: 'moved', from, to, rows: run.rows, paused: waited() }
@@ -154,9 +154,9 @@ async function goOn(
 }
 
 async function placesOf({ pools, directory }: Databases, organizationId: string, to: string) {
-  const home = await directory.homeOf(organizationId)
-  if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
-  return { from: home.database, source: poolOf(pools, home.database), target: poolOf(pools, to) }
+  const placement = await directory.databaseOf(organizationId)
+  if (placement === null) throw new MoveError(`there is no organization ${organizationId}`)
+  return { from: placement.database, source: poolOf(pools, placement.database), target: poolOf(pools, to) }
 }
 
 function poolOf(pools: Databases['pools'], name: string): Pool {
@@ -251,9 +251,9 @@ async function clear(target: Pool, organizationId: string): Promise<void> {
   await removeRows(target, organizationId)
 }
 
-/** Until the target is what the source is, but for a few changes. */
+/** Copies until the target differs from the source by a few changes. */
 async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run): Promise<void> {
-  const { onProgress = () => {}, between = () => {}, rest = restOfSteps, rowsAStep } = options
+  const { onProgress = () => {}, between = () => {}, pause = pauseOfSteps, rowsAStep } = options
   const made = async (step: ReturnType<typeof copyStep>) => {
     const took = stopwatch()
     const done = await step
@@ -262,21 +262,21 @@ async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run):
     const phase = done.complete && !done.compared ? 'comparing' : 'copying'
     onProgress({ phase, rows: run.rows })
     await between(phase)
-    if (!done.complete) await delay(took() * rest)
+    if (!done.complete) await delay(took() * pause)
     return done
   }
   let step = await made(copyStep(sides, rowsAStep))
   while (!step.complete) step = await made(copyStep(sides, rowsAStep))
   if (!step.compared) {
     const weeks = await Promise.all([logWeeks(sides.source), logWeeks(sides.target)])
-    step = await made(compareStep(sides, keptRows(clock.now(), weeks)))
+    step = await made(compareStep(sides, unexpiredRows(clock.now(), weeks)))
   }
   for (let n = 0; n < stepsToFew && (n === 0 || step.changes > fewChanges); n++)
     step = await made(copyStep(sides))
 }
 
-/** Until the organization has left; answers a watch that tells for how long writers have waited, in milliseconds. */
-async function turn(
+/** Retries until the organization has left. Returns a stopwatch with the time that writers have waited, in milliseconds. */
+async function cutOver(
   sides: Sides,
   run: Run,
   between: Hook,
@@ -288,7 +288,7 @@ async function turn(
     await copyStep(sides)
     const waited = await leave(sides, between, fence)
     if (waited !== 'busy') return waited
-    if (tries === turnsTried)
+    if (tries === cutoversTried)
       throw new MoveError(
         'somebody has written for so long whenever the organization was to be turned: move it later',
       )
@@ -298,7 +298,7 @@ async function turn(
   }
 }
 
-/** Lets attempts that are under way end, and no other begin. */
+/** Lets delivery attempts end that are under way, and no other begin. */
 async function drain({ source, organizationId }: Sides): Promise<void> {
   await source.query(
     `update organization_moves set draining_until = clock_timestamp() + interval '${drainFor} milliseconds'
@@ -316,11 +316,11 @@ async function drain({ source, organizationId }: Sides): Promise<void> {
   }
 }
 
-/** Takes back a move that has not come to its turn: the target is rid of it, and the source goes on as if there had been none. */
+/** Aborts a move before its cutover: the copy is removed, and the source continues as if there had been none. */
 export async function abortMove(databases: Databases, organizationId: string): Promise<'aborted' | 'none'> {
-  const home = await databases.directory.homeOf(organizationId)
-  if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
-  const source = poolOf(databases.pools, home.database)
+  const placement = await databases.directory.databaseOf(organizationId)
+  if (placement === null) throw new MoveError(`there is no organization ${organizationId}`)
+  const source = poolOf(databases.pools, placement.database)
   const departure = await readDeparture(source, organizationId)
   if (departure === null) return 'none'
   if (departure.state !== 'copying')
@@ -330,7 +330,7 @@ export async function abortMove(databases: Databases, organizationId: string): P
   const client = await holdMove(source, organizationId)
   try {
     const target = databases.pools.get(departure.target)
-    // A database that is not named any more is not rid of anything.
+    // Nothing is removed from a database that the settings do not name any more.
     if (target !== undefined) await clear(target, organizationId)
     await endCapture(source, organizationId)
     await source.query('delete from move_changes where organization_id = $1', [organizationId])
@@ -344,8 +344,8 @@ export async function abortMove(databases: Databases, organizationId: string): P
 }
 
 /**
- * Removes what a move has left behind in a database, once it is over; answers how many rows that were. @throws MoveError when that
- * database serves the organization, or holds nothing of it.
+ * Removes the rows that a finished move left in a database, and returns how many. @throws MoveError when that database serves the organization, or has
+ * nothing of it.
  */
 export async function dropSource(
   databases: Databases,
@@ -353,9 +353,10 @@ export async function dropSource(
   database: string,
   onPiece?: (rows: number) => void,
 ): Promise<number> {
-  const home = await databases.directory.homeOf(organizationId)
+  const placement = await databases.directory.databaseOf(organizationId)
   const pool = poolOf(databases.pools, database)
-  if (home?.database === database) throw new MoveError(`organization ${organizationId} lives in ${database}`)
+  if (placement?.database === database)
+    throw new MoveError(`organization ${organizationId} lives in ${database}`)
   const { rows } = await pool.query<{ away: string | null }>(
     'select o.away from organizations o where o.organization_id = $1',
     [organizationId],
@@ -364,7 +365,7 @@ export async function dropSource(
     throw new MoveError(`${database} holds nothing of organization ${organizationId}`)
   if (rows[0].away === null)
     throw new MoveError(
-      `${database} would serve organization ${organizationId} too, which lives in ${home?.database ?? 'no database'}: see the guide on several databases`,
+      `${database} would serve organization ${organizationId} too, which lives in ${placement?.database ?? 'no database'}: see the guide on several databases`,
     )
   await endCapture(pool, organizationId)
   return (

@@ -1,9 +1,9 @@
 /**
  * What an organization consists of: every table that has its id, found in the catalogue, so that no new one can be forgotten.
  *
- * Most rows lie there until somebody asks for them: they are copied beside the service, long before the turn. The others make
+ * Most rows lie there until somebody asks for them: they are copied beside the service, long before the cutover. The others make
  * the organization work: itself, its clock, its keys and endpoints with all that refers to them, and the lists of what is still to be
- * done. Whoever has those serves it, so they are put in at the turn, in one commit.
+ * done. Whoever has those serves it, so they are copied in the cutover, in one commit.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { tablesOf } from '../../backup/tables.ts'
@@ -14,8 +14,8 @@ export interface MovingTable {
   readonly columns: readonly string[]
   /** Of its primary key, what follows the organization's id. */
   readonly key: readonly { readonly name: string; readonly type: string }[]
-  /** Its rows come at the turn, and not before. */
-  readonly atTurn: boolean
+  /** Its rows are copied in the cutover. */
+  readonly atCutover: boolean
 }
 
 /** What maintenance works off, though it refers to no organization. */
@@ -50,8 +50,8 @@ export async function movingTables(db: Pick<Pool, 'query'>): Promise<readonly Mo
   return (await tablesOf(db)).flatMap(({ name, columns }) => {
     const found = catalogue.get(name)
     if (found === undefined) return []
-    const atTurn = refersToOrganization(name) || workLists.includes(name)
-    return [{ name, columns, key: found.key, atTurn }]
+    const atCutover = refersToOrganization(name) || workLists.includes(name)
+    return [{ name, columns, key: found.key, atCutover }]
   })
 }
 

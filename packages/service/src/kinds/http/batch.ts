@@ -46,7 +46,7 @@ export function createBatch(services: ChangeServices): Batch {
           const [about = null] = plan.outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
           return { outcome: 'unchanged', value: answer, about }
         }
-        const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
+        const changes = [...storing(planned, idempotency, answer), ...rest.changes]
         const outcome = await journal.commitTogether(organizationId, {
           ...rest,
           changes,
@@ -113,7 +113,7 @@ export function createBatch(services: ChangeServices): Batch {
 }
 
 /** The changes of the items; the first keeps the answer, for the Idempotency-Key. */
-function keeping(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
+function storing(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
   const record = idempotency === null ? null : { ...idempotency, body: answer }
   return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))
 }

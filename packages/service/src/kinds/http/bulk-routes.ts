@@ -23,7 +23,7 @@ import {
   takesUpserts,
 } from './batch-body.ts'
 import { exportLines } from './export.ts'
-import { toldOfWrites } from './write-replies.ts'
+import { redactWrites } from './redact-writes.ts'
 
 export interface BulkServices {
   readonly batch: Batch
@@ -58,7 +58,7 @@ function writeMany(kind: Kind) {
       200: { description: 'An outcome for each item, in their order.', schema: ref('BatchAnswer') },
     },
     events: () => batchCarriers(kind),
-    told: toldOfWrites(kind).batch,
+    redact: redactWrites(kind).batch,
     async handle({ batch }, { request, caller, body: asked, record }) {
       if (!asked.ok) return refused(asked.error)
       return batch.run(caller.organizationId, asked.value, record, request.disconnected)
@@ -95,9 +95,9 @@ function exportAll(kind: Kind) {
       const head = headersOnly(call.request)
       if (head !== null) return head
       const { organizationId, organizationCreatedAt } = call.caller
-      // The first page before the status: what fails until then is told as any other error.
+      // The first page is read before the status is sent, so that an error until then has its own.
       const of = { organizationId, organizationCreatedAt }
-      const pieces = await exportLines(lines, of, () => call.standing())
+      const pieces = await exportLines(lines, of, () => call.recheck())
       return pieces.ok ? done(Readable.from(pieces.value)) : refused(pieces.error)
     },
   })

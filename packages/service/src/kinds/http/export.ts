@@ -13,17 +13,17 @@ const pageRecords = 1_000
 /**
  * The export's text in pieces, the first of them read already. Its last line is not a row: it holds the cursor to go
  * on from and the checkpoint that the rows before it have. An export that ends without it is not whole. Rejects, and
- * later throws, when the database fails. `standing` is asked after each page, and refuses a caller that may not read it any more:
- * the first page is then its problem, and a later one throws.
+ * later throws, when the database fails. `recheck` is called after each page, and refuses a caller that may not read it any more: with its
+ * problem after the first page, and by an error after a later one.
  */
 export async function exportLines(
   feed: Feed,
   of: { readonly organizationId: string; readonly organizationCreatedAt: number },
-  standing: () => Promise<Problem | null> = async () => null,
+  recheck: () => Promise<Problem | null> = async () => null,
 ): Promise<Result<AsyncIterable<string>, Problem>> {
   const { organizationId, organizationCreatedAt } = of
   const first = await read({ from: 'watermark', updatedAfter: 0, organizationCreatedAt })
-  const refusal = await standing()
+  const refusal = await recheck()
   return refusal === null ? ok(pieces(first)) : fail(refusal)
 
   async function* pieces(start: Page): AsyncIterable<string> {
@@ -31,7 +31,7 @@ export async function exportLines(
     while (page.checkpoint === null) {
       yield `${page.records}\n`
       page = await read({ from: 'cursor', cursor: page.next })
-      const refusal = await standing()
+      const refusal = await recheck()
       if (refusal !== null) throw new Error(`an export was ended: ${refusal.detail}`)
     }
     const end = { object: 'export_end', nextCursor: encodeCursor(page.next), checkpoint: page.checkpoint }

@@ -77,7 +77,7 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
 }
 
 /** Sets of kinds whose feeds are kept: keys of one installation rarely have more, and another costs next to nothing. */
-const keptFeeds = 64
+const cachedFeeds = 64
 
 /** Feeds of several kinds, each made when it is first asked for. */
 function joinedFeeds(database: Database, kinds: readonly Kind[]) {
@@ -85,7 +85,7 @@ function joinedFeeds(database: Database, kinds: readonly Kind[]) {
     database,
     kinds.map(({ table }) => table),
   )
-  const known = new LruMap<string, Feeds<Checkpoints>>(keptFeeds)
+  const known = new LruMap<string, Feeds<Checkpoints>>(cachedFeeds)
   return (read: readonly Kind[]) => {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)

@@ -1,7 +1,7 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-tag.ts'
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
-import { type Call, type Route, routesOf, standingGoodFor } from '../../http/route.ts'
+import { type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type ErrorCode, problem } from '../../kernel/errors.ts'
@@ -30,8 +30,8 @@ import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
 import { type DigestServices, digestRoute } from './digest-routes.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
+import { redactWrites } from './redact-writes.ts'
 import { type SyncSource, syncPage } from './sync.ts'
-import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
 interface KindServices extends BulkServices, DigestServices {
@@ -124,10 +124,10 @@ function create(kind: Kind) {
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
     errors: [...duplicates(kind), 'limit_reached'],
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
-    told: toldOfWrites(kind).one,
+    redact: redactWrites(kind).one,
     async handle({ changes }, call) {
       const { request, caller, body, record } = call
-      const waiting = { standing: () => call.standing(standingGoodFor), signal: request.disconnected }
+      const waiting = { recheck: () => call.recheck(recheckAfter), signal: request.disconnected }
       return changes.create(caller.organizationId, body, record, waiting)
     },
   })
@@ -173,7 +173,7 @@ function update(kind: Kind) {
     answers: { 200: written(kind) },
     errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
     events: () => updateCarriers(kind),
-    told: toldOfWrites(kind).one,
+    redact: redactWrites(kind).one,
     async handle({ changes }, call) {
       const { caller, params, body } = call
       const id = parseId(params.id)
@@ -202,7 +202,7 @@ function act(kind: Kind, action: string) {
     // One that takes nothing refuses a body that has something.
     errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
     events: () => actionCarriers(kind, action),
-    told: toldOfWrites(kind).one,
+    redact: redactWrites(kind).one,
     async handle({ changes }, call) {
       const { caller, params, body, record } = call
       const id = parseId(params.id)
@@ -232,7 +232,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
         { always: [event], sometimes: [], silent: false },
         along.flatMap(({ removedEvent }) => removedEvent ?? []),
       ),
-    told: toldOfWrites(kind).one,
+    redact: redactWrites(kind).one,
     async handle({ changes }, call) {
       const { caller, params } = call
       const id = parseId(params.id)
@@ -276,7 +276,7 @@ function withMoved(carriers: Carriers, moved: readonly string[]): Carriers {
   return { ...carriers, sometimes: [...carriers.sometimes, ...moved] }
 }
 
-/** The answer to a write, as `toldOfWrites` shows it. */
+/** The response to a write, as `redactWrites` leaves it. */
 function written(kind: Kind): Answer {
   return {
     description: `The ${kind.name}; for a key without \`${kind.plural}:read\`, which one it is and in which version.`,
@@ -295,8 +295,7 @@ const ifMatch = header(
   'ETags. Change only when one of them is the current version; otherwise 412.',
 )
 
-function precondition(call: Pick<Call, 'request' | 'standing'>): Precondition {
+function precondition(call: Pick<Call, 'request' | 'recheck'>): Precondition {
   return async (row) =>
-    (await call.standing(standingGoodFor)) ??
-    unmetPrecondition(call.request.headers['if-match'], row.updatedAt)
+    (await call.recheck(recheckAfter)) ?? unmetPrecondition(call.request.headers['if-match'], row.updatedAt)
 }

@@ -1,6 +1,6 @@
 /**
  * A sync over HTTP. Its query: where it starts or goes on, how much at once, and how long to wait for something. Its answer: a
- * page of the stream, held back while there is nothing to report and the client will wait.
+ * page of the stream, delayed while there is nothing to report and the client waits.
  */
 import { invalid, notTimestamp, paging } from '../../http/list-parameters.ts'
 import { listBody } from '../../http/replies.ts'
@@ -93,7 +93,7 @@ export interface SyncSource<C> extends Feeds<C> {
 }
 
 /** What an answer that is held back needs of its request. */
-type Waiting = Pick<Call, 'request' | 'reply' | 'caller' | 'standing'>
+type Waiting = Pick<Call, 'request' | 'reply' | 'caller' | 'recheck'>
 
 /** The page that the query asks for (specification 7). */
 export async function syncPage<C>(
@@ -148,10 +148,10 @@ async function waitForPage<C>(
       result = await feed.page(organizationId, from, limit)
     }
     // After the page was read: what it shows was committed before this look at the caller.
-    const refusal = hasWaited ? await call.standing() : null
+    const refusal = hasWaited ? await call.recheck() : null
     return refusal === null ? result : fail(refusal)
   } catch (error) {
-    const refusal = await call.standing()
+    const refusal = await call.recheck()
     if (refusal !== null) return fail(refusal)
     throw error
   } finally {

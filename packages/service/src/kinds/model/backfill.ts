@@ -47,7 +47,7 @@ const every = 60_000
 /** A stop waits no longer for the piece under way, in milliseconds. */
 const stopWithin = 5_000
 /** Rows that cannot be upgraded of which the log tells, of a kind and a run: of a step that is wrong there may be millions. */
-const failuresTold = 10
+const failuresLogged = 10
 /** PostgreSQL's number for "who upgrades rows": any constant that nothing else on the server locks by. */
 const lockNumber = 673_720_111
 
@@ -93,7 +93,7 @@ function createBackfill(services: {
     let upgraded = 0
     let failed = 0
     const onFailure: OnFailure = (row, why) => {
-      if (failed++ < failuresTold) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
+      if (failed++ < failuresLogged) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
     }
     for (let busy = 0; places.size > busy; ) {
       busy = 0

@@ -23,7 +23,7 @@ export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem 
 
 /** What ends a wait: a caller that may not create it any more, once it is its turn, and a client that disconnects. */
 interface WhileWaiting {
-  readonly standing?: () => Promise<Problem | null>
+  readonly recheck?: () => Promise<Problem | null>
   readonly signal?: AbortSignal
 }
 
@@ -89,14 +89,14 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
-    { standing = async () => null, signal }: WhileWaiting = {},
+    { recheck = async () => null, signal }: WhileWaiting = {},
   ): Promise<Outcome<string>> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
     const state = draft.value
     if (kind.effects === null) return attemptInsert()
     const create = async () => {
-      const refusal = await standing()
+      const refusal = await recheck()
       return refusal === null ? attemptInsert() : refused(refusal)
     }
     return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, signal)

@@ -1,14 +1,14 @@
 /**
- * The turn: from one commit to another an organization is served by the target and no more by the source.
+ * The cutover: one commit ends the source's service of an organization, and another begins the target's.
  *
  * 1. **The fence.** One transaction in the source takes the clock row, for which every commit waits, and then the lock that all other
- *    writers hold (`capture.ts`). It brings over the last changes, and all that makes the organization work, which waits in the target.
- *    Counts and digests are compared. Broken off until here, by whatever, the transaction is rolled back by the server and nothing has
- *    happened: a fence that nobody lifts lasts as long as its connection says something, three seconds at most.
- * 2. **It leaves.** The same transaction notes that it has left, and commits. This is the one moment: from here on the source refuses
- *    whatever is written, for good, and nobody else serves it yet.
- * 3. **It arrives.** One commit puts what waits into its tables, and the directory is turned. Whoever finds that this was not done does
- *    it: it can be done by anybody, and as often as one likes.
+ *    writers hold (`capture.ts`). It copies the last changes, and the rows that make the organization work, which wait in the target. Counts and
+ *    digests are compared. When it fails before its commit, the server rolls it back and nothing has changed: the fence of a dead mover lasts
+ *    three seconds at most.
+ * 2. **It leaves.** The same transaction records that it has left, and commits. From here on the source refuses every write, and no database
+ *    serves the organization yet.
+ * 3. **It arrives.** One commit moves the waiting rows into their tables, and the directory is changed. Any process that finds this not done does
+ *    it; it can be repeated.
  */
 import { escapeIdentifier, type Pool, type PoolClient } from 'pg'
 import { sessionSettings } from '../../backup/backup.ts'
@@ -24,20 +24,20 @@ import { type MovingTable, movingTables } from './tables.ts'
 
 /** How long a fence may take, in milliseconds. */
 export interface FenceLimits {
-  /** For whoever writes when it comes: meanwhile others wait too. */
+  /** To wait for writers that are under way; meanwhile others wait too. */
   readonly within: number
-  /** Until it falls when nothing more is heard of the mover, or a statement of it does not end. */
-  readonly standsFor: number
+  /** Until it ends when the mover is silent, or a statement of it does not end. */
+  readonly lastsFor: number
 }
 
-export const fenceLimits: FenceLimits = { within: 500, standsFor: 3_000 }
+export const fenceLimits: FenceLimits = { within: 500, lastsFor: 3_000 }
 
-/** Called between the steps; tests fail there. */
+/** Called between the steps, for tests. */
 export type Hook = (step: string) => Promise<void> | void
 
 /**
- * Fences the organization, brings over the rest, and lets it leave; 'busy' when somebody has written for so long that others would have
- * waited for too long: nothing has happened then. Answers a watch that tells for how long writers have waited, in milliseconds.
+ * Fences the organization, copies the rest, and lets it leave. 'busy', without an effect, when a write under way took so long that others would have
+ * waited too long. Returns a stopwatch with the time that writers have waited, in milliseconds.
  */
 export async function leave(
   sides: Sides,
@@ -77,10 +77,10 @@ export async function leave(
   }
 }
 
-const fenceSettings = ({ within, standsFor }: FenceLimits) => [
+const fenceSettings = ({ within, lastsFor }: FenceLimits) => [
   `lock_timeout = '${within}ms'`,
-  `statement_timeout = '${standsFor}ms'`,
-  `idle_in_transaction_session_timeout = '${standsFor}ms'`,
+  `statement_timeout = '${lastsFor}ms'`,
+  `idle_in_transaction_session_timeout = '${lastsFor}ms'`,
 ]
 
 /**
@@ -126,8 +126,8 @@ async function bringWhatWorks(
 ): Promise<void> {
   await target.query('delete from moved_rows where organization_id = $1', [organizationId])
   let place = 0
-  for (const { name, atTurn } of tables) {
-    if (!atTurn) continue
+  for (const { name, atCutover } of tables) {
+    if (!atCutover) continue
     const { rows } = await source.query<{ content: string }>(
       `select to_jsonb(t)::text as content from ${escapeIdentifier(name)} t where t.organization_id = $1`,
       [organizationId],
@@ -174,7 +174,7 @@ interface Departed {
   /** The names of both. */
   readonly from: string
   readonly to: string
-  readonly directory: Pick<Directory, 'note' | 'turn' | 'homeOf'>
+  readonly directory: Pick<Directory, 'note' | 'cutOver' | 'databaseOf'>
 }
 
 /**
@@ -208,11 +208,11 @@ export async function arrive(
     'select o.moves from organizations o where o.organization_id = $1',
     [organizationId],
   )
-  await directory.turn(organizationId, { from, to, moves: standing[0]?.moves ?? 0 })
-  const home = await directory.homeOf(organizationId)
-  if (home?.database !== to)
+  await directory.cutOver(organizationId, { from, to, moves: standing[0]?.moves ?? 0 })
+  const placement = await directory.databaseOf(organizationId)
+  if (placement?.database !== to)
     throw new MoveError(
-      `the directory has the organization in ${home?.database ?? 'no database'}, which is neither where it was nor where it is`,
+      `the directory has the organization in ${placement?.database ?? 'no database'}, which is neither where it was nor where it is`,
     )
   await between('turned')
   await source.query(
@@ -229,8 +229,8 @@ async function open(target: Pool, organizationId: string, tables: readonly Movin
       [organizationId],
     )
     if (rows[0]?.ready !== true) return
-    for (const { name, columns, atTurn } of tables) {
-      if (!atTurn) continue
+    for (const { name, columns, atCutover } of tables) {
+      if (!atCutover) continue
       const listed = columns.map(escapeIdentifier).join(', ')
       await tx.query(
         `insert into ${escapeIdentifier(name)} (${listed})
@@ -244,7 +244,7 @@ async function open(target: Pool, organizationId: string, tables: readonly Movin
       await tx.query(`delete from ${table} where organization_id = $1`, [organizationId])
     await tx.query('select pg_notify($1, $2)', [
       deliveriesChannel,
-      encodeDeliveries({ at: 0, told: null, queues: null }),
+      encodeDeliveries({ at: 0, notified: null, queues: null }),
     ])
   })
 }

@@ -1,7 +1,7 @@
 /**
- * What a writer is told of what it wrote: the object as it stands, or, where its key may not read the kind, which object
- * it is and in which version (specification 3.3: `write` does not imply `read`). Answers are decided on, and kept, as
- * if everybody could read; what of them is shown is looked at here alone, by the scopes of the key that is answered now.
+ * Redacts responses to writes for keys that may not read the kind: they show which object was written, and its version (specification 3.3: `write`
+ * does not imply `read`). Responses are made, and stored, as if every key could read, and redacted here alone, by the scopes of the key of the
+ * request.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../../auth/look-up.ts'
@@ -13,15 +13,15 @@ import { type Problem, problem } from '../../kernel/errors.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ShownItem, withItems } from './batch-item.ts'
 
-type Told = NonNullable<Route<never>['told']>
+type Redact = NonNullable<Route<never>['redact']>
 
-/** What is told of a write of one object, by its stored representation, and of a batch, by what each item came to. */
-export function toldOfWrites(kind: Kind): { readonly one: Told; readonly batch: Told } {
+/** For a write of one object, which is answered with its representation, and for a batch. */
+export function redactWrites(kind: Kind): { readonly one: Redact; readonly batch: Redact } {
   const scope = `${kind.plural}:read`
   const mayRead = ({ scopes }: Caller) => grants(scopes, scope)
 
-  /** In place of a refusal by the kind's own rules, which tells of the object's state: that there is one; otherwise null. */
-  function untold(code: Problem['code']): Problem | null {
+  /** For a refusal by the kind's own rules, which shows the state of the object: a problem that does not; otherwise null. */
+  function withoutState(code: Problem['code']): Problem | null {
     const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
     if (!isOfState || errorCatalogue[code].status !== 409) return null
     return problem(
@@ -31,17 +31,20 @@ export function toldOfWrites(kind: Kind): { readonly one: Told; readonly batch: 
   }
 
   function shownItem(item: ShownItem): ShownItem {
-    const refusal = item.problem === undefined ? null : untold(item.problem.code)
+    const refusal = item.problem === undefined ? null : withoutState(item.problem.code)
     if (refusal === null) return item
     const { code, detail } = refusal
     return { ...item, problem: { code, title: errorCatalogue[code].title, detail } }
   }
 
-  const refusal = (caller: Caller, refused: Problem) =>
-    (mayRead(caller) ? null : untold(refused.code)) ?? refused
+  const redacted = (caller: Caller, refused: Problem) =>
+    (mayRead(caller) ? null : withoutState(refused.code)) ?? refused
   return {
-    one: { answer: (caller, body) => (mayRead(caller) ? body : written(body)), refusal },
-    batch: { answer: (caller, body) => (mayRead(caller) ? body : withItems(body, shownItem)), refusal },
+    one: { body: (caller, body) => (mayRead(caller) ? body : written(body)), problem: redacted },
+    batch: {
+      body: (caller, body) => (mayRead(caller) ? body : withItems(body, shownItem)),
+      problem: redacted,
+    },
   }
 }
 
