@@ -25,7 +25,7 @@ export interface Admission {
   /** `address`: the IP address that the request came from. */
   authenticate(token: string, address: string): Promise<Authentication>
   /** Whose a token is now that was let in before. It counts as no call. */
-  lookAgain(token: string): Promise<Lookup>
+  lookUp(token: string): Promise<Lookup>
 }
 
 /** Hashes of tokens that were good a moment ago. Each is looked up all the same, so that a revocation counts at once. */
@@ -70,6 +70,6 @@ export function createAdmission(options: {
       return { outcome: 'authenticated', caller, quota }
     },
 
-    lookAgain: lookUp,
+    lookUp,
   }
 }

@@ -1,4 +1,4 @@
-/** Who is calling, and from where, before anything else of a request is looked at. */
+/** Finds the caller of a request and its address, before anything else of the request is read. */
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
@@ -11,12 +11,12 @@ import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `admit`; reading it on a route without one is a mistake of ours. */
+    /** Set by `requireKey`; reading it on a route without that is a bug. */
     caller: Caller | null
   }
 }
 
-/** What a route asks of a caller: a scope, or any living key. */
+/** What a route needs: a scope, or any valid key. */
 type Needed = string | 'any key'
 
 /** Why the caller may not do what needs this; null when it may. */
@@ -26,8 +26,11 @@ function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
     : problem('insufficient_scope', `This needs a key with the scope ${needed}.`)
 }
 
-/** A hook that lets a request in only with a living key that may do this. Every answer to a key says how its limit stands, a refusal too. */
-export function admit(admission: Admission, needed: Needed) {
+/**
+ * A hook that refuses requests without a valid key that may do this. Every response to a key, also a refusal, has the state
+ * of its limit.
+ */
+export function requireKey(admission: Admission, needed: Needed) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
@@ -45,27 +48,27 @@ export function admit(admission: Admission, needed: Needed) {
   }
 }
 
-/** Who calls now, by a request that was let in before: its key may have been revoked or narrowed since. */
-export async function lookAgain(
+/** The caller as it is now: its key may have been revoked or narrowed since the request was admitted. */
+export async function recheckCaller(
   admission: Admission,
   { headers }: FastifyRequest,
   needed: Needed,
 ): Promise<Result<Caller, Problem>> {
   const token = tokenOf(headers.authorization)
   if (typeof token !== 'string') return fail(token)
-  const found = await admission.lookAgain(token)
+  const found = await admission.lookUp(token)
   if (found.outcome !== 'authenticated') return fail(refusal(found))
   const refused = refusalOf(found.caller, needed)
   return refused === null ? ok(found.caller) : fail(refused)
 }
 
-/** The caller of a request that `admit` let in. */
+/** The caller of a request that `requireKey` admitted. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.routeOptions.url} asks for no scope`)
   return request.caller
 }
 
-/** What stands where a key is to be; null where nothing does. */
+/** The token of the header; null without one. */
 export function bearerToken(header: string | undefined): string | null {
   const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
   return token ?? null
@@ -119,13 +122,13 @@ function spelled({ limit: { perSecond, burst } }: Quota): string {
   return `its limit is ${perSecond} requests a second, ${burst} in a burst`
 }
 
-/** `"default";q=500;w=5`: the burst, and the whole seconds in which all of it comes back. */
+/** `"default";q=500;w=5`: the burst, and the whole seconds in which it is filled again. */
 function policyOf({ burst, perSecond }: RateLimit): string {
   return `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 }
 
 /**
- * What every answer to a key says of its limit: `RateLimit-Policy` what it is, `RateLimit` what is left of it
+ * The headers of a response to a key: `RateLimit-Policy` with its limit, `RateLimit` with what is left of it
  * (draft-ietf-httpapi-ratelimit-headers, structured fields).
  */
 function rateLimitHeaders(quota: Quota): Record<string, string> {
@@ -135,27 +138,28 @@ function rateLimitHeaders(quota: Quota): Record<string, string> {
   }
 }
 
-/** When to come again, in whole seconds, never too few. */
+/** Whole seconds until the next request may come, rounded up. */
 function retryAfterSeconds({ retryAfter }: Quota): number {
   return Math.max(1, Math.ceil(retryAfter / 1_000))
 }
 
-/** What Fastify asks of each hop, from the connection on: whether it is believed about the one before it. */
+/** Fastify calls it for each hop, from the connection on: whether the hop is trusted about the one before it. */
 export function trustHops(isWithin: (ip: string) => boolean): (hop: string | undefined) => boolean {
   return (hop) => hop !== undefined && isWithin(bareAddress(hop))
 }
 
 /**
- * The address that a request came from, where proxies stand in between (DESKWIRE_TRUSTED_PROXIES). Each proxy appends to
- * `X-Forwarded-For` the address that it was connected from, so the list is read from its end, for as long as whoever appended is
- * trusted: what stands before, its sender may have made up. It is the address of the first hop that is no trusted proxy; where that one is told as no address, of the proxy that told it.
+ * The address of the client behind proxies (DESKWIRE_TRUSTED_PROXIES). Each proxy appends to `X-Forwarded-For` the address
+ * that it was connected from, so the list is read from its end, as long as the hop that appended is trusted: the client may
+ * have made up what is before. It is the address of the first hop that is no trusted proxy, or of the last trusted proxy
+ * where that hop gave no address.
  */
 export function clientAddress(request: FastifyRequest): string {
   const hops = request.ips ?? [request.ip]
   return hops.map(bareAddress).findLast((hop) => isIP(hop) !== 0) ?? request.ip
 }
 
-/** Without the port that some proxies append; an address of IPv4 as itself, also where a socket of IPv6 shows it as its own. */
+/** Without the port that some proxies append. An IPv4 address is written as that, also where an IPv6 socket shows it. */
 export function bareAddress(hop: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop) ?? []
   const [, beforePort] = /^([\d.]+):\d{1,5}$/.exec(hop) ?? []

@@ -1,6 +1,6 @@
 /**
- * Answers that are worth it are sent compressed to whoever accepts it (decision 42): what is always the same is compressed
- * once, and answers to a key as they are sent: the large ones by threads of the process, a piece at a time.
+ * Compresses responses for clients that accept it (decision 42): content that never changes once, and responses to a key as
+ * they are sent, large ones by threads of the process, a piece at a time.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
@@ -25,23 +25,23 @@ type Coding = (typeof codings)[number]
 const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants
 
 /**
- * Bytes from which it pays: less is on its way at once anyhow, in the ten segments that a connection may begin with (RFC
- * 6928).
+ * Bytes from which it pays: less is sent at once anyway, in the ten segments that a connection may begin with (RFC 6928).
  */
 export const compressedFrom = 14 * 1024
 
 /**
- * Bytes up to which the event loop compresses by itself, in 0.1 to 0.4 ms: it takes nearly as long to give them to a thread and
- * to hear of the result, and the processors two to four times as long in all.
+ * Bytes up to which the event loop compresses itself, in 0.1 to 0.4 ms: handing them to a thread takes nearly as long, and
+ * two to four times the processor time. (Not `largeBeyond`: that is about work on the event loop which is larger than
+ * this.)
  */
 const compressedHere = 64 * 1024
 
-/** Bytes that a thread makes in one go: a page of 25 MB is some hundred turns of it, with others between them. */
+/** Bytes of a piece: a page of 25 MB is some hundred pieces, with others between them. */
 const chunkSize = 64 * 1024
 
 /**
- * For answers that are compressed again each time: of a page of 65 KB, brotli takes 0.14 ms of a processor and leaves 23 %,
- * gzip 0.35 ms and 24 %. At the next levels that are smaller by a tenth, both take three times as long.
+ * For responses that are compressed each time: of a page of 65 KB, brotli takes 0.14 ms of a processor and leaves 23 %,
+ * gzip 0.35 ms and 24 %. The next levels that save another tenth take three times as long.
  */
 const brotliOptions = { params: { [quality]: 1, [window]: 18 }, chunkSize }
 const gzipOptions = { level: 1, chunkSize }
@@ -55,12 +55,14 @@ const quick = {
 } as const satisfies Record<Coding, { whole(bytes: Bytes): Buffer; pieces(): Transform }>
 
 /**
- * Answers that threads compress, of all organizations: each holds half a megabyte at most beside its bytes. One beyond them
- * is sent as it is.
+ * Responses that threads compress at once: each holds half a megabyte at most in addition to its bytes. Further ones are
+ * sent uncompressed.
  */
 const atOnce = 32
 
-/** For what is compressed once: openapi.json takes 17 ms, and at the highest quality 206 ms for a fourteenth less. */
+/**
+ * For content that is compressed once: openapi.json takes 17 ms, and at the highest quality 206 ms for a fourteenth less.
+ */
 const thorough = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [quality]: 9 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
@@ -79,7 +81,7 @@ export async function compressOnce(content: Buffer): Promise<Compressed> {
   return { identity: content, br, gzip }
 }
 
-/** How content that is there in each coding goes to this client; said in the answer's headers. */
+/** Chooses the form of compressed content for this client, and sets the headers. */
 export function chooseCoding(request: FastifyRequest, reply: FastifyReply): keyof Compressed {
   const coding = acceptedCoding(request)
   vary(reply, 'Accept-Encoding')
@@ -87,16 +89,16 @@ export function chooseCoding(request: FastifyRequest, reply: FastifyReply): keyo
   return coding ?? 'identity'
 }
 
-/** Says that another answer would come to a request with another header of this name. */
+/** Adds a name to `Vary`. */
 export function vary(reply: FastifyReply, name: string): void {
   const known = String(reply.getHeader('vary') ?? '')
   reply.header('vary', known === '' ? name : `${known}, ${name}`)
 }
 
 /**
- * Step `onSend`: compresses large lists, pages and exports. Left as they are: what has an entity tag, since a tag names the bytes and If-Match
- * sends it back; what holds a token or a secret; and every response but to a GET, as those repeat what was sent, and a length that changes
- * with what a stranger sends along would reveal the secret (BREACH).
+ * Step `onSend`: compresses large lists, pages and exports. Not compressed: a response with an entity tag, as the tag names
+ * the bytes and If-Match sends it back; one with a token or a secret; and every response but to a GET, as those repeat what
+ * was sent, and a length that depends on text of an attacker would reveal the secret (BREACH).
  */
 export function compressResponses(): onSendHookHandler {
   const underWay = new FairQueue('compression', { ...noQueue, capacity: atOnce, share: 1 })
@@ -143,10 +145,10 @@ function isToBeCompressed(
   return typeof payload === 'object' && payload !== null && 'pipe' in payload
 }
 
-/** Takes no more of it than the client takes of what comes out. */
+/** Reads no more than the client reads of the result. */
 function compressing(payload: Bytes | Readable, into: Transform): Transform {
   if (isBytes(payload)) into.end(payload)
-  // What fails ends the answer in the middle, as it would without: whoever reads it sees that it is not whole.
+  // A failure ends the response in the middle, as without compression: the client sees that it is incomplete.
   else pipeline(payload, into, () => {})
   return into
 }

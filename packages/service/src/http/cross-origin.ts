@@ -4,18 +4,18 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a browser asks about before it sends it. */
+/** What a preflight may ask for. */
 const methods = 'GET, HEAD, POST, PATCH, DELETE'
 const headers = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id'
-/** What a page may read beside the few that every page may. */
+/** Headers that a page may read in addition to those that every page may. */
 const exposed =
   'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, WWW-Authenticate, Allow'
-/** For how long a browser need not ask again, in seconds: as long as Chromium remembers at most. */
+/** How long a browser may cache a preflight, in seconds: the most that Chromium takes. */
 const askedFor = '7200'
 
 /**
- * Says on an answer whose pages may read it. True when the request was a preflight of a listed origin, which is answered with that,
- * without a key and whatever is at the address: the request itself is told.
+ * Sets the headers that let pages of listed origins read a response. True when the request was a preflight of a listed
+ * origin, which is answered with those, without a key and whatever is at the address.
  */
 export function answersPreflight(
   origins: ReadonlySet<string>,

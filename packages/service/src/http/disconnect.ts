@@ -1,17 +1,14 @@
-/** One signal a request: aborted when its client disconnects before the response was sent. */
+/** A signal for each request: aborted when its client disconnects before the response was sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * Aborted when the client has disconnected. Fastify's own `signal` is not used: it listens to the incoming message, which closes as
-     * soon as its body was read.
-     */
+    /** Aborted when the client has disconnected. Not Fastify's `signal`, which aborts as soon as the body was read. */
     disconnected: AbortSignal
   }
 }
 
-/** Thrown for work that was dropped before it began, as its client had disconnected. Nobody is there to answer. */
+/** Thrown for work that was dropped before it began, as its client had disconnected. No response is sent. */
 export class Disconnected extends Error {
   constructor() {
     super('the client has disconnected')

@@ -1,4 +1,4 @@
-/** `/openapi.json`: made for the client that asks first, and kept. */
+/** `/openapi.json`: made for the first client, and cached. */
 import { openApiDocument } from '../openapi/document.ts'
 import type { ApiPart } from '../openapi/part.ts'
 import { routesOf } from './route.ts'

@@ -6,13 +6,13 @@ export function entityTag(updatedAt: string): string {
   return `"${updatedAt}"`
 }
 
-/** Whether If-None-Match says that the client holds this version. Weak tags compare alike. */
+/** Whether If-None-Match names this version. Weak tags compare alike. */
 export function holdsVersion(header: string | undefined, updatedAt: string): boolean {
   if (header === undefined) return false
   return listed(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === entityTag(updatedAt))
 }
 
-/** The refusal that If-Match asks for when this is none of the versions it names; null when it may go on. */
+/** The refusal when If-Match names other versions than this; null when it allows the request. */
 export function unmetPrecondition(header: string | undefined, updatedAt: string): Problem | null {
   if (header === undefined) return null
   if (listed(header).some((tag) => tag === '*' || tag === entityTag(updatedAt))) return null

@@ -1,4 +1,4 @@
-/** What the queries of lists take: known names, once each, and how each is read. */
+/** Reads the queries of lists: known names, once each. */
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -9,7 +9,7 @@ import type { ReadParameter } from '../openapi/part.ts'
 const defaultLimit = 20
 const maximumLimit = 100
 
-/** The problem of a name that is not among `known`, that is given twice, or whose text nothing can hold; null when there is none. */
+/** The problem of a name that is not `known`, is given twice, or whose text cannot be stored; null when there is none. */
 export function unknownParameter(query: URLSearchParams, known: readonly string[]): Problem | null {
   for (const name of query.keys()) {
     if (!known.includes(name)) {
@@ -56,10 +56,9 @@ const offset: ReadParameter<number> = {
   },
 }
 
-/** The page that a list shows. */
 export const paging = { limit, offset } as const
 
-/** When the rows were made. */
+/** When the rows were created. */
 export const createdBetween = {
   createdAfter: time('Created later than this, exclusive.'),
   createdBefore: time('Created earlier than this, exclusive.'),
@@ -77,7 +76,7 @@ export function word(words: readonly string[], description: string): ReadParamet
   }
 }
 
-/** An id, whoever's or nobody's; `initial` where it is not given. */
+/** An id, of an object that may not exist; default: `initial`. */
 export function anId<Initial extends string | null>(
   description: string,
   initial: Initial,
@@ -106,12 +105,12 @@ export function time(description: string): ReadParameter<string | null> {
   }
 }
 
-/** What a query is read as by parameters that say so; of others nothing. */
+/** The types of the values of parameters that have a reader. */
 export type Values<Query> = {
   readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
 }
 
-/** The values of a query that takes these parameters and no other, or the first thing that is wrong with it. */
+/** The values of a query that takes these parameters alone, or the first error in it. */
 export function readQuery<Query extends Readonly<Record<string, ReadParameter<unknown>>>>(
   query: URLSearchParams,
   parameters: Query,

@@ -1,6 +1,6 @@
-/** Which of several forms of an answer a request likes best (RFC 9110, section 12.5): by Accept, or by Accept-Encoding. */
+/** Which of several forms of a response a request prefers (RFC 9110, section 12.5), by Accept or Accept-Encoding. */
 
-/** The best liked of what is offered, in doubt the first; null where none is accepted, or nothing is said. */
+/** The preferred one of those offered, the first of equals; null when none is accepted, or the header is absent. */
 export function preferred<Name extends string>(
   accepted: string | undefined,
   offered: readonly Name[],
@@ -19,7 +19,7 @@ export function preferred<Name extends string>(
   return best
 }
 
-/** `gzip;q=0.5` is half as welcome as what has no weight; what is malformed is not welcome at all. */
+/** The weight of `gzip;q=0.5`; default: 1. A malformed one is 0. */
 function weighed(range: string): [name: string, weight: number] {
   const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
   const weight = parameters.find((parameter) => parameter.startsWith('q='))

@@ -1,7 +1,7 @@
 /**
- * Where clients reach the service, as `https://desk.example`: DESKWIRE_PUBLIC_URL; without it what a trusted proxy says in `X-Forwarded-Proto` and
- * `X-Forwarded-Host`, and else the connection. A client can put anything into these headers, and some proxies pass it on: what is not one scheme
- * or one host is ignored.
+ * The origin of the service, as `https://desk.example`: DESKWIRE_PUBLIC_URL; else what a trusted proxy sends in
+ * `X-Forwarded-Proto` and `X-Forwarded-Host`; else the connection. A client can put anything into these headers, and some
+ * proxies pass it on: values that are not one scheme or one host are ignored.
  */
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -11,9 +11,9 @@ import { bareAddress } from './authenticate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the client used to reach the service. Fastify's own `protocol` and `host` take any text of a proxy. */
+    /** The scheme that the client used. Fastify's own `protocol` and `host` take any text of a proxy. */
     readonly scheme: 'http' | 'https'
-    /** What absolute URLs in an answer begin with: no path, no slash at the end. */
+    /** What absolute URLs in a response begin with: no path, no slash at the end. */
     readonly origin: string
   }
 }
@@ -21,11 +21,11 @@ declare module 'fastify' {
 interface OriginOptions {
   /** As `parseOrigin` returns it. */
   readonly publicUrl?: string | null
-  /** Whether the peer at this address is believed. */
+  /** Whether the peer at this address is a trusted proxy. */
   readonly believes: (peer: string | undefined) => boolean
 }
 
-/** Gives each request its `scheme` and `origin`. Returns what the scheme is made by, for requests that no route can have. */
+/** Sets `scheme` and `origin` of each request. Returns the function for the scheme, for requests that cannot be routed. */
 export function readOrigins(
   server: FastifyInstance,
   { publicUrl = null, believes }: OriginOptions,
@@ -49,7 +49,7 @@ export function readOrigins(
   server.decorateRequest('origin', {
     getter() {
       if (publicUrl !== null) return publicUrl
-      // Of HTTP/1.0, Host may be missing.
+      // HTTP/1.0 needs no Host.
       const { host } = this.headers
       const named = forwarded(this, 'x-forwarded-host', isHost) ?? (host || localHost(this))
       return new URL(`${schemeOf(this)}://${named}`).origin
@@ -58,12 +58,12 @@ export function readOrigins(
   return schemeOf
 }
 
-/** The same for the thread that a request is offloaded to, which believes them. */
+/** The same for the offload thread, which trusts them. */
 export function forwardedHeaders({ scheme, origin }: FastifyRequest): Record<string, string> {
   return { 'x-forwarded-proto': scheme, 'x-forwarded-host': new URL(origin).host }
 }
 
-/** Why a request with this Host is refused (RFC 9112, 3.2); null where it is one, or none. */
+/** The refusal of a malformed Host (RFC 9112, 3.2); null when it is valid or absent. */
 export function refuseHost({ headers: { host } }: FastifyRequest): Problem | null {
   if (host === undefined || host === '' || isHost(host)) return null
   return problem(

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Has the server take bodies of JSON and of no other type. */
+/** Makes the server accept JSON bodies, and no others. */
 export function acceptJson(server: FastifyInstance, offloads: boolean): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
@@ -36,8 +36,8 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
   function parse(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
     request.rawBody = bytes
     request.offloaded = bytes.length > 0 && offloads && isToBeOffloaded(request, bytes)
-    // Some clients name the type of a body that they do not send: a route that needs one will say so. Some routes read theirs
-    // by themselves, piece by piece.
+    // Some clients send a Content-Type without a body: a route that needs one refuses it. Some routes read their body
+    // themselves, piece by piece.
     if (bytes.length === 0 || request.offloaded || request.routeOptions.config.readsBody) {
       done(null, undefined)
       return

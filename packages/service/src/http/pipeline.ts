@@ -32,18 +32,18 @@ import { discardBody } from './read-body.ts'
 import { traceRequests } from './trace-requests.ts'
 import { refuseUnknown } from './unknown-address.ts'
 
-/** What the steps work with. A step whose part is missing is left out. */
+/** What the steps use. A step whose part is missing is left out. */
 export interface PipelineParts {
   /** Origins whose pages may call from a browser. */
   readonly origins: ReadonlySet<string>
   readonly telemetry: Telemetry | null
-  /** Requests come from this process, which has begun their traces. */
+  /** Requests come from this process, which began their traces. */
   readonly inside: boolean
   /** Counts requests without a valid key, by network. */
   readonly unauthenticated: RateLimiter | undefined
   /** The permits and the memory of requests. */
   readonly admission: RequestAdmission | undefined
-  /** Answers requests whose bodies take long to read. */
+  /** Handles large requests. */
   readonly offload: Offload | undefined
   /** Metrics of responses and of failures. */
   readonly metrics:
@@ -52,7 +52,7 @@ export interface PipelineParts {
   readonly logsResponses: boolean
 }
 
-/** What steps leave on a request. */
+/** Properties that steps set. */
 const properties = {
   span: null,
   caller: null,
@@ -86,7 +86,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       unauthenticated && limitUnauthenticated(unauthenticated),
       crossOrigin && answerPreflight(origins),
       refuseUnknown(server),
-      // Last, a route that needs a key finds its caller (`admit` in authenticate.ts).
+      // Last, a route that needs a key finds its caller (`requireKey` in authenticate.ts).
     ),
     // The request waits for its permit and its memory with the body unread, so TCP holds the sender back.
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
@@ -106,7 +106,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
   }
 }
 
-/** Adds the steps to the server. To be called once, before any route is registered. */
+/** Adds the steps to the server. Call it once, before any route is registered. */
 export function addPipeline(server: FastifyInstance, parts: PipelineParts): void {
   for (const [name, value] of Object.entries(properties)) server.decorateRequest(name, value)
   server.decorateRequest('disconnected')
@@ -124,7 +124,10 @@ function present<Step>(...steps: readonly (Step | false | undefined)[]): readonl
   return steps.filter((step): step is Step => step !== false && step !== undefined)
 }
 
-/** What every response has. The route decides, in whatever way its address was written: escaped, or with a host before it. */
+/**
+ * Sets the headers of every response. They depend on the route, as an address can be written in several ways: escaped, or
+ * with a host before it.
+ */
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   setHeaders(request, reply, request.scheme, request.routeOptions.url)
   done()
@@ -142,7 +145,7 @@ export function setHeaders(
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
-/** Whether an address is one of the API, also where it leads nowhere. */
+/** Whether an address is below /v1, also one that does not exist. */
 function isPrivate(url: string): boolean {
   return /^\/v1(?:[/?#]|$)/.test(url)
 }
@@ -170,7 +173,7 @@ function refuseHeaders(request: FastifyRequest, reply: FastifyReply, done: () =>
   else sendProblem(reply, refused)
 }
 
-/** Limits requests that need no key, or carry nothing that could be one. A wrong key is counted when it is looked up. */
+/** Limits requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */
 function limitUnauthenticated(limiter: RateLimiter): onRequestHookHandler {
   return (request, reply, done) => {
     const { route } = request.routeOptions.config
@@ -194,7 +197,9 @@ function answerPreflight(origins: ReadonlySet<string>): onRequestHookHandler {
   }
 }
 
-/** Reads and drops the body of a request that was answered before: the key, a limit, a size or an address refused it. */
+/**
+ * Reads and drops the body of a request that was refused before it was read: for its key, a limit, its size or its address.
+ */
 const discardUnread: onSendHookHandler = (request, _reply, payload, done) => {
   discardUnreadBody(request)
   done(null, payload)
@@ -222,7 +227,7 @@ function closeAtShutdown(server: FastifyInstance): onSendHookHandler {
   }
 }
 
-/** Keeps the memory of a response until the client has taken it, or refuses it. */
+/** Reserves the memory of a response until the client has read it, or refuses the response. */
 function holdResponse(admission: RequestAdmission): onSendHookHandler {
   return (request, reply, payload, done) => {
     const refused = admission.respond(request, reply, payload)

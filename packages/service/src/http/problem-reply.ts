@@ -1,6 +1,6 @@
 /**
- * Refusals as the wire has them: `application/problem+json` (RFC 9457; specification 12.1). What cannot be read as HTTP never
- * reaches a route; it is answered with a problem all the same, and the end.
+ * Refusals on the wire: `application/problem+json` (RFC 9457; specification 12.1). A request that is not valid HTTP never
+ * reaches a route; it gets a problem too, and its connection is closed.
  */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type Problem, problem, problemBody } from '../kernel/errors.ts'
 
-/** Answers with the problem. */
+/** Sends the problem as the response. */
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
   const { status } = errorCatalogue[refusal.code]
   const { code, logged } = refusal
@@ -18,7 +18,7 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
     log.info({ organizationId: caller?.organizationId, code, ...logged }, 'a request was refused')
   }
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="deskwire"')
-  // A limit that knows better has said so.
+  // A limiter sets it itself.
   if (status === 503 || (status === 429 && !reply.hasHeader('retry-after'))) reply.header('retry-after', '1')
   return reply
     .code(status)
@@ -27,18 +27,18 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
 }
 
 /**
- * What every answer below /v1 says to whatever stands between it and its caller (specification 1.2): no shared cache keeps
- * it, others ask again before they use it, and nobody takes it for another type than it says.
+ * Headers of every response below /v1 (specification 1.2): no shared cache stores it, other caches revalidate it, and its
+ * type is not guessed.
  */
 export const privateHeaders = {
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Of the request line and all headers, in bytes. */
+/** The limit of the request line and all headers, in bytes. */
 export const headerLimit = 16 * 1024
 
-/** The refusal of what Node's parser could not read, by its code. */
+/** The refusal of a request that Node's parser could not read, by the code of its error. */
 export function brokenRequest(code: string | undefined): Problem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -53,7 +53,7 @@ export function brokenRequest(code: string | undefined): Problem {
   }
 }
 
-/** Answers on a connection whose request broke, and ends it. */
+/** Sends the problem of a broken request, and ends its connection. */
 export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -68,7 +68,7 @@ export function answerBroken(error: Error & { code?: string }, socket: Socket): 
     'content-type: application/problem+json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${id}`,
-    // What it was for is not known.
+    // The address is unknown, so it may be one below /v1.
     ...Object.entries(privateHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]

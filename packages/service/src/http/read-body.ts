@@ -2,21 +2,21 @@
 import type { Readable } from 'node:stream'
 import { freeBytes } from '../kernel/free-bytes.ts'
 
-/** Where a body is longer than it may be. */
+/** The code of a body that is longer than it may be. */
 export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
-/** Where a client has gone before all of its body came: nobody is there to be answered. */
+/** The code of a body whose client disconnected before all of it came. */
 export const bodyCut = 'BODY_CUT'
 
-/** How much of a body that is too long is read all the same, and forgotten, before its connection is closed. */
+/** How much of a body that is too long is read and dropped before its connection is closed. */
 const discardedUpTo = 64 * 2 ** 20
 
-/** What is set aside first for a body that does not say how long it is. */
+/** The first buffer for a body without a length. */
 const firstPiece = 64 * 1024
 
 /**
- * Calls back with the bytes, at most `limit`; what is left of more than that is for `discardBody`. A body that comes in one piece is that
- * piece. For others a place is made, once: from what the header says, or, where a body that says nothing turns out to be no small one, for as
- * much as it may have. Pieces are freed as they are read, and so is what was read of a body that fails.
+ * Calls back with the bytes, at most `limit`; the rest of a longer body is left to `discardBody`. A body that comes in one
+ * piece is that piece. Others get one buffer: of the length in the header, or, without that and once they are larger than a
+ * piece, of the limit. Pieces are freed as they are read, and so is the buffer of a body that fails.
  */
 export function readBody(
   payload: Readable,
@@ -63,14 +63,14 @@ export function readBody(
   }
 }
 
-/** Its first bytes, and the memory of no more than those. */
+/** Its first bytes, without the memory of the rest. */
 function cutTo(length: number, buffer: Buffer): Buffer {
   return buffer.length === length ? buffer : Buffer.from((buffer.buffer as ArrayBuffer).transfer(length))
 }
 
 /**
- * Reads and drops what is left of a body that is answered before all of it came. A connection that is closed while bytes come is reset, and
- * its client need not see the response: a proxy makes a 502 of it.
+ * Reads and drops the rest of a body after its response. A connection that is closed while bytes come is reset, and its
+ * client may miss the response: a proxy makes a 502 of it.
  */
 export function discardBody(payload: Readable): void {
   let left = discardedUpTo

@@ -1,10 +1,10 @@
-/** What a request asks for, and what is not the JSON of one value: lists, and replies that a route sends itself. */
+/** Parts of requests and responses: the path and the query, lists, and responses that a route sends itself. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { done } from '../kernel/outcome.ts'
 import type { Page } from './list-parameters.ts'
 
-/** The path as it was sent, without the query: that can hold addresses and names. */
+/** The path as it was sent, without the query, which can have personal data. */
 export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.split('?', 1)[0] as string
 }
@@ -15,9 +15,8 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
 }
 
 /**
- * Records, joined by commas, in the envelope of a list (specification 6.1), as one piece of UTF-8. As a string it
- * would be put together twice: to be measured, and again behind the head of the answer (measured: a tenth of the processor
- * time of a page of 45 KB).
+ * Records, joined by commas, in the envelope of a list (specification 6.1), as one buffer of UTF-8. A string would be
+ * encoded twice, to be measured and to be sent: a tenth of the processor time of a page of 45 KB.
  */
 export function listBody(records: string, pagination: Readonly<Record<string, unknown>>): Buffer {
   const parts = ['{"data":[', records, `],"pagination":${JSON.stringify(pagination)}}`]
@@ -27,7 +26,7 @@ export function listBody(records: string, pagination: Readonly<Record<string, un
   return bytes
 }
 
-/** A page of rows that were counted: `recordOf` says how each is shown. */
+/** A page of rows; `recordOf` makes the record of a row. */
 export function pageBody<Row>(
   { rows, total }: { readonly rows: readonly Row[]; readonly total: number },
   { limit, offset }: Page,
@@ -37,14 +36,17 @@ export function pageBody<Row>(
   return listBody(records, { total, limit, offset, hasMore: offset + rows.length < total })
 }
 
-/** A route has sent its answer by itself, or is sending it. (A reply is no value: it is awaited as what it has sent.) */
+/**
+ * A route has sent its response itself, or is sending it. (It cannot return the reply: a promise of a reply resolves when
+ * that is sent.)
+ */
 export interface Sent {
   readonly outcome: 'sent'
 }
 
 export const sent: Sent = { outcome: 'sent' }
 
-/** The answer to a HEAD whose body is never made: its length is not said, as nobody knows it. Null for any other request. */
+/** The response to a HEAD of a body that is not made, so without its length. Null for any other method. */
 export function headersOnly({
   method,
 }: FastifyRequest): { readonly outcome: 'done'; readonly value: Readable } | null {

@@ -1,16 +1,16 @@
-/** How large the responses of a route to an organization are, as the last ones were: what a GET reserves before it is answered. */
+/** Remembers how large the last responses of a route to an organization were: a GET reserves that before it is handled. */
 import { LruMap } from '../kernel/lru-map.ts'
 
 const mebibyte = 1024 * 1024
 
 /**
- * What is reserved where nothing is known: so few responses are made at once until one shows how large they are. With 1 MiB, forty first pages
- * of 6 MB were made together.
+ * Bytes to reserve for an unknown response: few are made at once until one shows how large they are. With 1 MiB, forty
+ * first pages of 6 MB were made together.
  */
 const unknown = 8 * mebibyte
-/** Routes of organizations that are remembered. */
+/** Routes of organizations that are remembered at most. */
 const remembered = 10_000
-/** By which part of the difference an expectation falls with each smaller response. */
+/** An expectation falls by this part of the difference with each smaller response. */
 const fallsBy = 1 / 4
 
 export class ResponseSizes {
@@ -21,12 +21,12 @@ export class ResponseSizes {
     return this.#bytes.get(`${organizationId} ${route}`) ?? unknown
   }
 
-  /** Bytes that a response is known to have about; 0 where nothing is known. */
+  /** Bytes that a response is expected to have; 0 for an unknown one. */
   known(organizationId: string, route: string): number {
     return this.#bytes.get(`${organizationId} ${route}`) ?? 0
   }
 
-  /** Follows growth at once, and shrinking slowly. */
+  /** Grows at once, and shrinks slowly. */
   note(organizationId: string, route: string, bytes: number): void {
     const name = `${organizationId} ${route}`
     const before = this.#bytes.get(name)

@@ -15,7 +15,7 @@ import { freeBytes } from '../kernel/free-bytes.ts'
 import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
-import { admit, callerOf, lookAgain } from './authenticate.ts'
+import { callerOf, recheckCaller, requireKey } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
 import { unstorableText } from './json-body.ts'
@@ -135,7 +135,7 @@ interface ShardRoutes {
 export interface ShardRouter {
   /** The index of the shard that has the token; null for an unknown token. */
   shardOf(token: string): Promise<number | null>
-  /** The caller to handle the request for after this error, with its shard as it is now; null when the error stands. May wait. */
+  /** The caller to handle the request for after this error, with its shard as it is now; null when there is none. May wait. */
   follow(caller: Caller, error: unknown, tried: number): Promise<Caller | null>
 }
 
@@ -217,7 +217,7 @@ type PreParsed = (error: null, payload: RequestPayload) => void
 function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and no keys can be checked here`)
-  return admit(access.admission, needed)
+  return requireKey(access.admission, needed)
 }
 
 function handlerOf<Services>(
@@ -411,7 +411,7 @@ class RouteCall implements Call {
     const { caller } = this.request
     const asked = this.reply.elapsedTime
     if (this.#admission === null || caller === null || asked - this.#checkedAt < goodFor) return null
-    const found = await lookAgain(this.#admission, this.request, this.#route.access)
+    const found = await recheckCaller(this.#admission, this.request, this.#route.access)
     if (!found.ok) return found.error
     if (found.value.shard !== caller.shard) throw new OrganizationNotServed('moved')
     this.request.caller = found.value

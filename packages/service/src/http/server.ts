@@ -13,14 +13,14 @@ import { answerBroken, headerLimit, sendProblem } from './problem-reply.ts'
 import { maxParamLength } from './unknown-address.ts'
 
 const mebibyte = 1024 * 1024
-/** How long a request may take to arrive as a whole, in milliseconds: nobody holds a connection by sending slowly. */
+/** How long a request may take to arrive as a whole, in milliseconds, so that slow senders hold no connections. */
 const arrivesWithin = 60_000
 
 /** What a server has beyond routes. Everything is optional. */
 interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
-  /** Where clients reach the service, as `https://desk.example`. Default: what their requests say. */
+  /** The origin of the service, as `https://desk.example`. Default: that of each request. */
   readonly publicUrl?: string | null
-  /** Whether a proxy at this address is believed about where a request came from and went to. Default: none is. */
+  /** Whether a proxy at this address is trusted about the origin and the client of a request. Default: none is. */
   readonly isTrustedProxy?: (ip: string) => boolean
   /** Origins whose pages may call from a browser. Default: none. */
   readonly corsOrigins?: readonly string[]
@@ -43,23 +43,23 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
     ...(trusts === null ? {} : { trustProxy: trusts }),
-    // Bodies are held against declarations of our own: the compilers that Fastify would load are 120 modules, and 4 MB.
+    // Bodies are validated by declarations of our own: the compilers that Fastify would load are 120 modules, and 4 MB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    // A shutdown ends what is kept alive and idle at once, and lets what is under way finish.
+    // A shutdown closes idle connections at once, and lets requests under way finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // Routes read the query as it was sent, repeats included (`searchParameters`).
     routerOptions: { maxParamLength, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => {
-      // No step of the pipeline runs for an address that cannot be routed.
+      // The steps of the pipeline do not run for an address that cannot be routed.
       setHeaders(request, reply, schemeOf(request))
       discardUnreadBody(request)
       if (answersPreflight(origins, request, reply)) return reply
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })
-  // Fastify fails on a method that it has not heard of; so that each can be refused, it hears of all.
+  // Fastify fails on an unknown method. All are registered, so that each can be refused.
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorate('allowedAt', () => null)
   const schemeOf = readOrigins(server, {
@@ -88,7 +88,7 @@ const badAddress = problem(
 )
 const longAddress = problem('not_found', 'No address here is that long. Check the id.')
 
-/** Echoed when it is up to 200 visible ASCII characters, otherwise made. */
+/** Echoed when it is up to 200 visible ASCII characters, else generated. */
 function requestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
 }

@@ -1,19 +1,19 @@
-/** What telemetry is told of requests: a span for each that needs a key, and figures of all (decision 54). */
+/** Telemetry of requests: a span for each that needs a key, and metrics of all (decision 54). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Attributes, Span, Telemetry } from '../kernel/telemetry.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What is done for it is a part of this; null where telemetry is off, and of what is not traced. */
+    /** The parent of the spans of its work; null where telemetry is off, and for a request that is not traced. */
     span: Span | null
   }
 }
 
-/** Those of the conventions, in seconds. */
+/** Buckets of the semantic conventions, in seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Methods by their names; any other, which anybody can make up, is one. */
+/** Known methods by their names; all others together, as anybody can make up one. */
 const known = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /**
@@ -33,7 +33,7 @@ export function traceRequests({ tracer, ...telemetry }: Telemetry, inside = fals
     const span = isTraced(request) ? beginSpan(request, begun.method) : null
     request.span = span
     reply.raw.once('close', () => {
-      // Nobody waits for an answer any more that was not sent by now.
+      // The client has gone when the response was not sent by now.
       const status = reply.raw.headersSent ? reply.raw.statusCode : null
       const error = status === null ? 'client_gone' : status >= 500 ? String(status) : null
       ended?.({ ...routeOf(request), ...(status !== null && { 'http.response.status_code': status }) }, error)
@@ -67,7 +67,7 @@ export function traceRequests({ tracer, ...telemetry }: Telemetry, inside = fals
   }
 }
 
-/** Probes, scrapes and pages would be most of what there is to see. */
+/** Probes, scrapes and pages would be most of the spans. */
 function isTraced({ routeOptions }: FastifyRequest): boolean {
   const { route } = routeOptions.config
   return route !== undefined && route.access !== 'public'
@@ -81,7 +81,7 @@ function routeOf({ routeOptions }: FastifyRequest): Attributes {
   return routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }
 }
 
-/** Counts a request that begins, and answers what is to be called at its end. */
+/** Counts a request, and returns the function to call at its end. */
 function countRequests({ meter }: Pick<Telemetry, 'meter'>) {
   const duration = meter.histogram('http.server.request.duration', {
     unit: 's',

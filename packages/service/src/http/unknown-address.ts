@@ -8,7 +8,7 @@ import { adviceOn, withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods of an address, for `Allow`; null where there is nothing, or before `refuseOtherMethods`. */
+    /** The methods of an address, for `Allow`; null for an unknown address, or before `refuseOtherMethods`. */
     allowedAt: (url: string) => string | null
   }
 }
@@ -16,7 +16,7 @@ declare module 'fastify' {
 /** Bytes of a path parameter: no id is longer. */
 export const maxParamLength = 200
 
-/** Step `onRequest`: refuses an address that no route has, and a method that its routes do not have, before the body is read. */
+/** Step `onRequest`: refuses unknown addresses, and other methods of known ones, before the body is read. */
 export function refuseUnknown(server: FastifyInstance): onRequestHookHandler {
   return (request, reply, done) => {
     if (!request.is404) return done()
@@ -29,10 +29,10 @@ export function refuseUnknown(server: FastifyInstance): onRequestHookHandler {
 }
 
 /**
- * Answers every other method of these paths with 405 and Allow. To be called once, after all routes.
+ * Refuses every other method of these paths with 405 and Allow. Call it once, after all routes.
  *
- * Methods that some route has are refused by a route each, so that `/tickets/batch` is never taken for a ticket. The other thirty are found
- * to be nowhere, and the address is looked up then: routes for them all took 0.1 s of each start.
+ * The methods of some route get a route of their own for that, so that `/tickets/batch` is never taken for a ticket. The
+ * other thirty lead to no route, and the address is looked up then: routes for all of them took 0.1 s of each start.
  */
 export function refuseOtherMethods(
   server: FastifyInstance,
@@ -48,7 +48,6 @@ export function refuseOtherMethods(
     server.route({
       method: others,
       url,
-      // Before the body is read: nothing of it matters.
       onRequest: (request, reply) => refuseMethod(request, allow, reply),
       handler: (request, reply) => refuseMethod(request, allow, reply),
     })

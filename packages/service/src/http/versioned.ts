@@ -1,4 +1,4 @@
-/** Content that many clients ask for: sent in the coding that the client likes best, and not again while it is the same. */
+/** Content that many clients request: compressed as the client prefers, and not sent again while it is the same. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
@@ -18,7 +18,7 @@ export async function versioned(content: Buffer, mediaType: string): Promise<Ver
   return { mediaType, version, forms: await compressOnce(content) }
 }
 
-/** What the first call makes, for all calls; what failed is tried again by the next. */
+/** The value of the first call, for all calls; a failure is tried again by the next. */
 export function first<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null
   return () => {
@@ -31,7 +31,7 @@ export function first<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * May be kept, but is asked for again each time: the next release has other content at the same addresses. A tag names the
+ * May be cached, but is revalidated each time: the next release has other content at the same addresses. The tag names the
  * bytes that are sent, so each coding has its own.
  */
 export function sendVersioned(request: FastifyRequest, reply: FastifyReply, content: Versioned): Sent {
@@ -46,7 +46,7 @@ export function sendVersioned(request: FastifyRequest, reply: FastifyReply, cont
   return sent
 }
 
-/** What has an address that changes with its content: it can be kept for good. */
+/** Content whose address changes with it: it can be cached for good. */
 export function sendUnchanging(
   request: FastifyRequest,
   reply: FastifyReply,

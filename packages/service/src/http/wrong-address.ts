@@ -1,8 +1,8 @@
-/** What a path that leads nowhere may have been meant to be. */
+/** Suggests what an unknown path may have been meant to be. */
 import type { FastifyRequest } from 'fastify'
 import { pathOf } from './replies.ts'
 
-/** A sentence for the end of an error. `exists` says whether something is at a path. */
+/** A sentence for the end of an error. `exists` says whether a path is known. */
 export function adviceOn(path: string, exists: (path: string) => boolean): string {
   const found = path.includes('//')
     ? undefined
@@ -24,7 +24,7 @@ function* alternatives(path: string): Generator<string> {
   }
 }
 
-/** A slash at the end makes of the address of a list that of an object without an id; empty where there is no such list. */
+/** A slash at the end of a list's address makes it that of an object without an id; empty where there is no such list. */
 export function withoutSlash(request: FastifyRequest): string {
   const path = pathOf(request)
   const list = path.endsWith('/') ? path.slice(0, -1) : ''

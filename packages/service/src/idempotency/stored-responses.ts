@@ -38,6 +38,7 @@ export interface KeyedResponse extends ResponseToStore {
   }
 }
 
+/** The record under which the response to this request is stored. */
 export function responseTo({ apiKeyId, requestHash, ...request }: KeyedRequest): KeyedResponse {
   const { method, path, key } = request
   return {

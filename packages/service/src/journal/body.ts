@@ -1,13 +1,13 @@
 /**
- * How the bytes of a body are laid out: nothing else knows what stands where. A body is written in two parts, by whoever
- * decides what an object shows and by the commit function, which alone knows the stamp:
+ * The layout of the bytes of a body, which no other file knows. A body is written in two parts: by the decision on the object, and by the
+ * commit function, which alone has the stamp:
  *
  *     {"id":…,"object":…,…,                           the head: from the object's state; ends in a comma
  *     "number":7,                                     of a new row that is numbered: by the commit function
  *     "updatedAt":"2026-01-31T09:30:00.000Z"}         the tail: by the commit function, always of one length
  *
- * What the commit function may rewrite without looking at the rest stands last in the head: the number, or a reference
- * that a removal elsewhere takes away. A removed row has its removal record as its body.
+ * The last member of the head is what the commit function may write without reading the rest: the number, or a reference that the removal of
+ * another object sets to null. A removed row has its removal record as its body.
  */
 import { createHash, hash } from 'node:crypto'
 import type { StreamReference } from './stream-table.ts'
@@ -17,12 +17,12 @@ const idLength = '00000000-0000-0000-0000-000000000000'.length
 /** Digits of the largest bigint. */
 const longestNumber = 19
 
-/** The head of a body that begins with these members. */
+/** The head of a body with these members. */
 export function bodyHead(members: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(members).slice(0, -1)},`
 }
 
-/** Whether a stored body has this head: its object shows what it showed, then, but for the stamp. */
+/** Whether a stored body has this head: the object shows the same, apart from the stamp. */
 export function hasHead(body: string, head: string): boolean {
   return body.startsWith(head)
 }
@@ -32,7 +32,10 @@ export function storedBytes(body: string): number {
   return Buffer.byteLength(body)
 }
 
-/** The most bytes that a new row's body can have: what its head and its tail have, and the longest number under this name. */
+/**
+ * The most bytes that the body of a new row can have: those of its head and its tail, and the longest number under this
+ * name.
+ */
 export function mostNewBytes(head: string, numberedField: string | null): number {
   const number = numberedField === null ? 0 : Buffer.byteLength(`"${numberedField}":,`) + longestNumber
   return Buffer.byteLength(head) + `"updatedAt":""}`.length + stampLength + number
@@ -44,15 +47,15 @@ export function versionOf(body: string): string {
 }
 
 /**
- * Where a field stands among its kind's, lower first: what the commit function may rewrite last. (Fields of references
- * that remove their row stood late before they had to: bodies that are stored keep their order.)
+ * The order of fields in a body, lower first: what the commit function may rewrite is last. (Fields of references that
+ * remove their row were late before that was needed, and stored bodies keep their order.)
  */
 export function placeInBody(field: PlacedField): number {
   if (isRewritten(field)) return 2
   return field.reference?.onRemove === 'remove' ? 1 : 0
 }
 
-/** Whether the commit function writes the field: a kind has one of them at most, as one place is before the tail. */
+/** Whether the commit function writes the field. A kind has one such field at most, as one can be before the tail. */
 export function isRewritten({ sequence, reference }: PlacedField): boolean {
   return sequence || reference?.onRemove === 'detach'
 }
@@ -62,7 +65,10 @@ interface PlacedField {
   readonly reference: Pick<StreamReference, 'onRemove'> | null
 }
 
-/** The body that the commit function makes of a head: `newBody` in SQL, and an updated row's, which has its number in its head. */
+/**
+ * The body that the commit function makes of a head: as `newBody` in SQL; the head of an updated row has its number
+ * already.
+ */
 export function committedBody(
   head: string,
   numbered: { readonly field: string; readonly number: number } | null,
@@ -72,14 +78,14 @@ export function committedBody(
   return `${head}${number}"updatedAt":"${stamp}"}`
 }
 
-/** What `removalRecord` is in SQL. */
+/** The same as `removalRecord` in SQL. */
 export function removedBody(kind: string, id: string, stamp: string): string {
   return `{"object":"removed","id":"${id}","resource":"${kind}","removedAt":"${stamp}"}`
 }
 
-// The layout in SQL, for the commit function. `stamp` is an expression of the stamp as the wire writes it.
+// The layout in SQL, for the commit function. `stamp` is an expression of the stamp as it is on the wire.
 
-/** A `timestamptz(3)` as the wire writes it. */
+/** A `timestamptz(3)` as it is on the wire. */
 export function timestampText(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
@@ -89,7 +95,7 @@ export function tailText(stamp: string): string {
   return `'"updatedAt":"' || ${stamp} || '"}'`
 }
 
-/** A new row's body: its head, its number under the name of `field`, if it is numbered, and the tail. */
+/** The body of a new row: its head, its number under the name of `field` if it has one, and the tail. */
 export function newBody(
   head: string,
   numbered: { field: string; number: string } | null,
@@ -100,20 +106,20 @@ export function newBody(
 }
 
 /**
- * A stored body with another tail and null for the reference that stands before it. Nothing but the end is looked at, and not
- * the reference's name: a body of another version of its kind may have another.
+ * A stored body with another tail, and null for the reference before that. Only the end is read, without the name of the
+ * reference, which another version of the kind may have renamed.
  */
 export function detachedBody(body: string, tail: string): string {
   const ending = `"","updatedAt":""}`.length + idLength + stampLength
   return `left(${body}, -${ending}) || 'null,' || ${tail}`
 }
 
-/** Bytes that a body loses by that: an id with its quotes makes room for null. */
+/** Bytes that a body loses by that: an id with its quotes becomes null. */
 export const detachedBytes = idLength + '""'.length - 'null'.length
 
 /**
- * Of a stored body that stays as it was but for the reference before its tail, as those of events do: whether that is to
- * this object, whatever its name, and the body with null in its place. What stands in texts further ahead is not looked at.
+ * Of a stored body that changes by the reference before its tail alone, such as those of events: whether it refers to this
+ * object by any name, and the body with null instead. Texts further ahead are not read.
  */
 export function reference(body: string, id: string): { readonly holds: string; readonly removed: string } {
   const member = `('":"' || ${id} || '",')`
@@ -124,34 +130,31 @@ export function reference(body: string, id: string): { readonly holds: string; r
   }
 }
 
-/** The removal record of a row of this kind: all that is left to say of it. */
+/** The removal record of a row: all that is stored of it from then on. */
 export function removalRecord(kind: string, id: string, stamp: string): string {
   return `'{"object":"removed","id":"' || ${id} || '","resource":"${kind}","removedAt":"' || ${stamp} || '"}'`
 }
 
-/** 2^64, in decimal: digests are sums modulo it. */
+/** 2^64, in decimal: the modulus of digests. */
 export const digestModulus = '18446744073709551616'
 
 /**
- * A row's part in its kind's checkpoint: the first eight bytes of SHA-256(`<id>:<updatedAt>`), as a signed
- * decimal (specification 7.8). `digest_term` in the database says the same.
+ * A row's term in its kind's digest: the first eight bytes of SHA-256(`<id>:<updatedAt>`), as a signed decimal
+ * (specification 7.8). As `digest_term` in the database.
  */
 export function digestTerm(id: string, updatedAt: string): string {
   return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()
 }
 
 /**
- * A row's part in its kind's content digest: the first eight bytes of SHA-256 of its body, as a signed decimal
- * (specification 7.8). `content_term` in the database says the same.
+ * A row's term in its kind's content digest: the first eight bytes of SHA-256 of its body, as a signed decimal
+ * (specification 7.8). As `content_term` in the database.
  */
 export function contentTerm(body: string): string {
   return hash('sha256', body, 'buffer').readBigInt64BE(0).toString()
 }
 
-/**
- * What the digest is over, `<id>:<updatedAt>`, in SQL and from the bytes of an existing row's body: cut out of them, where
- * id and stamp would have to be written anew.
- */
+/** SQL: `<id>:<updatedAt>` from the bytes of the body of an existing row, where it need not be formatted anew. */
 export function versionBytes(bytes: string): string {
   const id = `substr(${bytes}, ${'{"id":"'.length + 1}, ${idLength})`
   const stamp = `substr(${bytes}, length(${bytes}) - ${stampLength + '"}'.length - 1}, ${stampLength})`
@@ -172,8 +175,8 @@ export function contentHash(body: string): string {
 }
 
 /**
- * In SQL, the sum modulo 2^64 of the terms of these hashes, 0 or more; of no rows, null. Adding up each of the eight bytes by
- * itself takes a third of the time that making a number of every hash does.
+ * SQL: the sum modulo 2^64 of the terms of these hashes, 0 or more; null without rows. Adding up each of the eight bytes
+ * takes a third of the time of making a number of every hash.
  */
 export function sumOfTerms(hash: string): string {
   const sums = Array.from(
@@ -183,7 +186,7 @@ export function sumOfTerms(hash: string): string {
   return `mod(${sums.join(' + ')}, ${digestModulus})`
 }
 
-/** A sum of terms modulo 2^64, given in decimal, as the wire shows it: 16 hex digits. */
+/** A sum of terms modulo 2^64, in decimal, as 16 hex digits for the wire. */
 export function formatDigest(sum: string): string {
   return BigInt.asUintN(64, BigInt(sum)).toString(16).padStart(16, '0')
 }

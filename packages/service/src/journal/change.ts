@@ -129,9 +129,9 @@ export function uniqueKeys(change: Change): string[] {
  * `kind_counters`.
  */
 export interface StorageLimits {
-  /** Existing rows of all kinds together; null for as many as it likes. */
+  /** Existing rows of all kinds together; null: no limit. */
   readonly rows: number | null
-  /** Bytes of their bodies together; null for as many as it likes. */
+  /** Bytes of their bodies together; null: no limit. */
   readonly bytes: number | null
 }
 

@@ -1,20 +1,19 @@
 /**
  * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses.
  *
- * Its text is made from the stream tables and stands here in the order in which it runs; docs/schema.sql shows it as the
- * database gets it. First deletes, then every check, then what is written: each a section a table, every statement
- * set-based over the changes of the call and of one table alone. It promises, under the organization's clock row, which
- * it takes first:
+ * Its text is made from the stream tables, here in the order in which it runs; docs/schema.sql shows it as it is in the database. First come deletes,
+ * then checks, then writes: each a section a table, and every statement is set-based over the changes of the call. It takes the organization's
+ * clock row first, and guarantees:
  *
  * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
  * - no time that is further ahead of the database's clock than the call allows becomes a stamp;
- * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
- *   says so; it takes the changes of its own unit with it, and never fails its neighbours;
- * - a removed row takes its dependents with it or detaches them, those created a moment ago included;
- * - a row is of the version of its kind that wrote it last, or of the later one that it was of before;
+ * - a change whose row has changed, whose unique value is taken or whose reference dangles is refused with the other changes of its unit, and
+ *   without effect on other units;
+ * - a removed row takes its dependents with it or detaches them, also those that were created a moment ago;
+ * - a row is of the version of its kind that wrote it last, or of a later one that it had before;
  * - an event exists exactly if its change committed.
  *
- * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
+ * Its argument is one JSON object (`commit-protocol.ts`). The layout of a body: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import {
@@ -36,8 +35,8 @@ import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /**
- * The commit function for these tables. Pure: the same tables give the same text and name.
- * @param deliverEvents SQL: what is made of the commit's events for those who are sent them (`delivery/new-deliveries.ts`).
+ * The commit function for these tables. Pure: the same tables give the same text and name. @param deliverEvents SQL that
+ * creates the deliveries of the commit's events (`delivery/new-deliveries.ts`).
  */
 export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
   return schemaFunction(
@@ -62,7 +61,7 @@ end;`,
 }
 
 /**
- * A change looks its rows up by key, each by itself, whatever the statistics say: a plan made while the tables were small, which
+ * A change finds its rows by their keys, whatever the statistics say: a plan made while the tables were small, which
  * connections keep, would otherwise read all rows of the organization for each change.
  */
 const byKeyOnly = {
@@ -72,9 +71,9 @@ const byKeyOnly = {
 }
 
 /**
- * The rows of `source`, with the organization next to each. `offset 0` hides from the planner that it is one organization, which it takes
- * for a handful of rows where it has no statistics. The condition always holds, and has it expect one row: then nothing costs less
- * than to look up its key.
+ * The rows of `source`, each with the organization. `offset 0` hides from the planner that it is one organization, which
+ * without statistics it expects to have a handful of rows. The condition always holds, and makes it expect one row, for
+ * which the key is the cheapest.
  */
 function keyed(source: string, columns: string): string {
   const names = columns.split(', ').map((column) => column.split(' ')[0])
@@ -83,10 +82,10 @@ function keyed(source: string, columns: string): string {
           from ${source} as k(${columns}) where k.${id} = any(array[k.${id}]) offset 0)`
 }
 
-/** That row `t` was not removed, in words that bring no index of existing rows into play: only the key is to find it. */
+/** That row `t` was not removed, written so that no index of existing rows is used instead of the key. */
 const exists = `coalesce(t.removed_at, 'infinity') = 'infinity'`
 
-/** The rows of `table` whose ids are in v_dependents, as d, each in the version that it has. */
+/** The rows of `table` whose ids are in v_dependents, as d, each in its current version. */
 function dependentsIn(table: StreamTable, columns: readonly string[]): string {
   return `${keyed('unnest(v_dependents)', 'id')} k
             cross join lateral (${rowByKey(table.name, ['organization_id', 'id', ...columns], 'k.organization_id', 'k.id')}) d`
@@ -198,7 +197,7 @@ ${consequences.join('')}    end if;
 `
 }
 
-/** What a removed row becomes: it keeps its place in the order and its removal record, and nothing else. */
+/** A removed row keeps its key, its place in the order and its removal record. */
 function removed(table: StreamTable): string {
   const own = table.columns.map((column) => `${column.name} = null, `).join('')
   return `${own}body = ${removalRecord(table.kind, 't.id', 'v_text')}, removed_at = v_stamp, updated_at = v_stamp`
@@ -219,7 +218,10 @@ function dependentsOfRemoved(
   }
 }
 
-/** Removes the rows that refer to those just removed, an event each. What reaches further than itself is alone in its call, and so is its trace. */
+/**
+ * Removes the rows that refer to those just removed, with an event each. A removal that reaches other rows is alone in its
+ * call, so its trace is theirs.
+ */
 function removeDependents(
   table: StreamTable,
   reference: StreamReference,
@@ -255,7 +257,10 @@ function removeDependents(
 `
 }
 
-/** Rows that stay lose their reference to those just removed, and move in the stream. What was kept of them loses it later. */
+/**
+ * Detaches the rows that refer to those just removed: they stay, without the reference, and move in the stream. Events and
+ * stored responses lose it later.
+ */
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
   const detached = detachedBody('t.body', 'v_tail')
@@ -287,7 +292,7 @@ function referringToRemoved(table: StreamTable, { column }: StreamReference): st
           order by f.${column.name} offset 0) t`
 }
 
-/** Removes what the rows with these ids are found by. */
+/** Removes the search documents of the rows with these ids. */
 function deleteSearchDocuments(table: StreamTable, ids: string): string {
   if (!table.searchable) return ''
   return `delete from ${table.name}_words w using ${keyed(`unnest(${ids})`, 'id')} d
@@ -295,9 +300,9 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
 }
 
 /**
- * Rows existing and removed, the digest (a sum modulo 2^64), the content digest and the bytes of those existing, and the last
- * number given, per organization and kind: what is in v_digest, v_content and v_bytes, and in `by`. A call counts rows that
- * come, or rows that go.
+ * Updates the counters of an organization and kind: rows existing and removed, the digest (a sum modulo 2^64), the content
+ * digest and the bytes of existing rows, and the last number. The changes are in v_digest, v_content and v_bytes, and in
+ * `by`. A call counts rows that come, or rows that go.
  */
 function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
   const { rows = '0', number = '0' } = by
@@ -315,7 +320,7 @@ function count({ kind }: StreamTable, by: { readonly rows?: string; readonly num
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** Ends a statement that adds events: what making deliveries needs to know of them. */
+/** Ends a statement that adds events: collects what creating deliveries needs of them. */
 const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
@@ -353,7 +358,7 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
   const changes = `p_changes->'${section}'`
   const statements = table.references.map(({ field, column, kind, condition }) => {
     const target = tables.find((other) => other.kind === kind)
-    // A kind that this installation does not have has no objects: every id of it is unknown.
+    // A kind that this installation lacks has no objects, so every id of it is unknown.
     const missing =
       target === undefined
         ? 'true'
@@ -367,7 +372,7 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
   return check(section, statements.join(''))
 }
 
-/** Rows that units were decided on and that are not as they were. */
+/** Refuses units that were decided on rows which have changed. */
 function expectedCheck(table: StreamTable): string {
   const section = sectionOf.expected(table.kind)
   return check(
@@ -380,7 +385,9 @@ function expectedCheck(table: StreamTable): string {
   )
 }
 
-/** Rows that refer to another row: whatever came, went or changed moved their number or their latest stamp. */
+/**
+ * Refuses units that were decided on the rows which refer to another, when their number or their latest stamp has changed.
+ */
 function referringCheck(table: StreamTable, column: string): string {
   const section = sectionOf.referring(table.kind, column)
   const rows = `from ${table.name} t where t.organization_id = p_organization_id and t.${column} = r.target
@@ -408,8 +415,8 @@ const refuse = `
     end if;`
 
 /**
- * What a change of an outdated row would run into is no reason to refuse it: its caller has to decide again, on the row
- * as it is. Left out of the refusals here, it ends as the conflict that it is.
+ * A change of an outdated row is a conflict and is not refused for another reason, as its caller has to decide again on the
+ * current row.
  */
 function refuseCurrent(table: StreamTable, changes: string): string {
   return `
@@ -421,7 +428,7 @@ function refuseCurrent(table: StreamTable, changes: string): string {
     end if;${refuse}`
 }
 
-/** Refuses the other members of units of which one was refused. */
+/** Refuses the other members of units with a refused one. */
 const membersOfRefused = `if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
@@ -493,7 +500,7 @@ function inserts(table: StreamTable): string {
 `
 }
 
-/** A body that a later version of its kind has made keeps that version: what it shows beside this one's has been kept too. */
+/** A body of a later version of its kind keeps that version, as it keeps the members that this version does not have. */
 function updates(table: StreamTable): string {
   const section = sectionOf.update(table.kind)
   const changes = `p_changes->'${section}'`
@@ -526,17 +533,16 @@ function ownColumns(table: StreamTable): string {
   return table.columns.map((column) => `, ${column.name} ${column.type}`).join('')
 }
 
-/** What a change says of the row that it expects: its version, and what it adds to the counters now. */
+/** Columns of the row that a change expects: its version, and its terms in the counters. */
 const existingColumns = 'id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int'
 
-/** What was written stands in two arrays side by side: ids, and bodies or removal records. */
+/** What was written is in two arrays: ids, and bodies or removal records. */
 const addDone = `v_done := v_done || v_rows;
       v_bodies := v_bodies || v_row_bodies;`
 
 /**
- * What rows are found by stands beside them and is written only when it changes: an index of words over the rows
- * themselves takes an entry for each word at every change of anything. Measured, that took 45 % of the changes a
- * second away.
+ * Search documents are stored next to their rows and written only when they change: an index of words over the rows would
+ * get an entry for each word with every change. That took 45 % of the changes a second.
  */
 function searchDocuments(table: StreamTable): string {
   if (!table.searchable) return ''

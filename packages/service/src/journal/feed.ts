@@ -1,10 +1,10 @@
 /**
- * The feed: the only reader of the ordered stream. One statement reads a page, its totals, its checkpoint, the
- * organization's clock and epoch, all from one snapshot; read in two, rows and removals that
- * commit in between are lost (specification 7.3).
+ * The feed: the only reader of the ordered stream. One statement reads a page, its total, its checkpoint, the
+ * organization's clock and epoch from one snapshot; between two statements, rows and removals that commit would be lost
+ * (specification 7.3).
  *
- * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything
- * before it: a reader who has seen up to a position has seen all there will ever be up to it.
+ * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything before it:
+ * a reader at a position has seen everything that will ever be before that.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Database } from '../db/fair-pool.ts'
@@ -26,7 +26,7 @@ import {
 } from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** Where a page starts: at a watermark that a client kept, or where an earlier page ended. */
+/** Where a page starts: at a watermark of the client, or where an earlier page ended. */
 export type PageStart =
   | { readonly from: 'watermark'; readonly updatedAfter: number; readonly organizationCreatedAt: number }
   | { readonly from: 'cursor'; readonly cursor: Cursor }
@@ -81,12 +81,12 @@ function checkpointFrom(count: number, digest: string, content: string): Checkpo
   }
 }
 
-/** Counts and digests of several kinds, by the kind's name. */
+/** By the name of the kind. */
 export type Checkpoints = Readonly<Record<string, Checkpoint>>
 
 /**
- * Reads the streams of several tables as one, or of some of them: `resource` is what the cursors of those belong to. However
- * many sets are read, the statements are the same.
+ * Reads the streams of several tables as one, or of some of them: `resource` is what their cursors belong to. All sets of
+ * tables share the statements.
  */
 export function createJoinedFeeds(
   database: Pick<Database, 'of'>,
@@ -109,18 +109,18 @@ export function createJoinedFeeds(
     })
 }
 
-/** Of a kind that never had a row; the digests are sums, in decimal. */
+/** The checkpoint of a kind that never had a row; digests are sums, in decimal. */
 const noRows: Checkpoint = { count: 0, digest: '0', contentDigest: '0' }
 
 interface FeedSource<C> {
   readonly resource: string
-  /** Those that are read of several. */
+  /** The kinds to read, of a stream of several. */
   readonly kinds?: readonly string[]
   /** Null while more follows the page. */
   readonly checkpoint: (row: PageRow) => C | null
 }
 
-/** The statements for pages of so many records: seven sets of them at most. */
+/** The statements for pages of up to `limit` records: one of seven sets. */
 function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
   const known = new Map<number, PageStatements>()
   return (limit) => {
@@ -169,7 +169,7 @@ function feedOf<C>(
             organizationId,
             epoch: row.epoch,
             position: next,
-            // Past the clock at which a first sync began, removals are ordinary records of the stream.
+            // After the clock at which the first sync began, removals are ordinary records of the stream.
             removalsAfter: began === null || next.at > began ? null : began,
           },
         }
@@ -179,8 +179,8 @@ function feedOf<C>(
 }
 
 /**
- * A watermark is exclusive. Earlier than the organization itself it marks a client's first sync, which holds
- * nothing yet, so that removals until now are not replayed to it.
+ * A watermark is exclusive. One before the organization's creation is that of a first sync: the client has nothing yet, so
+ * removals until now are not sent to it.
  */
 function starting(start: PageStart): { position: Position; removalsAfter: number | 'now' | null } {
   if (start.from === 'cursor') {
@@ -190,24 +190,24 @@ function starting(start: PageStart): { position: Position; removalsAfter: number
   return { position, removalsAfter: start.updatedAfter < start.organizationCreatedAt ? 'now' : null }
 }
 
-/** Where the removals of a first sync's page start, as two values of its statement. */
+/** Where the removals of a page of a first sync start, as two values of its statement. */
 function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at: string, id: string] {
   if (removalsAfter === 'now') return ['infinity', highestId]
   return removalsAfter < at ? [formatTimestamp(at), id] : [formatTimestamp(removalsAfter), highestId]
 }
 
-/** The last record delivered; on an empty page where it started, though never later than the clock. */
+/** The position of the last record; of an empty page where it started, though never later than the clock. */
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
   if (row.lastAt !== null && row.lastId !== null) return { at: row.lastAt, id: row.lastId }
   return from.at > clock ? { at: clock, id: highestId } : from
 }
 
-/** A feed, and the same for those who wait for notifications of it. */
+/** A feed, and one for waiting readers. */
 export interface Feeds<C> {
   readonly feed: Feed<C>
   /**
-   * One statement for all who ask for the same page at the same time: a thousand waiting readers whom one commit wakes
-   * are at the same place of the same stream. Telling who asks for the same costs more than it saves those who do not wait.
+   * One statement for all readers that request the same page at the same time, as a thousand waiting readers do that one
+   * commit wakes. For readers that do not wait, finding equal requests costs more than it saves.
    */
   readonly waitingFeed: Feed<C>
 }

@@ -5,12 +5,12 @@ import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-q
 import type { StreamTable } from './stream-table.ts'
 
 /**
- * What a page is for. A list has commas between its records, and as many of them as were asked for. Lines are a piece of something
- * longer, which ends earlier where it would be large: an object can have a quarter of a mebibyte.
+ * The form of a page. A list has commas between its records. Lines are a piece of a longer response, which ends earlier
+ * where it would be large: an object can have a quarter of a mebibyte.
  */
 export type PageForm = 'list' | 'lines'
 
-/** The statements that read a page: of the whole stream, of a first sync, and from a watermark that a client kept. */
+/** The statements that read a page: of the whole stream, of a first sync, and from a watermark of the client. */
 export interface PageStatements {
   readonly whole: PreparedStatement
   readonly first: PreparedStatement
@@ -26,13 +26,13 @@ export interface PageRow {
   readonly lastStamp: number
   /** The bodies, with commas or line breaks between them; empty when there are none. */
   readonly records: string
-  /** Where the last record stands; null when there are none. */
+  /** The position of the last record; null when there are none. */
   readonly lastAt: number | null
   readonly lastId: string | null
   readonly total: number
   /**
-   * When nothing follows the page: of one table the digest of its rows, of several, as JSON, count, digest and content
-   * digest of each that has ever had a row. Null while more follows.
+   * When the page is the last: the digest of the rows of one table; of several, as JSON, count, digest and content digest
+   * of each that ever had a row. Null while more follows.
    */
   readonly checkpointData: string | null
   /** The content digest of one table, where `checkpointData` has its digest. */
@@ -57,19 +57,19 @@ export function pageRowOf(columns: TextRow): PageRow {
   }
 }
 
-/** Whose stream: of one table, or of those of several that each call names. */
+/** The tables of a stream: one, or several, of which each call names some. */
 export type Source = StreamTable | readonly StreamTable[]
 
 function isOne(source: Source): source is StreamTable {
   return 'kind' in source
 }
 
-/** What a page is asked for with, in the order of the statements' parameters. */
+/** The values of a page's statement, in the order of its parameters. */
 interface PageValues {
   readonly organizationId: string
-  /** Behind this position, as text. */
+  /** After this position, as text. */
   readonly after: readonly [at: string, id: string]
-  /** Records that the page has at most; no more than the statements are made for. */
+  /** Records of the page at most; no more than the ceiling of the statement. */
   readonly limit: number
   /** In a first sync, where its removals start. */
   readonly removalsAfter?: readonly [at: string, id: string]
@@ -87,13 +87,10 @@ export function pageValues({ organizationId, after, limit, removalsAfter, kinds 
   ]
 }
 
-/**
- * How many records a page's statement reads at most, whatever smaller number it is asked for: so that a connection keeps a
- * few statements, and not one for every number that a client may name.
- */
+/** Ceilings of the statements, whatever smaller limit a client sends, so that a connection prepares few statements. */
 const ceilings = [10, 20, 50, 100, 200, 500, 1_000] as const
 
-/** The smallest number of records that statements are made for and that has so many. */
+/** The smallest ceiling for a limit. */
 export function ceilingOf(limit: number): number {
   const ceiling = ceilings.find((most) => limit <= most)
   if (ceiling === undefined) throw new Error(`no page has ${limit} records`)
@@ -101,11 +98,10 @@ export function ceilingOf(limit: number): number {
 }
 
 /**
- * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: a limit that is a
- * parameter is unknown to the planner, which then plans again for every page and takes as long for that as for the page
- * itself (measured: 0.6 ms a page, and 0.3 ms like this). Which tables are read is a parameter that is cast from text,
- * so that the planner makes nothing of its value: the plan is the same for every set of them, and those that are not
- * asked for are not entered. (Behind a subquery each, the page took a quarter longer.)
+ * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: with a limit as a
+ * parameter the planner plans again for every page, which takes as long as the page (0.6 ms instead of 0.3 ms). The kinds
+ * to read are a parameter that is cast from text, so that the plan does not depend on its value: it is the same for every
+ * set of kinds, and tables of other kinds are not read. (With a subquery for each table, the page took a quarter longer.)
  */
 export function pageStatements(source: Source, ceiling: number, form: PageForm = 'list'): PageStatements {
   const of = isOne(source) ? source.name : 'changes'
@@ -121,24 +117,24 @@ export function pageStatements(source: Source, ceiling: number, form: PageForm =
   }
 }
 
-/** A page by cursor pays nothing for this: its epoch says the same. A restore leaves one row an organization. */
+/** A page by cursor needs no such check, as the cursor has an epoch. A restore leaves one row an organization. */
 const lostSpan = `,
     exists (select 1 from restores r where r.organization_id = $1 and $2 > r.restored_to and $2 <= r.restored_at) as lost`
 
-/** PostgreSQL cuts names off at 63 bytes; two that begin alike would be one. */
+/** PostgreSQL cuts names at 63 bytes, so that two could become one. */
 function statementName(name: string): string {
   return name.length <= 63 ? name : `${name.slice(0, 54)}_${crc32(name).toString(16)}`
 }
 
-/** Rows and removals alike, in the one order. */
+/** Rows and removals in one order. */
 function wholeStream(source: Source, ceiling: number): readonly string[] {
   if (isOne(source)) return [arm(source, '', '($2, $3)', ceiling)]
   return source.map((table) => arm(table, ifAsked(table), '($2, $3)', ceiling))
 }
 
 /**
- * Existing rows, and removals since the first sync began, from the later of that and the position: each arm by an index of
- * its own, entered where its page starts.
+ * Existing rows, and removals since the first sync began, from the later of that and the position: each from an index of
+ * its own, from where the page starts.
  */
 function firstSync(source: Source, ceiling: number): readonly string[] {
   const ofTable = (table: StreamTable, condition: string, removals: string) => [
@@ -159,7 +155,6 @@ function arm({ name }: StreamTable, condition: string, after: string, ceiling: n
             order by t.updated_at, t.id limit ${ceiling + 1}`
 }
 
-/** The arms in one order. */
 function merged(arms: readonly string[], ceiling: number): string {
   const [only] = arms
   if (arms.length === 1 && only !== undefined) return only
@@ -168,8 +163,8 @@ function merged(arms: readonly string[], ceiling: number): string {
 }
 
 /**
- * Joins the page's bodies in the database: one string is a tenth of the cost of an array of them. One pass over
- * rows that the index brings in order: read twice, sorted again, the page costs half as much again.
+ * Joins the bodies of the page in the database: one string is a tenth of the cost of an array of them. It is one pass over
+ * rows in the order of the index; read twice or sorted, the page costs half as much again.
  */
 function pageStatement(
   source: Source,
@@ -192,11 +187,11 @@ function pageStatement(
   where o.organization_id = $1`
 }
 
-/** Of each form, what is known of a record by those before it, by which it is in the page or not, and how many are. */
+/** For each form: what is computed from the records before one, and whether it is still in the page. */
 function forms(order: string) {
   const list = { between: `','`, columns: `row_number() over (${order}) as n`, fits: 's.n <= $4::int' }
   const before = `over (${order} rows unbounded preceding)`
-  // Of a body that is stored elsewhere the length is known without reading it.
+  // PostgreSQL knows the length of a toasted body without reading it.
   const columns = `row_number() ${before} as n, sum(octet_length(s.body)) ${before} - octet_length(s.body) as bytes_before`
   const fits = `${list.fits} and s.bytes_before < ${largeBeyond.responseBytes}`
   return {
@@ -205,7 +200,7 @@ function forms(order: string) {
   }
 }
 
-/** How many rows of what is read exist, and, when nothing follows the page, their digests: of one, or of each kind. */
+/** The number of existing rows and, on the last page, their digests: of one kind, or of each. */
 function counters(source: Source, isLast: string): { columns: string; join: string } {
   if (isOne(source)) {
     return {

@@ -1,9 +1,9 @@
 /**
- * What stands in ranges of ids (specification 7.9): counts and digests of the existing rows of each, and the place in the
- * stream at which they hold, all from one snapshot.
+ * Counts and digests of the existing rows in ranges of ids, and the position of the stream at which they hold, from one
+ * snapshot (specification 7.9).
  *
- * They are computed from the rows, not kept: a stored hash would cost every row and every change for what few ask for. The
- * primary key finds each range, so it takes as long as its rows.
+ * They are computed from the rows: stored hashes would cost every row and every change, and few clients read them. The
+ * primary key finds each range, so the time depends on its rows.
  */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, milliseconds, queryTextWithin } from '../db/text-query.ts'
@@ -16,22 +16,22 @@ interface RangeDigest extends IdRange {
   readonly count: number
   readonly digest: string
   readonly contentDigest: string
-  /** The ids in order, where they are few enough and were asked for. */
+  /** The ids in order, where they were requested and are few enough. */
   readonly ids?: readonly string[]
 }
 
 interface RangeDigests {
-  /** The organization's clock, in milliseconds: everything up to it is counted in, and nothing later. */
+  /** The organization's clock, in milliseconds: every change up to it is counted, and none after it. */
   readonly asOf: number
-  /** That place in the stream of the kind. */
+  /** That position of the stream. */
   readonly cursor: Cursor
   readonly ranges: readonly RangeDigest[]
 }
 
 export interface RangeDigestReader {
   /**
-   * Of these ranges, with the ids of those that have no more than `idsUpTo` rows. `too_long`: it was ended, as it took longer
-   * than it may.
+   * The digests of these ranges, with the ids of those that have no more than `idsUpTo` rows. `too_long`: the statement was
+   * ended.
    */
   read(
     organizationId: string,
@@ -41,7 +41,7 @@ export interface RangeDigestReader {
   ): Promise<RangeDigests | 'too_long'>
 }
 
-/** How long the database may work on one answer, in milliseconds. */
+/** The time limit of the statement, in milliseconds. */
 const longestAnswer = 20_000
 
 export function createRangeDigestReader(
@@ -85,8 +85,8 @@ export function createRangeDigestReader(
 }
 
 /**
- * A row a range, in their order. Parameters: the organization, where ranges begin, where they end, and how many ids are told.
- * The planner keeps subqueries with an offset apart: merged into one, each hash would be made eight times over.
+ * A row a range, in their order. Parameters: the organization, where ranges begin, where they end, and how many ids to
+ * return. The planner does not merge subqueries with an offset; merged, each hash would be computed eight times.
  */
 export function rangeDigestsStatement({ name }: StreamTable): string {
   const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`

@@ -1,14 +1,14 @@
 /**
- * Pieces of the functions that change what belongs to an organization but is no kind of its stream: each is one call that takes
- * the organization's clock row first, as every commit does, so that none of them ever crosses another.
- * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
+ * Fragments of the functions that change records of an organization that are not in its stream. Each is one call that takes
+ * the organization's clock row first, as every commit does, so that none of them run at the same time. The functions have
+ * the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
  */
 import { refuseNotServed } from './not-served.ts'
 
 /**
- * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a
- * second, or than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls
- * tries again (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for moments only.
+ * Takes the clock row. Fails with `lock_not_available` when another transaction holds it for longer than a quarter of a
+ * second, or than the caller's limit, as no connection should wait for what may take a minute. The caller tries again
+ * (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for moments only.
  */
 export const lockClock = `if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -20,9 +20,9 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   end if;`
 
 /**
- * SQL of the row of a stream table with this key, as a subquery in FROM. Of a table without statistics the planner takes any index that
- * begins with the organization to be as good as that of the key; only that of the key has the order that is asked for here, and
- * a range, which an equality is not, needs it.
+ * SQL of the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
+ * that begins with the organization to be as good as the primary key. That alone has this order, for which the key is a
+ * range, as an equality needs no order.
  */
 export function rowByKey(
   table: string,
@@ -35,18 +35,18 @@ export function rowByKey(
               order by f.id limit 1`
 }
 
-/** What a stored response is while its key stands for that request (specification 13.1). */
+/** The condition of a stored response that has not expired (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 
 /**
- * Whose bytes stored responses are counted as, in `kind_counters`: no kind has a space in its name. The sum of `counted` of an
- * organization's stored responses.
+ * The name under which `kind_counters` counts the bytes of stored responses: no kind has a space in its name. It is the sum
+ * of their `counted`.
  */
 const responseCounter = 'stored response'
 
 /**
- * Stores the responses of `select`, before which unexpired ones were looked for: what is there now has expired, and is counted until
- * the one that replaces it goes. They count as what the organization stores (specification 14.3).
+ * Stores the responses of `select`, after a look for unexpired ones: an existing one has expired, and is counted until its
+ * replacement goes. They count as storage of the organization (specification 14.3).
  */
 export function storeResponses(select: string): string {
   return `with stored as (
@@ -66,8 +66,8 @@ export function storeResponses(select: string): string {
 }
 
 /**
- * A statement about stored responses of the organization `$1` that go, or lose their body; `gone` returns what they were `counted` as.
- * What a move has left behind counts for nothing, and only goes.
+ * A statement that deletes stored responses of the organization `$1`, or their bodies; `gone` returns what they were
+ * `counted` as. Those that a move left behind are not counted.
  */
 export function uncountResponses(gone: string): string {
   return `with gone as (${gone})
@@ -78,8 +78,8 @@ export function uncountResponses(gone: string): string {
 }
 
 /**
- * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
- * twin just did is no reason to refuse what it was asked.
+ * Returns 'replayed' when the request's idempotency key has committed. Before anything can refuse, as the twin of a request
+ * is no reason to refuse it.
  */
 export const replayed = `if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
@@ -90,13 +90,13 @@ export const replayed = `if p_response is not null then
     end if;
   end if;`
 
-/** PostgreSQL's code of the refusal of what was sealed with another encryption key than the database names. */
+/** PostgreSQL's code of a value that is sealed with another encryption key than the database names. */
 export const sealedOtherwiseCode = 'DW002'
 
 /**
- * Refuses what was sealed with another key than the database names now, and keeps the database from naming another before the
- * commit: so nothing is left under a key once all that was there is sealed anew (decision 56). `check`: the check value of the
- * key; null where nothing is sealed.
+ * Refuses a value that is sealed with another key than the database names, and keeps the database from naming another
+ * before the commit. So no value is left under an old key after all were sealed anew (decision 56). `check`: the check
+ * value of the key; null where nothing is sealed.
  */
 export function requireSealedWith(check: string): string {
   return `if ${check} is not null then
@@ -109,8 +109,8 @@ export function requireSealedWith(check: string): string {
 }
 
 /**
- * Stores the response, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
- * is about.
+ * Stores the response, sealed or not, under the request's idempotency key; `subject` is the argument with the id of its
+ * subject.
  */
 export function storeResponseAbout(subject: string): string {
   return `${requireSealedWith("decode(p_response->>'sealed_with', 'hex')")}

@@ -1,4 +1,4 @@
-/** Which organizations to move, so that databases have about as much to hold and to do as each other. */
+/** Suggests organizations to move, so that databases hold and write about the same. */
 import type { Pool } from 'pg'
 import { firstIdAt } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
@@ -24,7 +24,7 @@ interface ProposedMove extends OrganizationLoad {
 
 const day = 24 * 60 * 60 * 1000
 
-/** What the organizations that this database serves hold, and have changed in the last day. */
+/** The size of the organizations that this database serves, and their changes of the last day. */
 export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: Clock): Promise<DatabaseLoad> {
   const { rows } = await pool.query<OrganizationLoad>({
     text: `select o.organization_id as "organizationId", o.name,
@@ -82,5 +82,5 @@ export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): rea
   return moves
 }
 
-/** Shares that are no further apart are as good as alike. */
+/** Shares with a smaller difference count as equal. */
 const worthwhile = 0.05

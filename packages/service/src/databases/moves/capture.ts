@@ -1,12 +1,13 @@
 /**
- * What the database that an organization leaves does while it leaves: triggers on each table, for this organization's rows alone.
+ * Triggers on each table of the source database, for the rows of one organization while it moves.
  *
  * - **They note each row that is written**, in the transaction that writes it, so that it is copied again.
- * - **They are the fence.** Each writer holds a lock with others until its transaction ends; the mover takes it alone, and has then
- *   seen all that will ever be written there. Who writes meanwhile waits, for whatever table and from whatever program; if the
- *   organization has left then, it is refused and has changed nothing.
  *
- * Rows of others cost a comparison. Without a move there are no triggers, and nothing costs anything.
+ * - **They are the fence.** Each writer holds a shared lock until its transaction ends; the mover takes it exclusively, and
+ * has then seen all that will ever be written there. A writer waits meanwhile, on any table and from any program; if the
+ * organization has left then, it is refused and has changed nothing.
+ *
+ * Rows of other organizations cost a comparison. Without a move there are no triggers.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { inTransaction } from '../../db/migrate.ts'
@@ -14,17 +15,17 @@ import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { refuseNotServed } from '../../journal/not-served.ts'
 import type { MovingTable } from './tables.ts'
 
-/** Lets the transaction of whoever moves the organization `$1` write where everybody else is held by the fence. */
+/** Lets the transaction of the mover of organization `$1` write through the fence. */
 export const asMover = `select set_config('deskwire.mover', $1::text, true)`
 
-/** The lock that writers of the organization hold together, as an expression of its id, a text. */
+/** The shared lock of the organization's writers, as an expression of its id, a text. */
 export function fenceOf(organizationId: string): string {
   return `hashtextextended(${organizationId}, 66)`
 }
 
 /**
- * Of one table. Its one argument is the organization's id. What is only kept, and no more served, may go when its time is over, as
- * maintenance has it of everybody's.
+ * The trigger function of a table. Its one argument is the organization's id. Rows that are only kept, and not served any
+ * more, may be deleted when they expire, as maintenance does.
  */
 function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   const keyOf = (row: string) =>
@@ -40,7 +41,7 @@ function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   if v_state = 'copying' and (tg_op = 'INSERT' or tg_op = 'UPDATE' and ${keyOf('new')} <> ${keyOf('old')}) then
     ${note('new')}
   end if;`
-  // Before the cutover no delivery begins: what is under way then is completed here, and nothing is sent twice.
+  // While it drains before the cutover, no delivery begins: those under way are completed here, so that none is sent twice.
   const claims =
     name === 'lanes'
       ? `
@@ -71,12 +72,12 @@ end;`,
   )
 }
 
-/** PostgreSQL's number for "triggers of moves are being made". */
+/** The number of the lock under which triggers are created. */
 const captureLock = 6_737_201_166
 
 /**
- * Makes the triggers that are missing, a table at a time, each as soon as nobody writes that very table for a moment. Answers whether all
- * were there already.
+ * Creates the triggers that are missing, a table at a time, each in a moment without a writer of that table. Returns
+ * whether all existed already.
  */
 export async function beginCapture(
   pool: Pool,
@@ -136,7 +137,7 @@ async function captured(db: Pick<Pool, 'query'>, organizationId: string): Promis
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Name, events, and the row that says whose it is. */
+/** Name, events, and the row that has the organization's id. */
 function triggersOf(organizationId: string): readonly (readonly [string, string, 'new' | 'old'])[] {
   const name = `moving_${organizationId.replaceAll('-', '')}`
   return [

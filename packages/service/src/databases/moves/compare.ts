@@ -1,9 +1,9 @@
 /**
- * Whether two databases hold the same of an organization: of every table the number of its rows and a sum over their hashes; of every
- * kind what clients hold their copies against: count, digest and content digest.
+ * Compares the rows of an organization in two databases: of every table the number of rows and a sum of their hashes, and
+ * of every kind what clients check their copies against: count, digest and content digest.
  *
- * All of it is compared once, before the cutover. From then on each step compares what it has changed, and carries the sums of the kinds
- * on; so the last step, for which writers wait, costs as much as it changes.
+ * All of it is compared once, before the cutover. From then on each step compares what it has changed, and updates the sums
+ * of the kinds; so the last step, for which writers wait, costs as much as it changes.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
@@ -25,9 +25,9 @@ interface Sums {
 /** By kind. */
 export type KindSums = Readonly<Record<string, Sums>>
 
-/** What was found in some rows of some tables. */
+/** The sums of some rows of some tables. */
 interface Measured {
-  /** By table: how many rows, and the sum of their hashes. */
+  /** By table: the number of rows, and the sum of their hashes. */
   readonly rows: Readonly<Record<string, string>>
   readonly kinds: KindSums
 }
@@ -49,7 +49,7 @@ export async function measureAll(
   return measured(found)
 }
 
-/** The rows that have changed: in the source by what it has noted, in the target by their keys, as JSON. */
+/** The rows that have changed: in the source those that it noted, in the target by their keys, as JSON. */
 export async function measureChanged(
   db: Queryable,
   organizationId: string,
@@ -73,7 +73,7 @@ interface Found extends Sums {
   readonly all: string
 }
 
-/** SQL adds signed terms; a sum below 2^64 is what clients see. */
+/** SQL adds signed terms; clients see a sum below 2^64. */
 const unsigned = (sum: string) =>
   `(mod(mod(coalesce(${sum}, 0), ${digestModulus}) + ${digestModulus}, ${digestModulus}))::text`
 
@@ -112,7 +112,7 @@ function measured(found: readonly (readonly [MovingTable, Found])[]): Measured {
   }
 }
 
-/** `sums` where rows with the one have become rows with the other. */
+/** `sums` after rows with the sums `before` became rows with the sums `after`. */
 export function addKinds(sums: KindSums, before: KindSums, after: KindSums): KindSums {
   const none: Sums = { count: '0', digest: '0', content: '0' }
   const modulus = BigInt(digestModulus)
@@ -129,7 +129,7 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
   )
 }
 
-/** The checkpoint of each kind that clients of this database are sent. */
+/** The checkpoint of each kind that clients get of this database. */
 export async function servedKinds(db: Queryable, organizationId: string): Promise<KindSums> {
   const { rows } = await db.query<Sums & { kind: string }>(
     `select k.kind, k.live_count::text as count, k.digest::text as digest,
@@ -142,7 +142,7 @@ export async function servedKinds(db: Queryable, organizationId: string): Promis
   )
 }
 
-/** The first thing in which rows, or the kinds that are served, are not those that were copied; null where all is alike. */
+/** The first difference between the rows, or the kinds, and what was copied; null when all are equal. */
 export function differing(
   source: Readonly<Record<string, unknown>>,
   target: Readonly<Record<string, unknown>>,
@@ -155,8 +155,8 @@ export function differing(
 }
 
 /**
- * Conditions on the rows that both databases keep for certain: maintenance of either one drops weeks of the log, and forgets stored
- * responses after a day.
+ * Conditions on the rows that both databases certainly have: maintenance of either one drops weeks of the log, and deletes
+ * stored responses after a day.
  */
 export function unexpiredRows(
   now: number,
@@ -184,5 +184,5 @@ export function unexpiredRows(
   }
 }
 
-/** An hour less than they are kept for, in milliseconds. */
+/** An hour less than they are stored, in milliseconds. */
 const responsesCompared = 23 * 60 * 60 * 1000

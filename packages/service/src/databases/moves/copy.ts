@@ -1,10 +1,10 @@
 /**
- * One step of a copy. It reads, in one snapshot of the source, the rows that have changed since the last step and the next of those
- * that are not copied yet, and puts them into the target in one commit, together with how far it has come.
+ * One step of a copy. It reads, in one snapshot of the source, the rows that have changed since the last step and the next
+ * rows that are not copied yet, and writes them to the target in one commit, together with its progress.
  *
- * So after each step the target holds exactly what the source held at one moment, as far as it is copied at all; no constraint is in
- * the way, and whoever is killed anywhere has lost a step at most. What has changed is forgotten by the source only then; what is not
- * forgotten is copied again, as it is by that time.
+ * So after each step the target has exactly the rows that the source had at one moment, as far as they are copied; no
+ * constraint is violated, and a mover that is killed loses one step at most. The source forgets changes after that commit;
+ * what is not forgotten is copied again, as it is then.
  */
 import { pipeline } from 'node:stream/promises'
 import { escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
@@ -16,34 +16,34 @@ import { addKinds, differing, type KindSums, measureAll, measureChanged, servedK
 import { MoveError, type Names } from './requirements.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 
-/** Where an organization goes from, and to. */
+/** The databases of a move. */
 export interface Sides {
   readonly organizationId: string
   readonly source: Pool
   readonly target: Pool
   readonly tables: readonly MovingTable[]
   readonly names: Names
-  /** Whoever moves it now: another one that was thought dead changes nothing any more. */
+  /** The current mover: an earlier one that was thought dead cannot change anything. */
   readonly runner: string
 }
 
 /** A key of a table, by its columns. */
 type Key = Readonly<Record<string, string | number>>
 
-/** How far a table is copied: up to this key, or all of it. */
+/** The progress of a table: copied up to this key, or all of it. */
 interface Copied {
   readonly after?: Key
   readonly done?: true
 }
 
-/** What the target notes. */
+/** The progress that the target stores. */
 interface Arrival {
   readonly copied: Readonly<Record<string, Copied>>
-  /** Of the rows that are there, once all of them were compared. */
+  /** The sums of the rows in the target, once they were compared. */
   readonly sums: KindSums | null
 }
 
-/** The changes of one table that are to be copied. */
+/** The changes of one table to copy. */
 interface Changes {
   readonly table: MovingTable
   /** Their keys, as JSON. */
@@ -52,26 +52,29 @@ interface Changes {
 }
 
 interface Step {
-  /** Rows that were put into the target. */
+  /** Rows that were written to the target. */
   readonly rows: number
-  /** Writes that it brought over among them. */
+  /** Changes among them. */
   readonly changes: number
-  /** Every table is copied, but for what has changed since. */
+  /** Every table is copied, apart from new changes. */
   readonly complete: boolean
   /** The target was compared with the source. */
   readonly compared: boolean
 }
 
-/** Rows of one step that are copied for the first time: some hundredths of a second, and little enough that the log of its commit holds up nobody's. */
+/**
+ * Rows of one step that are copied for the first time: some hundredths of a second, and so few that writing its commit to
+ * the log delays no other.
+ */
 const rowsAStep = 1_000
 
-/** What a step reads from and writes to. */
+/** The snapshot and the transaction of a step. */
 interface Connections {
   readonly source: PoolClient
   readonly target: Tx
 }
 
-/** Makes one step; `limit`: rows at most that are copied for the first time. */
+/** Makes one step; `limit`: rows that are copied for the first time at most. */
 export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
   return step(sides, async (connections, arrival) => {
     const portion = await nextPortion(connections.source, sides, arrival.copied, limit)
@@ -87,8 +90,8 @@ export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
 }
 
 /**
- * Brings over what has changed, and compares all that is copied with the moment of the source that it is of. `kept`: what both keep for
- * certain, as conditions on rows, by table. @throws MoveError when they differ.
+ * Copies changes, and compares all that is copied with that snapshot of the source. `kept`: conditions on rows that both
+ * certainly have, by table. @throws MoveError when they differ.
  */
 export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>): Promise<Step> {
   const { organizationId } = sides
@@ -104,7 +107,10 @@ export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>
   })
 }
 
-/** The last step, in the transaction that holds the fence: what it reads is all there will ever be. @throws MoveError when they differ. */
+/**
+ * The last step, in the transaction that holds the fence, after which the source gets no more writes. @throws MoveError
+ * when they differ.
+ */
 export async function lastStep(connections: Connections, sides: Sides): Promise<void> {
   const { source, target } = connections
   for (const setting of byKey) await source.query(`set local ${setting}`)
@@ -113,14 +119,14 @@ export async function lastStep(connections: Connections, sides: Sides): Promise<
   const { sums } = await copyChanges(connections, sides, await readChanges(source, sides), arrival)
   if (sums === null) throw new Error('the last step comes after the comparison')
   await requireServed(source, sides.organizationId, sums)
-  // Where the organization does not leave after all, what was brought over stays.
+  // If the organization does not leave after all, the copied changes stay.
   await target.query('update organization_arrivals set sums = $2 where organization_id = $1', [
     sides.organizationId,
     JSON.stringify(sums),
   ])
 }
 
-/** Brings over what has changed; then does the rest of the step, and notes where the copy stands then. */
+/** Copies changes, does the rest of the step, and stores the progress. */
 async function step(
   sides: Sides,
   rest: (
@@ -157,7 +163,7 @@ async function step(
   return { ...made, changes: ids.length }
 }
 
-/** Runs `work` on one moment of the database. */
+/** Runs `work` in one snapshot of the database. */
 async function inSnapshot<A>(pool: Pool, work: (client: PoolClient) => Promise<A>): Promise<A> {
   const client = await pool.connect()
   let failed = true
@@ -170,12 +176,12 @@ async function inSnapshot<A>(pool: Pool, work: (client: PoolClient) => Promise<A
     failed = false
     return answer
   } finally {
-    // A COPY that was given up ends with its connection.
+    // An abandoned COPY ends with its connection.
     client.release(failed)
   }
 }
 
-/** However many changes the planner takes there to be, each is looked up. */
+/** Each change is looked up by key, whatever the planner expects. */
 const byKey = ['enable_hashjoin = off', 'enable_mergejoin = off']
 
 async function prepareTarget(target: Tx, { organizationId, runner }: Sides): Promise<void> {
@@ -215,8 +221,8 @@ async function readChanges(
 }
 
 /**
- * Puts what has changed into the place of what was copied of it. All of it is deleted first, as unique values change hands. Once the
- * target was compared, what it changes is compared too, and carried into the sums.
+ * Replaces copied rows that have changed. All of them are deleted first, as unique values can move from one to another.
+ * After the comparison, the changes are compared too, and added to the sums.
  */
 async function copyChanges(
   { source, target }: Connections,
@@ -306,7 +312,7 @@ function copyPortion(
   return copyRows(connections, table, [rows, ...bounds].join(' and '))
 }
 
-/** SQL: a condition on what is copied of a table already; null where nothing is. */
+/** SQL: a condition on the copied rows of a table; null when there are none. */
 function reachedOf(table: MovingTable, copied: Copied | undefined): string | null {
   if (copied === undefined) return null
   return copied.after === undefined ? '' : ` and ${compare(table, '<=', copied.after)}`

@@ -72,7 +72,7 @@ export async function leave(
     if (isHeldElsewhere(error)) return 'busy'
     throw error
   } finally {
-    // Its end ends the transaction, and with it the fence.
+    // Closing it ends the transaction, and with it the fence.
     client.release(failed)
   }
 }
@@ -84,8 +84,8 @@ const fenceSettings = ({ within, lastsFor }: FenceLimits) => [
 ]
 
 /**
- * The clock, and what the fence is to change itself, in the order in which others take them. Whoever is held up by the fence has locked
- * the row that it was about to change: what is locked before, nobody is held up with.
+ * The clock, and the rows that the fence changes itself, in the order in which others lock them. A writer that waits for
+ * the fence has locked the row that it is about to change, so the fence locks its own rows first.
  */
 const lockedFirst = [
   'select 1 from organization_clocks c where c.organization_id = $1 for update',
@@ -117,7 +117,9 @@ async function requireRunner(client: PoolClient, organizationId: string, runner:
     throw new MoveError('somebody else has begun to move the organization: this run has ended')
 }
 
-/** What makes the organization work, as it is, waits in the target in the order in which it is put in. */
+/**
+ * Copies the rows that make the organization work to the target, where they wait in the order in which they are inserted.
+ */
 async function bringWhatWorks(
   source: PoolClient,
   target: Tx,
@@ -146,8 +148,8 @@ async function bringWhatWorks(
 }
 
 /**
- * From here on the source refuses what is written, and nobody there finds anything to do: no queue is due, no key is about to expire,
- * and nothing is to be erased. What is read from it by whoever was let in before is what it was.
+ * Leaves the source nothing to do for the organization: no queue is due, no key is about to expire, and nothing is to be
+ * erased. Requests that were admitted before can still read it.
  */
 async function stopWork(source: PoolClient, organizationId: string): Promise<void> {
   for (const statement of [
@@ -166,7 +168,7 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
     await source.query(statement, [organizationId])
 }
 
-/** What is needed to let an organization arrive that has left. */
+/** What an arrival needs. */
 interface Departed {
   readonly organizationId: string
   readonly source: Pool
@@ -178,8 +180,8 @@ interface Departed {
 }
 
 /**
- * Lets an organization arrive that has left: it is served by the target, and the directory knows. Any number of processes may do it at
- * once, and again. `known`: the tables of the target, where somebody has just looked.
+ * Completes the arrival of an organization that has left: the target serves it, and the directory knows. Any number of
+ * processes may do it at once, and repeat it. `known`: the tables of the target, if the caller has just read them.
  */
 export async function arrive(
   departed: Departed,
@@ -221,7 +223,7 @@ export async function arrive(
   )
 }
 
-/** Puts what waits into its tables. Whoever comes second finds nothing that waits. */
+/** Moves the waiting rows into their tables. A second process finds none. */
 async function open(target: Pool, organizationId: string, tables: readonly MovingTable[]): Promise<void> {
   await transaction(target, async (tx) => {
     const { rows } = await tx.query<{ ready: boolean }>(
@@ -249,7 +251,7 @@ async function open(target: Pool, organizationId: string, tables: readonly Movin
   })
 }
 
-/** What becomes another as it arrives, as SQL of a row `r`. */
+/** Values that change on arrival, as SQL of a row `r`. */
 const arriving: Readonly<Record<string, string>> = {
   organizations: `r.content || jsonb_build_object('away', null, 'moves', (r.content->>'moves')::int + 1)`,
   organization_clocks: `r.content || '{"away": null}'`,

@@ -1,7 +1,7 @@
 /**
- * Listing, suspending and deleting organizations of several databases. Each lives in one of them, which the directory knows; moves leave
- * copies behind in others, which nobody serves. What is done to an organization is done in all of them, in its own database first: there it
- * counts from that moment on. A database that cannot be reached then makes the command fail, and running it again does the rest.
+ * Lists, suspends and deletes organizations of several databases. Each is in one of them, which the directory knows; moves
+ * leave copies in others, which are not served. A change is made in all of them, first in the organization's own database,
+ * where it takes effect. A database that cannot be reached then makes the command fail, and running it again does the rest.
  */
 import type { Pool } from 'pg'
 import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
@@ -18,10 +18,10 @@ import { asMover, endCapture } from './capture.ts'
 
 /** One of the databases of an installation. */
 export interface Member {
-  /** Null of one that is alone. */
+  /** Null where there is only one. */
   readonly name: string | null
   readonly pool: Pool
-  /** Brings it to this release's schema. */
+  /** Migrates it to this release. */
   readonly prepare: () => Promise<unknown>
 }
 
@@ -31,14 +31,14 @@ export interface Everywhere {
   readonly directory: Pick<Directory, 'databaseOf' | 'forget'>
 }
 
-/** The organization is not, or not yet, what was asked for in every database; the message says where, and what to do. */
+/** The change is not complete in every database; the message says where, and what to do. */
 export class UnfinishedError extends Error {}
 
 export type ListedOrganization = OrganizationStanding & { readonly database: string | null }
 
 /**
- * The organizations that these databases have, or the one with the name `only`, the oldest first, each once: in its own database. Where nothing
- * but copies is left of one, its deletion was not finished.
+ * The organizations of these databases, or the one with the name `only`, the oldest first, each once: in its own database.
+ * One that has nothing but copies was not deleted completely.
  */
 export async function listEverywhere(
   { databases: all, directory }: Everywhere,
@@ -46,7 +46,7 @@ export async function listEverywhere(
 ): Promise<readonly ListedOrganization[]> {
   const databases = only === null ? all : all.filter(({ name }) => name === only)
   const held: (HeldOrganization & { database: string | null })[] = []
-  // The first knows where organizations live.
+  // The first has the directory.
   for (const database of new Set([all[0], ...databases])) {
     await prepared(database)
     if (!databases.includes(database)) continue
@@ -90,15 +90,15 @@ export async function changeEverywhere(
 }
 
 interface DeleteEverywhereOptions {
-  /** Is told of the rows that are gone so far. */
+  /** Called with the number of rows that are deleted so far. */
   readonly onPiece?: (rows: number) => void
   /** Called before anything is deleted, with what its own database has; null where there is none. Rejects to delete nothing. */
   readonly confirm?: (standing: OrganizationStanding | null) => Promise<void>
 }
 
 /**
- * Deletes all that the databases have of the organization, and answers how many rows that were; null when there is nothing of it.
- * @throws DeletionError, UnfinishedError
+ * Deletes all rows of the organization in all databases, and returns their number; null when there are none. @throws
+ * DeletionError, UnfinishedError
  */
 export async function deleteEverywhere(
   everywhere: Everywhere,
@@ -114,7 +114,7 @@ export async function deleteEverywhere(
   }
   if (own !== null) await removed(own)
   await inEach(others, removed, `what it has of organization ${organizationId} is still there`)
-  // Last, so that a deletion that was interrupted is known.
+  // Last, so that an interrupted deletion can be found.
   await everywhere.directory.forget(organizationId)
   return own === null && gone === 0 ? null : gone
 }
@@ -126,7 +126,7 @@ async function deleteFrom(
   onPiece: (rows: number) => void,
 ): Promise<number> {
   const [held] = await listOrganizations(pool, organizationId)
-  // Triggers of the move would refuse to have it changed.
+  // The triggers of a move would refuse the change.
   if (held?.away === true) await endCapture(pool, organizationId)
   const rows = held && (await deleteOrganization(pool, clock, organizationId, { onPiece }))
   if (rows != null) return rows
@@ -164,7 +164,7 @@ async function ownDatabaseFirst(
   return [own, ...databases.filter((other) => other !== own)]
 }
 
-/** Does the work on each of the databases; that of one that cannot be used keeps none of the others from it. */
+/** Runs the work on each database; a failure of one does not stop the others. */
 async function inEach(
   databases: readonly Member[],
   work: (database: Member) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * Finishes what movers have not: an organization that has left and has not arrived, as its mover was killed in between, is let arrive by
- * the first process that has both databases. Until then nobody serves it.
+ * Finishes interrupted moves: an organization that has left and has not arrived, as its mover was killed in between, is
+ * made to arrive by the first process that has both databases. Until then no database serves it.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -20,7 +20,7 @@ interface Unfinished {
   readonly target: string
 }
 
-/** Lets arrive what has left this database, `from`, for another; answers how many organizations that were. */
+/** Completes the arrival of organizations that have left the database `from`; returns how many there were. */
 export async function finishMoves(
   from: string,
   databases: {
@@ -37,7 +37,7 @@ export async function finishMoves(
   let finished = 0
   for (const { organization_id: organizationId, target: to } of rows) {
     const target = pools.get(to)
-    // Somebody else has that database.
+    // This process does not have that database; another one will.
     if (target === undefined) continue
     await arrive({ organizationId, source, target, from, to, directory })
     finished++
@@ -45,7 +45,7 @@ export async function finishMoves(
   return finished
 }
 
-/** Looks again and again into each of the databases; one that is away keeps none of the others from being looked into. */
+/** Looks into each of the databases repeatedly; a failure of one does not stop the others. */
 export function createMoveFinisher(
   databases: Parameters<typeof finishMoves>[1],
   {

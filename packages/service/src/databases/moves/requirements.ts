@@ -1,18 +1,18 @@
-/** What has to hold for an organization to be moved. */
+/** The conditions for moving an organization. */
 import type { Pool } from 'pg'
 import { appliedMigrations } from '../../backup/tables.ts'
 import { isSameCheck, readNamedKeys } from '../../webhooks/installation-key.ts'
 
-/** The move cannot go on; the message says why and what to do. */
+/** The move cannot continue; the message says why and what to do. */
 export class MoveError extends Error {}
 
-/** Of the databases that it goes from and to. */
+/** The names of the source and the target. */
 export interface Names {
   readonly from: string
   readonly to: string
 }
 
-/** @throws MoveError with the reason why it may not be moved. */
+/** Checks the conditions. @throws MoveError with the one that is not met. */
 export async function requireMovable(
   source: Pool,
   target: Pool,
@@ -61,7 +61,7 @@ async function requireSameSchema(source: Pool, target: Pool, { from, to }: Names
   }
 }
 
-/** What is sealed in the one is opened in the other. @throws MoveError */
+/** Requires one encryption key of both databases. @throws MoveError */
 export async function requireSameKey(
   source: Pick<Pool, 'query'>,
   target: Pick<Pool, 'query'>,

@@ -1,9 +1,9 @@
 /**
- * What an organization consists of: every table that has its id, found in the catalogue, so that no new one can be forgotten.
+ * The tables of an organization: every table with its id, found in the catalogue, so that no new one is forgotten.
  *
- * Most rows lie there until somebody asks for them: they are copied beside the service, long before the cutover. The others make
- * the organization work: itself, its clock, its keys and endpoints with all that refers to them, and the lists of what is still to be
- * done. Whoever has those serves it, so they are copied in the cutover, in one commit.
+ * Most rows are inert until they are read: they are copied in the background, long before the cutover. The others make the
+ * organization work: its row, its clock, its keys and endpoints with all that refers to them, and the lists of work to do.
+ * They are copied in the cutover, in one commit, as the database that has them serves the organization.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { tablesOf } from '../../backup/tables.ts'
@@ -12,15 +12,15 @@ import { directoryTables } from '../directory.ts'
 export interface MovingTable {
   readonly name: string
   readonly columns: readonly string[]
-  /** Of its primary key, what follows the organization's id. */
+  /** The columns of its primary key after the organization's id. */
   readonly key: readonly { readonly name: string; readonly type: string }[]
   /** Its rows are copied in the cutover. */
   readonly atCutover: boolean
 }
 
-/** What maintenance works off, though it refers to no organization. */
+/** Work lists of maintenance, which do not refer to an organization. */
 const workLists = ['erasures', 'detachments', 'removed_webhooks']
-/** What is noted of the move itself. */
+/** Tables of the move itself. */
 const ownTables = ['organization_moves', 'move_changes', 'organization_arrivals', 'moved_rows']
 
 interface CatalogueRow {
@@ -29,7 +29,7 @@ interface CatalogueRow {
   readonly refers: readonly string[]
 }
 
-/** The tables that hold anything of an organization, each after those that it refers to. */
+/** The tables of an organization, each after those that it refers to. */
 export async function movingTables(db: Pick<Pool, 'query'>): Promise<readonly MovingTable[]> {
   const { rows } = await db.query<CatalogueRow>(
     `select c.relname::text as name,
@@ -66,7 +66,7 @@ export function sameKey({ key }: MovingTable): string {
   return key.map(({ name }) => `t.${escapeIdentifier(name)} = k.${escapeIdentifier(name)}`).join(' and ')
 }
 
-/** SQL: `from` and `where` of the rows `t` that changes are noted of and that are still there. */
+/** SQL: `from` and `where` of the rows `t` with noted changes that still exist. */
 export function changedRows(table: MovingTable, organizationId: string): string {
   const { name, key } = table
   const keys = key.map(

@@ -1,6 +1,6 @@
 /**
- * Which event tells of which change: of a field, or of a move. It is found out rather than declared, from what the
- * kind's own rules do (`transitions.ts`). What no event tells of is sync only (specification 5.2).
+ * Which event reports which change: of a field, or of a transition. It is derived from what the kind's own rules do
+ * (`transitions.ts`). A change without an event is sync only (specification 5.2).
  */
 import type { Carriers } from '../../openapi/part.ts'
 import type { Kind } from '../model/kind.ts'

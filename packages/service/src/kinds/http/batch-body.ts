@@ -1,7 +1,7 @@
 /**
- * The body of a batch: the request that it makes, and its bytes, taken apart before anything of it is parsed: what stands around its items, and where each item
- * is. So the number of items is known first, each is parsed by itself, and none holds up the others for longer than
- * one body of an object may.
+ * Parses the body of a batch. Its bytes are split before anything is parsed: into its items, and what is around them. So
+ * the number of items is known first, each item is parsed by itself, and none blocks the event loop for longer than the
+ * body of one object may.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
@@ -24,36 +24,39 @@ export const batchLimit = 1_000
 /** Bytes of a batch's body: 16 MiB. */
 export const batchBodyLimit = 16 * 1024 * 1024
 
-/** A byte of a batch can take so many times as long as one of an object: the most objects that a batch of 4 KiB can create take as long as the worst 32 KiB. */
+/**
+ * The work of a byte of a batch, compared with one of an object: the most objects that 4 KiB can create take as long as the
+ * worst body of 32 KiB.
+ */
 const timesAsLong = 8
 
-/** Bytes of one item: as many as the body of an object by itself may have. */
+/** Bytes of an item: the limit of the body of one object. */
 const itemBytes = 1024 * 1024
 
-/** Values of one item, those within others included: no object takes a third of them. */
+/** Values of an item, with nested ones: no object has a third of them. */
 export const itemValues = 1_000
 
-/** Bytes around the items: `{"operation":"upsert","items":[]}`, with room for spaces. */
+/** Bytes around the items, `{"operation":"upsert","items":[]}`, with spaces. */
 const aroundBytes = 4_096
 
-/** An item as it was sent, or why nobody looks at it. */
+/** An item as it was sent, or its refusal. */
 export type SentItem = Result<unknown, Problem>
 
 interface BatchBody {
-  /** The body without its items: in the place of each stands the first as `0`, and none where there is none. */
+  /** The body without its items: a `0` stands for all of them. */
   readonly around: unknown
-  /** Null when `items` is no list, or not there. */
+  /** Null when `items` is no list, or absent. */
   readonly items: readonly SentItem[] | null
 }
 
 type BatchFault =
   | { readonly fault: 'malformed'; readonly detail: BodyFault }
-  /** More items than `batchLimit`; what is behind them was not looked at. */
+  /** More items than `batchLimit`; the rest was not read. */
   | { readonly fault: 'too_many' }
-  /** Something beside the items that is too large to be what belongs there. */
+  /** Too many bytes around the items. */
   | { readonly fault: 'other_fields' }
 
-/** Where an item stands in the bytes, and how many values it has. */
+/** The position of an item in the bytes, and how many values it has. */
 interface Place {
   readonly from: number
   readonly end: number
@@ -62,13 +65,13 @@ interface Place {
 
 interface Outline {
   readonly places: readonly Place[]
-  /** The bytes before and behind the items. */
+  /** The bytes before and after the items. */
   readonly around: readonly [before: Buffer, behind: Buffer]
 }
 
 /**
- * Whether a batch asks for little, whatever it says: few bytes, which create what is as small as they are. An upsert may read and
- * write objects that are large; the word is not looked for behind escapes.
+ * Whether a batch is small work: it has few bytes, and creates objects that are as small. An upsert may read and write
+ * large objects; an escape may hide the word.
  */
 export function isLightBatch(bytes: Buffer): boolean {
   return (
@@ -76,7 +79,7 @@ export function isLightBatch(bytes: Buffer): boolean {
   )
 }
 
-/** Parses a batch, item by item and in turns. */
+/** Parses a batch item by item, and yields to the event loop in between. */
 export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchFault>> {
   const outline = outlineOf(bytes)
   if ('fault' in outline) return fail(outline)
@@ -111,13 +114,15 @@ const tooRich = validationFailed([
   { pointer: '', code: 'too_many', detail: `must be an object of at most ${itemValues} values in all` },
 ])
 
-/** Where the items are. Bytes that are no JSON have an outline too: what is wrong shows when its parts are parsed. */
+/**
+ * The positions of the items. Bytes that are not JSON have an outline too: the error is found when the parts are parsed.
+ */
 function outlineOf(bytes: Buffer): Outline | BatchFault {
   const places: Place[] = []
   let depth = 0
   let name = ''
   let text: readonly [from: number, end: number] = [0, 0]
-  /** Where the items begin and end, and where the one at hand began. */
+  /** Where the items begin and end, and where the current one began. */
   let begin = -1
   let end = -1
   let from = 0
@@ -163,7 +168,7 @@ const closingList = 0x5d
 const openingObject = 0x7b
 const closingObject = 0x7d
 
-/** A name of the outermost object that is worth reading is short, however it is escaped. */
+/** A name of the outermost object that can be `items` is short, with any escapes. */
 const longestName = 64
 
 function nameIn(bytes: Buffer, [from, end]: readonly [number, number]): string {
@@ -175,26 +180,24 @@ function nameIn(bytes: Buffer, [from, end]: readonly [number, number]): string {
   }
 }
 
-/** Spaces as JSON has them. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
 }
 
 export const batchOperations = ['create', 'upsert'] as const
 
-/** What is to be done, and to which items. */
 export interface BatchRequest {
   /** `upsert` changes the object that has an item's externalId, as PATCH does, and creates it where there is none. */
   readonly operation: (typeof batchOperations)[number]
   readonly items: readonly SentItem[]
 }
 
-/** Whether objects of this kind can be found by an id of the client's own. */
+/** Whether objects of this kind have an id of the client. */
 export function takesUpserts(kind: Kind): boolean {
   return kind.table.unique.some(({ field }) => field === 'externalId')
 }
 
-/** The request that a body makes, or what is wrong with it as a whole; items are looked at one by one later. */
+/** The request of a body, or its refusal as a whole; items are validated later. */
 export async function parseBatchRequest(
   kind: Kind,
   bytes: Buffer | null,

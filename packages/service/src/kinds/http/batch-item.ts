@@ -1,4 +1,4 @@
-/** The items of a batch: what each comes to (a change, nothing to change, or a refusal), and how the answer shows that. */
+/** The items of a batch: the decision on each (a change, nothing to change, or a refusal), and its part of the response. */
 import { readJson } from '@deskwire/sdk/json'
 import { type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
@@ -22,13 +22,13 @@ import type { Kind, RuleContext, State } from '../model/kind.ts'
 import { parseRepresentation } from '../model/representation.ts'
 import type { SentItem } from './batch-body.ts'
 
-/** The object that an item is about with what becomes of it, or why the item is left out. */
+/** The object of an item with what becomes of it, or why the item is refused. */
 type ItemOutcome = Result<
   { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' },
   Problem
 >
 
-/** An existing object as an item of an upsert leaves it: a PATCH that may repeat what only a creation can set. */
+/** An existing object after an upsert: a PATCH that may repeat what only a creation can set. */
 function upserted(
   kind: Kind,
   before: State,
@@ -42,7 +42,7 @@ function upserted(
   return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
 }
 
-/** Fields that are set at creation only and are sent as they are: whoever upserts sends whole objects. */
+/** The item without fields that only a creation sets and that it repeats unchanged: clients upsert whole objects. */
 function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
   return Object.fromEntries(
@@ -55,7 +55,7 @@ function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
   )
 }
 
-/** The externalId that an item of an upsert is found by. */
+/** The externalId of an item of an upsert. */
 export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem> {
   const value =
     typeof item === 'object' && item !== null ? (item as { externalId?: unknown }).externalId : undefined
@@ -67,50 +67,50 @@ export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem>
   return fail(validationFailed([{ pointer: '/externalId', code, detail }]))
 }
 
-/** The refusal of an item that an earlier one of the same call stands in the way of. */
+/** The refusal of an item that conflicts with an earlier one of the same call. */
 function repeats(earlier: number, id: string): Problem {
   const detail = `Item ${earlier} of this call is the same object, or has the same unique value. Send it in another call.`
   return problem('duplicate', detail, { existingId: id })
 }
 
 /**
- * Wrong places that the answer to a batch lists beyond the first of each item, so that it has an upper size: a hundred of
- * an item, as of an object by itself, and a thousand in all.
+ * Errors in the response to a batch, in addition to the first of each item, so that its size is bounded: a hundred for an
+ * item, as for an object by itself, and a thousand in all.
  */
 class ErrorShare {
   #left = 1_000
 
-  /** How many the next item may list: its first in any case. */
+  /** Errors that the next item may list: at least one. */
   get listed(): number {
     return Math.min(listedErrors, 1 + this.#left)
   }
 
-  /** An item that was refused has listed so many. */
+  /** Counts the errors of a refused item. */
   take({ errors }: Problem): void {
     if (errors !== undefined) this.#left -= Math.max(0, errors.length - 1)
   }
 }
 
-/** The refusal of an item that would have to read more than one call may. */
+/** The refusal of an item for which the call would read too much. */
 export function tooMuchToChange(mebibytes: number): Problem {
   const detail = `The objects that the items of this call change have more than ${mebibytes} MiB together. Send this item in another call.`
   return problem('body_too_large', detail)
 }
 
-/** The answer to a batch: an outcome for each item, in their order, and how many of each there are. */
+/** The response to a batch: an outcome for each item, in their order, and the number of each outcome. */
 export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 }
   for (const item of outcomes) counts[item.ok ? item.value.outcome : 'refused']++
   return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
 }
 
-/** An item as the answer shows it. */
+/** An item in the response. */
 export interface ShownItem {
   readonly index: number
   readonly outcome: string
   readonly status: number
   readonly id?: string
-  /** What of a problem is the item's own. */
+  /** The members of a problem that an item has. */
   readonly problem?: ProblemMembers & {
     readonly code: ErrorCode
     readonly title: string
@@ -118,7 +118,7 @@ export interface ShownItem {
   }
 }
 
-/** The answer to a batch with each item as `show` makes it. */
+/** The response to a batch with each item as `show` returns it. */
 export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
   const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
   return JSON.stringify({ data: data.map(show), ...counts })
@@ -137,13 +137,13 @@ function shownItem(item: ItemOutcome, index: number): ShownItem {
 
 interface BatchItems {
   readonly items: readonly SentItem[]
-  /** For upserts, the objects that there are, by externalId; null when all items are creations. */
+  /** For upserts, the existing objects by externalId; null when all items are creations. */
   readonly existing: ReadonlyMap<string, FoundRow> | null
-  /** Items that were refused when the batch was about to commit. */
+  /** Items that the journal refused. */
   readonly refusals: ReadonlyMap<number, Problem>
 }
 
-/** The change that an item comes to. */
+/** The change of an item. */
 export interface Planned {
   readonly index: number
   readonly change: Change
@@ -151,18 +151,18 @@ export interface Planned {
 
 interface BatchPlan {
   readonly planned: readonly Planned[]
-  /** What the creations change beside the new objects. */
+  /** The changes of other objects that the creations cause. */
   readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
-  /** What the answer says of each item, once the plan has committed. */
+  /** The outcome of each item once the plan has committed. */
   readonly outcomes: readonly ItemOutcome[]
 }
 
-/** What one item wants: a new object, or an existing one in another state. */
+/** The intention of an item: a new object, or an existing one in another state. */
 type Intention =
   | { readonly to: 'create'; readonly draft: State }
   | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }
 
-/** Decides on every item, as things stand, in turns. */
+/** Decides on every item, and yields to the event loop in between. */
 export async function planBatch(
   services: ChangeServices,
   organizationId: string,
@@ -196,7 +196,7 @@ export async function planBatch(
   })
   return { planned, rest, outcomes }
 
-  /** The change that an intention comes to, null when it changes nothing; creations are taken in their order. */
+  /** The change of an intention, null when it changes nothing. Creations are used up in their order. */
   function decide(intention: Intention): Result<{ id: string; change: Change | null }, Problem> {
     if (intention.to === 'update') {
       const { row, state } = intention
@@ -228,11 +228,11 @@ function intentionOf(
   return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
 }
 
-/** Rows and unique values that items have taken: each goes to the first, as no two changes of a call may share one. */
+/** Rows and unique values of items so far: the first item has each, as no two changes of a call may share one. */
 function createTaken() {
   const owners = new Map<string, { readonly index: number; readonly id: string }>()
   return {
-    /** The earlier item that has one of them; null when they are this item's from now on. */
+    /** The earlier item that has one of them; else null, and this item has them from now on. */
     by(index: number, id: string, values: readonly string[]) {
       const keys = [id, ...values]
       const earlier = keys.map((key) => owners.get(key)).find((owner) => owner !== undefined)

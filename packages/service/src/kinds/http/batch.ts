@@ -1,7 +1,7 @@
 /**
- * Many creations or upserts in one transaction (specification 8.1), with an outcome for each: what is refused is left
- * out, and all the rest commits together. Some refusals show only when the batch is about to commit; what is left is
- * then decided again, so that the answer is true of one moment.
+ * Many creations or upserts in one transaction (specification 8.1), with an outcome for each: refused items are left out,
+ * and the rest commits together. Some refusals show only at the commit; the rest is decided again then, so that the
+ * response is true at one moment.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
@@ -14,7 +14,10 @@ import type { BatchRequest, SentItem } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
 
 export interface Batch {
-  /** The outcome has the response, as it is sent to a key that may read the kind; where nothing is changed, it is about an object that it names. */
+  /**
+   * The value of the outcome is the response for a key that may read the kind. Where nothing changes, it is about an object
+   * of the response.
+   */
   run(
     organizationId: string,
     request: BatchRequest,
@@ -23,11 +26,11 @@ export interface Batch {
   ): Promise<Outcome<string>>
 }
 
-/** Objects that an upsert reads at once: of the largest that there can be, some megabytes. */
+/** Objects that an upsert reads at once: some megabytes, of the largest objects. */
 const readAtOnce = 50
 
 const mebibyte = 1024 * 1024
-/** Characters of the objects that one upsert changes, as they are stored. */
+/** Characters of all objects that one upsert changes, as they are stored. */
 const changedCharacters = 16 * mebibyte
 
 /** Batches of one kind. */
@@ -54,7 +57,7 @@ export function createBatch(services: ChangeServices): Batch {
         })
         if (outcome.outcome === 'done') return done(answer)
         if (outcome.outcome !== 'refused') return outcome
-        for (const [index, problem] of lasting(planned, outcome.error, operation))
+        for (const [index, problem] of finalRefusals(planned, outcome.error, operation))
           refusals.set(index, problem)
         return null
       })
@@ -63,8 +66,8 @@ export function createBatch(services: ChangeServices): Batch {
   }
 
   /**
-   * The objects that there are, by the externalIds of the items, read some at a time. Once they are more than a call may
-   * change, the items of the others are refused: a few bytes can name an object of a quarter of a megabyte.
+   * The existing objects by the externalIds of the items, read some at a time. When they are more than a call may change,
+   * the other items are refused: a few bytes can name an object of a quarter of a megabyte.
    */
   async function findExisting(
     organizationId: string,
@@ -96,8 +99,8 @@ export function createBatch(services: ChangeServices): Batch {
     return found
   }
 
-  /** Refusals that stay, whatever is decided again. All else has moved on, and is read again. */
-  function lasting(
+  /** Refusals that another attempt would not change. Other rows are read again. */
+  function finalRefusals(
     planned: readonly Planned[],
     refusals: ReadonlyMap<string, Refusal>,
     operation: BatchRequest['operation'],
@@ -105,14 +108,14 @@ export function createBatch(services: ChangeServices): Batch {
     return planned.flatMap(({ index, change }): [number, Problem][] => {
       const refusal = refusals.get(change.id)
       if (refusal === undefined || refusal.reason === 'conflict') return []
-      // The object has come into being since it was looked for: now it is there to be changed.
+      // The object was created since it was looked for: the next attempt changes it.
       if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
     })
   }
 }
 
-/** The changes of the items; the first keeps the answer, for the Idempotency-Key. */
+/** The changes of the items; the first has the response to store. */
 function storing(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
   const record = idempotency === null ? null : { ...idempotency, body: answer }
   return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))

@@ -1,4 +1,7 @@
-/** Browsing (specification 6.2): existing rows, newest first, by filter. For display; rows move between pages while data changes. */
+/**
+ * Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages while data
+ * changes.
+ */
 import type { Database } from '../../db/fair-pool.ts'
 import { queryTextWithin } from '../../db/text-query.ts'
 import type { Kind } from '../model/kind.ts'
@@ -13,7 +16,7 @@ interface BrowsePage {
 }
 
 export interface Browse {
-  /** `too_long`: it searches for words, and was ended as it took longer than a search may. */
+  /** `too_long`: a search for words that was ended, as it took longer than a search may. */
   page(organizationId: string, query: BrowseQuery, signal?: AbortSignal): Promise<BrowsePage | 'too_long'>
 }
 
@@ -24,8 +27,8 @@ interface BrowseQuery {
 }
 
 /**
- * @param searchTimeout how long the database may work on a search for words, in milliseconds: one that finds a million
- * rows counts and sorts them all, which takes it from every other organization.
+ * @param searchTimeout the time limit of a search for words, in milliseconds: one that finds a million rows counts and
+ * sorts them all, at the expense of other organizations.
  */
 export function createBrowse(
   database: Pick<Database, 'of' | 'ofLong'>,
@@ -35,7 +38,7 @@ export function createBrowse(
   return {
     async page(organizationId, query, signal) {
       const { text, values } = browseStatement(kind, organizationId, query)
-      // What is found by more than a column is found as a whole and put in order, however much it is.
+      // These filters find all rows and sort them, however many there are.
       const isLong = query.conditions.some(({ on }) => on !== 'column' && on !== 'ids')
       const connection = isLong
         ? database.ofLong(organizationId, signal)
@@ -60,11 +63,11 @@ function pageOf([total, found, records]: readonly (string | number | null)[]): B
 }
 
 /**
- * The page in one statement, whose columns are total, rows on the page, and their bodies joined.
+ * The page in one statement, with the columns total, rows on the page, and their bodies joined.
  *
- * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words, by
- * tags or by a time other than its creation comes in an order of its own: it is found once, for the count and the page
- * alike, as a page that looks for it from the newest row on may read every row there is.
+ * Without filters the total is a counter that every commit maintains; with filters the rows are counted. Rows that are
+ * found by words, tags or a time other than their creation are in another order than the index: they are found once, for
+ * the count and the page, as a page that searches from the newest row on may read every row.
  */
 export function browseStatement(
   kind: Kind,
@@ -101,12 +104,12 @@ function browseText(kind: Kind, organizationId: string, { terms, others }: Asked
 }
 
 /**
- * Rows that have these words and tags. They stand beside the rows with the time of creation, so that the rows themselves
- * are read only where another filter asks for them: of a million that match, one page is.
+ * Rows with these words and tags. Search documents have the time of creation, so that the rows are read only where another
+ * filter needs them: of a million matches, one page is.
  *
- * The index entries begin with the organization, so that it finds those of no other. Whether they are of this one is
- * looked at all the same, in a form that is no reason to read the primary key: the planner, who does not know how few rows
- * have a word, would read all of the organization's (187 ms for one match among a million, and 0.5 ms without).
+ * The index entries begin with the organization, so that a search finds those of no other. The condition on the
+ * organization is repeated in a form that is no reason to use the primary key: the planner, who does not know how few rows
+ * have a word, would read all rows of the organization (187 ms for one match among a million, and 0.5 ms without).
  */
 function foundByTerms(
   name: string,
@@ -143,13 +146,13 @@ function isOfCreation(condition: Plain): boolean {
   return (condition.on === 'after' || condition.on === 'before') && condition.column === 'created_at'
 }
 
-/** Ids, or a range of a column by which the rows are not browsed. */
+/** Ids, or a range of a column which is not the order of the list. */
 function isElsewhereOrdered(condition: Plain): boolean {
   if (condition.on === 'ids') return true
   return (condition.on === 'after' || condition.on === 'before') && !isOfCreation(condition)
 }
 
-/** The condition in SQL; its value joins `values`. */
+/** The condition in SQL; adds its value to `values`. */
 function filter(condition: Plain, table: string, values: unknown[]): string {
   switch (condition.on) {
     case 'column':

@@ -81,7 +81,7 @@ function exportAll(kind: Kind) {
       200: {
         description: 'Lines of JSON.',
         mediaType: 'application/x-ndjson',
-        // OpenAPI 3.1 has no word for what each line is.
+        // OpenAPI 3.1 cannot describe lines.
         schema: {
           type: 'string',
           'x-lines': eitherOf({ [schemaName(kind)]: kind.name, ExportEnd: exampleEnd.object }),

@@ -1,4 +1,4 @@
-/** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
+/** The query of a list: a browse with filters, or a sync. Errors name what is unknown or malformed. */
 import {
   createdBetween,
   invalid,
@@ -25,7 +25,7 @@ export type Condition =
   | { readonly on: 'tag'; readonly tag: string }
   /** Both exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
-  /** Each begins a word of the row. */
+  /** Beginnings of words. */
   | { readonly on: 'words'; readonly words: readonly string[] }
 
 export type ListQuery =
@@ -37,14 +37,14 @@ export type ListQuery =
     }
   | SyncQuery
 
-/** A filter of a list: what it takes, and the condition that a value of it is. */
+/** A filter of a list: its parameter, and the condition of a value. */
 interface Filter extends QueryParameter {
   readonly condition: (text: string) => Result<Condition, Problem>
 }
 
 const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
 
-/** The filters that a list of this kind takes, by parameter name: made once. */
+/** The filters of a kind, by parameter; cached. */
 function filtersOf(kind: Kind): Readonly<Record<string, Filter>> {
   const filters = known.get(kind) ?? makeFilters(kind)
   known.set(kind, filters)
@@ -70,9 +70,9 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
   return filters
 }
 
-/** Whatever the field may show, except null. */
+/** The values of the field, except null. */
 function fieldFilter(name: string, field: Field, column: Column): Filter {
-  // An id comes in any case, and is looked for as it is stored.
+  // Ids are stored in lower case.
   const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
   return {
     description: `Has this ${name}.`,
@@ -85,7 +85,7 @@ function fieldFilter(name: string, field: Field, column: Column): Filter {
   }
 }
 
-/** A query is text; what a field accepts may not be. What stays text is then refused by the field. */
+/** A query is text, and a field may accept another type. The field refuses text that is no such value. */
 function filterValue({ type }: Column, text: string): unknown {
   switch (type) {
     case 'boolean':
@@ -97,7 +97,7 @@ function filterValue({ type }: Column, text: string): unknown {
   }
 }
 
-/** A time of the rows against a bound, exclusive. */
+/** A time of the rows before or after a bound, exclusive. */
 function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
   return {
     description,
@@ -129,12 +129,12 @@ const wordsFilter: Filter = {
   },
 }
 
-/** Ids that one call reads at most: as many as a page has. */
+/** Ids of one call at most: as many as a page has. */
 const mostIds = 100
 
 const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
-/** It is no filter: what it names is read whole, in one page. */
+/** It is no filter: all objects that it names are in one page. */
 const ids = {
   description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
   schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${mostIds - 1}}$` },
@@ -156,12 +156,12 @@ const ids = {
   },
 } as const
 
-/** The names of the filters that a list of this kind takes. */
+/** The parameters that are filters, for a kind. */
 export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
 
-/** All that a list of this kind takes, for browsing and for a sync. */
+/** All parameters of a list, for browsing and for a sync. */
 export function listParameters(kind: Kind): QueryParameters {
   const { description, schema } = ids
   return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }

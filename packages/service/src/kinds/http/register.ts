@@ -1,4 +1,4 @@
-/** The kinds as a running whole: their readers, and the routes of all of them. */
+/** Puts the kinds together: their readers, and the routes of all of them. */
 import type { Pool } from 'pg'
 import type { Database } from '../../db/fair-pool.ts'
 import { type Part, partOf } from '../../http/route.ts'
@@ -36,7 +36,7 @@ interface DeskOptions {
   readonly searchTimeout: number
 }
 
-/** What the routes of all kinds work with. Readers that wait are woken by whoever is notified of commits: that is the caller. */
+/** The parts of all kinds. The caller notifies `readers` of commits. */
 export function deskParts(options: DeskOptions): {
   readonly parts: readonly Part[]
   readonly readers: WaitingReaders
@@ -76,10 +76,10 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
   }
 }
 
-/** Sets of kinds whose feeds are kept: keys of one installation rarely have more, and another costs next to nothing. */
+/** Cached feeds of sets of kinds: the keys of an installation rarely use more sets, and another costs little. */
 const cachedFeeds = 64
 
-/** Feeds of several kinds, each made when it is first asked for. */
+/** Feeds of several kinds, made when they are first used. */
 function joinedFeeds(database: Database, kinds: readonly Kind[]) {
   const feedOf = createJoinedFeeds(
     database,

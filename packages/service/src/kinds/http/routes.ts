@@ -199,7 +199,7 @@ function act(kind: Kind, action: string) {
       : { body: actionSchemaName(kind, action), bodyOptional: requiredOf(names).length === 0 }),
     once: true,
     answers: { 200: written(kind) },
-    // One that takes nothing refuses a body that has something.
+    // An action without fields refuses a body that has some.
     errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
     events: () => actionCarriers(kind, action),
     redact: redactWrites(kind).one,
@@ -266,7 +266,7 @@ const searchTooLong = problem(
   'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
 )
 
-/** Only what is unique can be there already. */
+/** Only unique values can be duplicates. */
 function duplicates({ table }: Kind): readonly ErrorCode[] {
   return table.unique.length === 0 ? [] : ['duplicate']
 }

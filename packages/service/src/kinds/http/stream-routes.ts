@@ -58,7 +58,7 @@ export function streamPart(kinds: readonly Kind[]) {
       const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
       const page = await syncPage(call, stream, query)
       if (call.caller.scopes === scopes) return page
-      // It has waited: what it shows may be of kinds that the key may not read any more.
+      // It has waited: the key may not read one of its kinds any more.
       const lost = of.filter((kind) => !mayRead(call.caller, kind))
       return lost.length === 0 ? page : refused(scopeLost(lost))
     },
@@ -106,13 +106,13 @@ function exampleOf(kinds: readonly Kind[]): Readonly<Record<string, unknown>> {
 
 interface Asked {
   readonly query: SyncQuery
-  /** The kinds that the sync began with, or begins with now: all that the key may read. */
+  /** The kinds that the sync began with; at its beginning, all that the key may read. */
   readonly of: readonly Kind[]
 }
 
-/** Reads what is asked of the stream of these kinds. */
+/** Reads the query of a sync of these kinds. */
 function streamQueries(kinds: readonly Kind[]) {
-  // What other lists take is known here, and refused as what it is.
+  // Parameters of other lists are known here, for a better error.
   const known = [...new Set([...Object.keys(syncParameters), 'offset', ...kinds.flatMap(filterNames)])]
   const cursors = createStreamCursors(kinds.map(({ name }) => name))
 

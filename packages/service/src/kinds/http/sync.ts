@@ -17,16 +17,16 @@ import type { QueryParameters, ReadParameter } from '../../openapi/part.ts'
 export type SyncQuery = {
   readonly mode: 'sync'
   readonly limit: number
-  /** Seconds to hold the answer while there is nothing to report. */
+  /** Seconds to wait while there is nothing to report. */
   readonly wait: number
 } & ({ readonly updatedAfter: number } | { readonly cursor: Cursor })
 
-/** More than this is served as this: an answer that is held back has to end before proxies cut it, most of them at 60 s. */
+/** The longest wait: a delayed response has to end before proxies close the connection, most of them at 60 s. */
 const longestWait = 50
 
 const wait: ReadParameter<number> = {
   description: `In a sync: with nothing to report, the answer waits this many seconds for something. Above ${longestWait} is served as ${longestWait}.`,
-  // No default: a form that fills it in would ask for a wait where there is none.
+  // No default: a form that fills it in would wait without need.
   schema: { type: 'integer', minimum: 0 },
   read(text) {
     if (text === null) return ok(0)
@@ -35,7 +35,6 @@ const wait: ReadParameter<number> = {
   },
 }
 
-/** What a sync takes, and nothing else. */
 export const syncParameters = {
   limit: paging.limit,
   updatedAfter: {
@@ -55,13 +54,13 @@ export function isSync(query: URLSearchParams): boolean {
   return query.has('cursor') || query.has('updatedAfter')
 }
 
-/** What a sync asks for. `decode` reads a cursor of this stream, and answers null for any other text. */
+/** Reads the query of a sync. `decode` reads a cursor of this stream, and returns null for any other text. */
 export function parseSync(
   query: URLSearchParams,
   path: string,
   decode: (text: string) => Cursor | null,
 ): Result<SyncQuery, Problem> {
-  // Generated clients send the default of a browse, and a sync has no other offset.
+  // Generated clients send the default of a browse; a sync has no other offset.
   const accepted = query.get('offset') === '0' ? [...names, 'offset'] : names
   const refused = [...query.keys()].filter((name) => !accepted.includes(name))
   if (refused.length > 0) {
@@ -92,7 +91,7 @@ export interface SyncSource<C> extends Feeds<C> {
   readonly readers: WaitingReaders
 }
 
-/** What an answer that is held back needs of its request. */
+/** What a delayed response needs of its request. */
 type Waiting = Pick<Call, 'request' | 'reply' | 'caller' | 'recheck'>
 
 /** The page that the query asks for (specification 7). */
@@ -130,7 +129,7 @@ async function waitForPage<C>(
 ): Promise<Result<Page<C>, keyof typeof lost | Problem>> {
   const { request, reply, caller } = call
   const { organizationId } = caller
-  // From its arrival: a request whose organization moves is answered anew where that is now.
+  // From the arrival of the request: one whose organization moves is handled again at the other database.
   using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
   request.admitted?.wait()
   const leave = () => watch[Symbol.dispose]()
@@ -147,7 +146,7 @@ async function waitForPage<C>(
       from = readAt(clock, from)
       result = await feed.page(organizationId, from, limit)
     }
-    // After the page was read: what it shows was committed before this look at the caller.
+    // After the page was read: what it shows was committed before this check.
     const refusal = hasWaited ? await call.recheck() : null
     return refusal === null ? result : fail(refusal)
   } catch (error) {
@@ -159,7 +158,7 @@ async function waitForPage<C>(
   }
 }
 
-/** Asked for again as it was sent, a watermark that is ahead would leave out what has come since. */
+/** Sent again unchanged, a watermark in the future would skip what has come since. */
 function readAt(clock: number, start: PageStart): PageStart {
   const isAhead = start.from === 'watermark' && start.updatedAfter > clock
   return isAhead ? { ...start, updatedAfter: clock } : start

@@ -1,9 +1,9 @@
 /**
- * The backfill: upgrades rows that an earlier release wrote to the version that their kind has now. Each is written like any
- * other change, by the journal, with a stamp of its own, so that copies get it; but no event tells of it, as nobody did
- * anything. Which rows are left stands in the rows, so it can be killed at any moment, and goes on wherever it begins.
+ * The backfill: upgrades rows of earlier releases to the current version of their kind. The journal writes them like any
+ * other change, with a stamp, so that copies get them, but without an event, as nothing happened. The rows themselves show
+ * which are left, so it can be killed at any moment and continues.
  *
- * One process of an installation does it at a time, a piece of an organization after a piece of another, with one statement under way at a
+ * One process of an installation runs it at a time, alternating between organizations, with one statement under way at a
  * time.
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -29,33 +29,35 @@ import { upgrading } from './decide.ts'
 import type { Kind } from './kind.ts'
 
 export interface Backfill {
-  /** Upgrades what there is to upgrade, and looks again every minute until stopped. */
+  /** Upgrades all outdated rows, and looks again every minute until stopped. */
   start(): void
-  /** Begins no more pieces, and waits for the one under way, 5 s at most. */
+  /** Ends after the piece under way, for which it waits 5 s at most. */
   stop(): Promise<void>
   /**
-   * Upgrades what there is to upgrade, and answers how many rows that were: none where another process does it. Rejects
-   * between two pieces when the signal says so.
+   * Upgrades all outdated rows and returns their number: 0 where another process runs the backfill. Rejects between two
+   * pieces when the signal aborts.
    */
   run(signal?: AbortSignal): Promise<number>
 }
 
-/** Rows of a piece: as many as one call commits of any writers' changes, so that nobody waits longer than for those. */
+/**
+ * Rows of a piece: as many as a commit of the writers has, so that none waits longer for a piece than for another commit.
+ */
 const rowsAtOnce = 32
 /** From the end of a run to the next, in milliseconds: processes of an earlier release may still write. */
 const every = 60_000
-/** A stop waits no longer for the piece under way, in milliseconds. */
+/** How long a stop waits for the piece under way, in milliseconds. */
 const stopWithin = 5_000
-/** Rows that cannot be upgraded of which the log tells, of a kind and a run: of a step that is wrong there may be millions. */
+/** Rows that cannot be upgraded that the log names, of a kind and a run: a wrong upgrade may fail for millions. */
 const failuresLogged = 10
-/** PostgreSQL's number for "who upgrades rows": any constant that nothing else on the server locks by. */
+/** The number of its lock in PostgreSQL: any constant that nothing else on the server uses. */
 const lockNumber = 673_720_111
 
 /** What `pool` writes must be durable when it is acknowledged, as it is part of the stream. It takes two connections. */
 function createBackfill(services: {
   readonly pool: Pool
   readonly kinds: readonly Kind[]
-  /** One that gives up at once where an organization's clock is held, rather than keep the others waiting. */
+  /** It gives up at once where an organization's clock is held, so that others need not wait. */
   readonly journal: Journal
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
@@ -73,7 +75,7 @@ function createBackfill(services: {
   return { start: loop.start, stop: loop.stop, run }
 
   async function run(signal?: AbortSignal): Promise<number> {
-    // Most releases change no kind: then nobody asks the database anything.
+    // Most releases change no kind: then the database is not queried.
     if (kinds.length === 0) return 0
     let upgraded = 0
     await unlessElsewhere(pool, lockNumber, async () => {
@@ -82,13 +84,13 @@ function createBackfill(services: {
     return upgraded
   }
 
-  /** Everyone in turn: a piece of each organization that has rows left, until none has or all are busy. */
+  /** A piece of each organization that has rows left, until none has or all are busy. */
   async function upgradeKind(kind: Kind, signal: AbortSignal | undefined): Promise<number> {
     const found = await organizationsWithOutdated(pool, kind.table)
     if (found.length === 0) return 0
     const { version } = kind.table
     log.info({ kind: kind.name, version, organizations: found.length }, 'rows are being upgraded')
-    /** By organization, the last row that was looked at. */
+    /** By organization, the last row of the pieces so far. */
     const places = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
     let upgraded = 0
     let failed = 0
@@ -132,7 +134,7 @@ function createBackfill(services: {
     return { upgraded, last: rows.length < rowsAtOnce ? null : (rows.at(-1)?.id ?? null) }
   }
 
-  /** Null for a row that the kind's upgrades fail on: it is left as it is, and the others go on. */
+  /** Null for a row that cannot be upgraded: it stays as it is, and the others continue. */
   function changeOf(
     kind: Kind,
     organizationId: string,
@@ -147,7 +149,7 @@ function createBackfill(services: {
     }
   }
 
-  /** Whether the row was upgraded. Of one that somebody has changed meanwhile there is nothing left to do. */
+  /** Whether the row was upgraded. A row that was changed meanwhile is current. */
   async function commit(organizationId: string, change: Change, onFailure: OnFailure): Promise<boolean> {
     const outcome = await journal.commit(organizationId, change)
     if (outcome.outcome === 'refused' && outcome.error.reason === 'duplicate')
@@ -156,20 +158,20 @@ function createBackfill(services: {
   }
 }
 
-/** Told of a row that cannot be upgraded, and why. */
+/** Called for a row that cannot be upgraded, with the reason. */
 type OnFailure = (
   row: { readonly organizationId: string; readonly id: string },
   why: { readonly err: unknown } | { readonly reason: string },
 ) => void
 
-/** A backfill with its journal. It does nothing until it is started or told to. What the pool writes must be durable. */
+/** A backfill with a journal of its own. It runs when it is started or called. Writes of the pool must be durable. */
 export function createBackfillOf(options: {
   readonly pool: Pool
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
   readonly commitFunction: SchemaFunction
-  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
+  /** How far the clock may be ahead of the database's, in milliseconds; default: no limit. */
   readonly maxClockSkew?: number
 }): Backfill {
   const { pool, clock, log, kinds, commitFunction, maxClockSkew } = options
@@ -180,7 +182,7 @@ export function createBackfillOf(options: {
     clock,
     commitFunction,
     tables,
-    // Nothing that it commits has an event.
+    // Its commits have no events, so no deliveries.
     maxAttempts: 1,
     notifier: createNotifier(pool, untold),
     limits: { ...defaultLimits, giveUpAfter: 0 },
@@ -192,7 +194,7 @@ export function createBackfillOf(options: {
 /** Rows of a kind that are counted at most. */
 export const outdatedCounted = 100_000
 
-/** By kind, how many rows show an earlier version of it. Of a kind that never changed nobody is asked. */
+/** The outdated rows of each kind. A kind that never changed is not queried. */
 export async function outdatedRows(
   pool: Pool,
   kinds: readonly Kind[],

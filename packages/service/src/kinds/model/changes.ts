@@ -1,6 +1,6 @@
 /**
- * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
- * Decisions are the kind's pure rules; the journal alone writes.
+ * The write path of a kind: decide on the stored row, commit, and decide again when that has changed meanwhile. The kind's
+ * pure rules decide; the journal alone writes.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
@@ -18,10 +18,10 @@ import type { Action, Kind, State } from './kind.ts'
 import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
 
-/** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
+/** Refuses a version of the row, for If-Match, or a caller that may not change it any more; null allows the change. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
-/** What ends a wait: a caller that may not create it any more, once it is its turn, and a client that disconnects. */
+/** While a creation waits: checks the caller again, and ends when the client disconnects. */
 interface WhileWaiting {
   readonly recheck?: () => Promise<Problem | null>
   readonly signal?: AbortSignal
@@ -67,17 +67,16 @@ export interface ChangeServices {
   readonly journal: Journal
   readonly rows: Rows
   readonly clock: Clock
-  /** Changes of one row wait for each other here rather than losing to each other at their commit. */
+  /** Changes of one row run one after another here, instead of conflicting at their commit. */
   readonly queue: KeyedQueue
 }
 
-/** What a change of a row is asked with. */
 interface Asked {
   readonly precondition: Precondition
   readonly signal: AbortSignal | undefined
 }
 
-/** A new state for the row as it is, or why not. */
+/** The new state of a row, or why it is refused. */
 type Decide = (before: State) => Result<State, Problem>
 
 /** The changes of one kind. */
@@ -164,7 +163,7 @@ export function createChanges(services: ChangeServices): Changes {
     })
   }
 
-  /** Commits what is decided on the row as it is; null changes nothing. */
+  /** Commits the decision on the current row; null changes nothing. */
   function changeRow(
     organizationId: string,
     id: string,
@@ -194,14 +193,14 @@ export function createChanges(services: ChangeServices): Changes {
   }
 }
 
-/** A new object as its body and the kind's rules make it; a refusal lists so many wrong places at most. */
+/** A new object, from its body and the kind's rules. `listed`: errors of a refusal at most. */
 export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: number): Result<State, Problem> {
   const parsed = parseCreation(kind, body, listed)
   if (!parsed.ok) return parsed
   return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
 }
 
-/** What an action's body asks for; one that needs nothing takes none. */
+/** Parses the body of an action; an action without fields takes none. */
 function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
   return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
 }

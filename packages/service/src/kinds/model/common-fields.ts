@@ -1,4 +1,4 @@
-/** What customers, conversations, tickets and bookings all take beside their own fields (specification 4.1). */
+/** The fields that customers, conversations, tickets and bookings have in common (specification 4.1). */
 import { z } from 'zod'
 import { listedErrors } from '../../kernel/errors.ts'
 import { defineField, type Field } from '../../kernel/fields/field.ts'
@@ -23,8 +23,8 @@ function customAttributes(): Field<CustomAttributes> {
   const name = storableText(1, 40)
   const text = storableText(0, 500)
   const value = z.union([text, z.number(), z.boolean(), z.null()])
-  // A record says what this takes; checking is done here, as a record drops a key called "__proto__" and calls
-  // a string that is too long a wrong type.
+  // The record is for the schema. The check is here, as a record drops a key called "__proto__" and reports a string that
+  // is too long as a wrong type.
   const { $schema: _, ...documented } = z.toJSONSchema(z.record(name, value))
   const schema = z
     .unknown()
@@ -34,7 +34,7 @@ function customAttributes(): Field<CustomAttributes> {
         return
       }
       let left = 50
-      // First, so that nobody has us look at a hundred thousand of them one by one.
+      // First, so that a hundred thousand of them are not checked one by one.
       if (Object.values(attributes).some((one) => one !== null && --left < 0)) {
         issues.push({ code: 'too_big', origin: 'array', maximum: 50, inclusive: true, input: attributes })
         return
@@ -75,7 +75,7 @@ function mergeAttributes(current: CustomAttributes, patch: unknown): CustomAttri
   return Object.fromEntries(merged)
 }
 
-/** What customers, conversations, tickets and bookings all take beside their own fields. */
+/** The fields that customers, conversations, tickets and bookings have in common. */
 export function commonFields() {
   return {
     externalId: text({

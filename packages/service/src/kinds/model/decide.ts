@@ -1,4 +1,4 @@
-/** From states to what the journal commits. Pure, but that the clock is asked. */
+/** Makes changes for the journal from states. Pure, except for the clock. */
 import { contentTerm, hasHead, storedBytes } from '../../journal/body.ts'
 import type { Change, ResponseToStore } from '../../journal/change.ts'
 import type { StoredRow } from '../../journal/rows.ts'
@@ -37,8 +37,8 @@ export function insertChange(
 }
 
 /**
- * The change of a row to this state; null when no value of it changes. A row of an earlier version of its kind is upgraded
- * with it, and that alone is a change too, of which no event tells.
+ * The change of a row to this state; null when no value changes. A row of an earlier version of its kind is upgraded with
+ * it, which is a change by itself, without an event.
  */
 export function updateChange(
   kind: Kind,
@@ -64,7 +64,7 @@ export function updateChange(
     contentTerm: contentTerm(row.body),
     head,
     columns,
-    // What an earlier version was found by, and what of it was unique, is that version's to know.
+    // The search document and the unique values of an earlier version are not known here.
     searchDocument: changedSearchDocument(kind, before.createdAt, outdated ? null : before.state, state),
     references: setReferences(kind, earlier, columns),
     unique: setUnique(kind, outdated ? null : earlier, columns),
@@ -73,7 +73,7 @@ export function updateChange(
   }
 }
 
-/** The change of a row of an earlier version of its kind that upgrades it, and does nothing else. */
+/** The change that upgrades a row of an earlier version of its kind. */
 export function upgrading(kind: Kind, clock: Clock, row: StoredRow): Change {
   const change = updateChange(kind, clock, row, parseRepresentation(kind, row).state, null)
   if (change === null) throw new Error(`a ${kind.name} of this version is not upgraded`)
@@ -99,7 +99,7 @@ export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRo
 
 type Columns = Readonly<Record<string, unknown>>
 
-/** References that are set now: they must exist. What was set earlier is not asked again. */
+/** References that the change sets, which must exist. Earlier ones are not checked again. */
 function setReferences(kind: Kind, before: Columns | null, after: Columns): Record<string, string> {
   const references: Record<string, string> = {}
   for (const { column } of kind.table.references) {
@@ -109,7 +109,7 @@ function setReferences(kind: Kind, before: Columns | null, after: Columns): Reco
   return references
 }
 
-/** Unique values that are set now: nobody else may have them. */
+/** Unique values that the change sets. */
 function setUnique(kind: Kind, before: Columns | null, after: Columns): Record<string, unknown> {
   const unique: Record<string, unknown> = {}
   for (const { column } of kind.table.unique) {

@@ -5,8 +5,8 @@ import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts
 import { exampleState, requireActions } from './transitions.ts'
 
 /**
- * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, where its rules
- * refuse its own example, or where nothing leads from that to one of its actions.
+ * Checks a declaration and derives what the journal needs. Throws for contradictions, for rules that refuse the kind's
+ * example, and for an action that nothing leads to from the example.
  */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
@@ -41,13 +41,13 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       removedEvent: declaration.removedEvent,
     },
   }
-  // All that documents tell of the kind is found by trying its rules on its example.
+  // The documents of the kind are made by trying its rules on its example.
   exampleState(kind)
   requireActions(kind)
   return kind
 }
 
-/** Throws for a declaration that would only show later that it does not fit together. */
+/** Throws for a contradiction that would only show later. */
 function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
   const all = Object.entries<Field>(fields)
   for (const [field, { column, unique, filter, range }] of all) {
@@ -61,7 +61,7 @@ function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fi
     )
   const foreign = Object.keys(events).find((type) => !type.startsWith(`${name}.`))
   if (foreign !== undefined) throw new Error(`${name}: the event ${foreign} must begin with ${name}.`)
-  // Erasing what events hold of a removed object spares those that end so: they hold the removal record.
+  // Erasure skips events with such a name, as they have the removal record.
   if (removedEvent !== null && (removedEvent !== `${name}.deleted` || !(removedEvent in events)))
     throw new Error(`${name}: removedEvent must be ${name}.deleted and stand in events`)
 }

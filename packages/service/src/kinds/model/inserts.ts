@@ -1,6 +1,6 @@
 /**
- * New objects, one or many: from drafts to the unit that commits them together with what they move. Whatever it was
- * decided on is part of the unit, so that it commits as decided or not at all.
+ * Makes the unit that creates objects, one or many, with the changes of others that follow. Every row that was read is an
+ * expectation of the unit, so that it commits as decided or not at all.
  */
 import type {
   Change,
@@ -24,13 +24,13 @@ import { parseRepresentation } from './representation.ts'
 export type Rows = (kind: Kind) => RowReader
 
 interface PlannedInserts {
-  /** In the order of the drafts: the change that creates each, or why there is none. */
+  /** In the order of the drafts: the change that creates each, or its refusal. */
   readonly changes: readonly Result<Change, Problem>[]
-  /** What else belongs to the unit. */
+  /** The rest of the unit. */
   readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
 }
 
-/** Decides on new objects of a kind. The first of them carries the response to store. */
+/** Decides on new objects of a kind. The first has the response to store. */
 export async function planInserts(
   { kind, rows, clock }: { readonly kind: Kind; readonly rows: Rows; readonly clock: Clock },
   organizationId: string,
@@ -52,7 +52,7 @@ export async function planInserts(
 }
 
 interface RecordingReader extends DeskReader {
-  /** The changes of what moved, and everything else that was read as an expectation. */
+  /** The changes of moved objects, and an expectation for everything else that was read. */
   unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>
 }
 
@@ -85,7 +85,7 @@ function recordingReader(rows: Rows, organizationId: string): RecordingReader {
         const latest = stamps.toSorted().at(-1) ?? null
         referring.push({ table: kind.table, column, id, count: stamps.length, latest })
       }
-      // However many tickets a conversation has, each with its text.
+      // A conversation can have many tickets, each with its text.
       return mapYielding(found, (row) => remember<S>(kind, row))
     },
     async unit(moved, clock) {

@@ -1,6 +1,6 @@
 /**
- * A kind of object as a value: its name, its fields, and the rules that are its own. `defineKind` turns the
- * declaration into what the machinery, the journal and the documents read. Nothing here knows any kind by name.
+ * A kind of object as a value: its name, its fields and its rules. `defineKind` derives from it what the journal, the
+ * routes and the documents need. This file knows no kind by name.
  */
 import type { Migration } from '../../db/migration.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
@@ -10,9 +10,9 @@ import { fail, type Result } from '../../kernel/result.ts'
 
 export type { State } from '../../kernel/fields/field.ts'
 
-/** What a rule may look at beside the object: nothing but the time. */
+/** What a rule may use in addition to the object: the time. */
 export interface RuleContext {
-  /** Now, as a timestamp of the wire. */
+  /** The time, as on the wire. */
   readonly now: string
 }
 
@@ -22,16 +22,16 @@ export interface Rules<S> {
   create?(draft: S, context: RuleContext): Result<S, Problem>
   /** Completes or refuses a change; `draft` is `before` with the patch laid over, `sent` the fields it named. */
   update?(before: S, draft: S, sent: ReadonlySet<string>, context: RuleContext): Result<S, Problem>
-  /** Event types of a creation (`before` null) or of a change. A change that changes no value is never asked. */
+  /** Event types of a creation (`before` null) or of a change. Not called for a change that changes no value. */
   events(before: S | null, after: S): readonly string[]
 }
 
-/** A move that clients ask for by name: `POST /v1/{kind}/{id}/{action}`. */
+/** A state transition that clients request by name: `POST /v1/{kind}/{id}/{action}`. */
 export interface Action<S> {
   readonly description: string
-  /** What its body takes; all of it is parsed as at a creation. */
+  /** The fields of its body, parsed as at a creation. */
   readonly fields: Fields
-  /** The object after the move, or why it is refused. Its events are those of the change. */
+  /** The object after the transition, or why it is refused. Its events are those of the change. */
   apply(before: S, input: State, context: RuleContext): Result<S, Problem>
 }
 
@@ -45,8 +45,9 @@ export function action<S, const F extends Fields>(declaration: {
 }
 
 /**
- * From the members that a body of one version shows to those of the next: a field added with a value, renamed, dropped. Pure, and
- * total over every body of that version. It sets no reference that the row did not have, and leaves the sequence as it is.
+ * From the members of a body of one version to those of the next: a field is added with a value, renamed or dropped. Pure,
+ * and total over every body of that version. It sets no reference that the row did not have, and does not change the
+ * sequence.
  */
 type Upgrade = (shown: State) => State
 
@@ -62,21 +63,21 @@ export interface Declaration<F extends Fields> {
   readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
   /** Objects of it are never changed by clients: there is no PATCH. */
   readonly immutable?: boolean
-  /** What else a creation changes, in the same commit. */
+  /** What a creation changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
-  /** What its rules demand beyond what each field says by itself, in a sentence for the documents. */
+  /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
   readonly demands?: string
-  /** Error codes that its own rules refuse with, beside those of every kind. */
+  /** Error codes of its own rules, in addition to those of every kind. */
   readonly refusals?: readonly ErrorCode[]
-  /** Every event type its changes can emit, with what it is sent for. */
+  /** Every event type of its changes, with when it is sent. */
   readonly events: Readonly<Record<string, string>>
   /** The event of a removal; null when objects of this kind cannot be deleted. */
   readonly removedEvent: string | null
-  /** Its table, unless the baseline has it (desk/tables.ts), and each later change of it. */
+  /** Creates its table, unless the baseline has it (desk/tables.ts), and changes it later. */
   readonly migrations?: readonly Migration[]
   /**
-   * How bodies of earlier releases become those of this one, a step for each change of the fields since the first release: the
-   * kind is of version 1, and one higher with each step. A step that was released stays as it is.
+   * Upgrades bodies of earlier releases, a step for each change of the fields since the first release: the kind is of
+   * version 1, and one higher with each step. A released step is never changed.
    */
   readonly upgrades?: readonly Upgrade[]
   /** A creation body for the documents. */
@@ -96,7 +97,7 @@ export interface Kind
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable
   readonly fieldNames: readonly string[]
-  /** Fields in the order of the representation: what a commit may rewrite stands last. */
+  /** Fields in the order of the representation: those that a commit may rewrite are last. */
   readonly representationOrder: readonly string[]
 }
 
@@ -106,7 +107,7 @@ export interface Read<S = State> {
   readonly state: S
 }
 
-/** Reads of one organization. What a creation was decided on must still hold when it commits. */
+/** Reads objects of one organization. What a creation was decided on must still hold when it commits. */
 export interface DeskReader {
   /** Objects by id; those that do not exist are missing. */
   byId<S = State>(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Read<S>>>
@@ -122,24 +123,24 @@ export interface Moved {
 }
 
 interface Plan<S> {
-  /** The new objects completed, or refused; in the order of the drafts. */
+  /** The new objects, completed or refused, in the order of the drafts. */
   readonly drafts: readonly Result<S, Problem>[]
   readonly moved: readonly Moved[]
 }
 
 /**
- * What a creation changes beside the new object: a message moves its conversation. The kind says so with a
- * function of its own folder, which reads what it needs and decides; all of it commits together or not at all.
+ * What a creation changes in other objects: a message moves its conversation. A function in the kind's folder reads what it
+ * needs and decides; all of it commits together or not at all.
  */
 export interface Effects<S> {
   /** Event types of other kinds that it can cause, for the documents. */
   readonly events: readonly string[]
-  /** The object that a creation moves: creations that share one wait for each other rather than losing races. */
+  /** The object that a creation moves: creations that move the same one run one after another, instead of conflicting. */
   queuedBehind(draft: S): string
   plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
 }
 
-/** The refusal of a move that a state does not allow, 409 `invalid_transition`: names where the object stands and what can be done from there. */
+/** The refusal of a transition, 409 `invalid_transition`: names the object's state and what that allows. */
 export function refuseMove(
   object: { readonly kind: string; readonly state: string },
   move: string,

@@ -1,6 +1,6 @@
 /**
- * An object's one representation: made when its row is written, stored, and sent as it is by every reader. Its end is the
- * commit's (`journal/body.ts`), so it is made here only up to there.
+ * The representation of an object: made when its row is written, stored, and sent as it is by every reader. The commit
+ * writes its end (`journal/body.ts`).
  */
 import { readJson } from '@deskwire/sdk/json'
 import { bodyHead } from '../../journal/body.ts'
@@ -29,15 +29,15 @@ export function representationHead(kind: Kind, identity: Identity, state: State,
   return bodyHead(shown)
 }
 
-/** A representation as it is stored, with the version of its kind. */
+/** A stored representation, with the version of its kind. */
 export type StoredBody = Pick<StoredRow, 'body' | 'version'>
 
 type Shown = Record<string, unknown> & Identity & { readonly updatedAt: string }
 
 /**
- * The object that a stored body shows, as this version of its kind has it: one of an earlier version is upgraded.
+ * The object of a stored body, in this version of its kind: one of an earlier version is upgraded.
  *
- * @throws NewerVersion when a later version has dropped or renamed a field that this one has.
+ * @throws NewerVersion when a later version dropped or renamed a field that this one has.
  */
 export function parseRepresentation(kind: Kind, { body, version }: StoredBody): StoredObject {
   const shown = readJson(body) as Shown
@@ -47,7 +47,7 @@ export function parseRepresentation(kind: Kind, { body, version }: StoredBody): 
   return { id, organizationId, createdAt, updatedAt, state }
 }
 
-/** Of a body of another version: at least the members of this one. */
+/** The object of a body of another version, which has at least the members of this one. */
 function otherVersion(kind: Kind, shown: State, version: number): State {
   const members = kind.upgrades.slice(version - 1).reduce((state, upgrade) => upgrade(state), shown)
   const missing = kind.fieldNames.find((name) => members[name] === undefined)
@@ -59,7 +59,7 @@ function otherVersion(kind: Kind, shown: State, version: number): State {
   throw new Error(`the upgrades of a ${kind.name} of version ${version} give it no ${missing}`)
 }
 
-/** The head of a stored object's body in another state. Members of a later version of the kind stay as and where they are. */
+/** The head of a stored object in another state. Members of a later version of the kind stay. */
 export function changedHead(kind: Kind, row: StoredBody, before: Identity, state: State): string {
   if (row.version <= kind.table.version) return representationHead(kind, before, state, false)
   const { updatedAt: _, ...shown } = readJson(row.body) as Shown

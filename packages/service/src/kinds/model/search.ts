@@ -1,28 +1,27 @@
 /**
- * What rows are found by, and how a search asks for it (specification 6.4): words and tags as terms, in one text
- * beside the row that `search_vector` (db/migrations/baseline.ts) makes index entries of, each with the organization in
- * front. Pure.
+ * Search (specification 6.4): words and tags of a row as terms of its search document, a text of which `search_vector`
+ * (db/migrations/baseline.ts) makes index entries, each with the organization in front. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { SearchDocument } from '../../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
-/** Of a longer word these first characters are looked at: an index entry has room for 2,046 bytes. */
+/** The first characters of a longer word: an index entry has at most 2,046 bytes. */
 const longestWord = 255
-/** Bytes of one row's entries: PostgreSQL takes a mebibyte. A text that has more is found by its first words. */
+/** Bytes of the entries of one row: PostgreSQL allows a mebibyte. A longer text is found by its first words. */
 const mostBytes = 1_000_000
-/** Words that one search may have. */
+/** Words of one search at most. */
 export const mostSearchWords = 16
 
 /**
- * Marks on one character beyond which the rest is left out: writing has a handful, and putting a row of them in order takes
- * time with its square (64,000 of them: 3 to 6 s, and 2 ms like this).
+ * Marks on a character; further ones are dropped. Normalizing a row of marks takes time with its square (64,000 of them: 3
+ * to 6 s, and 2 ms with this limit).
  */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu
 
 /**
- * What a word is the same without: points of Hebrew and Arabic, which most texts leave out, variation selectors, keycaps, the dot that
- * lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
+ * Characters that do not distinguish words: points of Hebrew and Arabic, which most texts leave out, variation selectors,
+ * keycaps, the dot that lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
  */
 const unwritten =
   /(?=\p{M})[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]|(?<=i)\u0307|\u00ad|(?<=(?![\u0590-\u06ff\u0890-\u08ff])\p{M})[\u200c\u200d]/gu
@@ -43,16 +42,13 @@ export function searchWords(text: string): string[] {
   return words.map((word) => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')))
 }
 
-/**
- * The words that a search needs to ask for: every word that begins another one of them is implied by that, so repeats
- * and beginnings are left out.
- */
+/** The words of a search without repeats, and without those that begin another one, which they imply. */
 export function neededWords(words: readonly string[]): string[] {
   const sorted = [...words].sort()
   return sorted.filter((word, n) => !(sorted[n + 1]?.startsWith(word) ?? false))
 }
 
-/** What the row is found by, when that is not what it was found by before; null when it is, or by nothing. */
+/** The new search document; null when it does not change, or there is none. */
 export function changedSearchDocument(
   kind: Kind,
   createdAt: string,
@@ -60,14 +56,14 @@ export function changedSearchDocument(
   after: State,
 ): SearchDocument | null {
   if (!kind.table.searchable) return null
-  // Most changes leave all of that as it is, and a text of 64,000 characters takes a while.
+  // Most changes do not touch these fields, and a text of 64,000 characters takes a while.
   if (before !== null && isDeepStrictEqual(sourcesOf(kind, after), sourcesOf(kind, before))) return null
   const names = searchedFields(kind)
   const terms = termsOf(names, after)
   return before !== null && terms === termsOf(names, before) ? null : { createdAt, terms }
 }
 
-/** The values that words are taken from. */
+/** The values of searched fields. */
 function sourcesOf(kind: Kind, state: State): readonly unknown[] {
   return [state.tags, ...searchedFields(kind).map((name) => state[name])]
 }
@@ -76,7 +72,7 @@ function searchedFields(kind: Kind): readonly string[] {
   return kind.fieldNames.filter((name) => kind.fields[name]?.search)
 }
 
-/** What a row in this state is found by: its tags, and the words of these fields. */
+/** The terms of a state: its tags, and the words of these fields. */
 function termsOf(names: readonly string[], state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
   const terms = new Set(tags.map(tagTerm))
@@ -96,7 +92,7 @@ function firstTerms(terms: ReadonlySet<string>): string[] {
   })
 }
 
-/** No word begins with it, and no term has a space in it. */
+/** The prefix of a tag: no word begins with it, and no term has a space in it. */
 function tagTerm(tag: string): string {
   return `#${tag.replaceAll('%', '%25').replaceAll(' ', '%20')}`
 }
@@ -104,9 +100,9 @@ function tagTerm(tag: string): string {
 const prefixLength = 8
 
 /**
- * The tsquery for rows of an organization that have words which begin with each of these, and the tags. As in
- * `search_vector`, the end of the organization's id stands in front of each term: enough of it to tell apart whom an
- * index holds, though not for certain, so who asks names the organization as well.
+ * The tsquery for rows with words that begin with each of these, and with these tags. As in `search_vector`, each term
+ * begins with the end of the organization's id. That distinguishes nearly all organizations, so the statement names the
+ * organization as well.
  */
 export function searchQuery(
   organizationId: string,

@@ -1,26 +1,26 @@
 /**
- * What a cursor of `GET /v1/changes` belongs to: the kinds that its sync began with, which stay the same to its end. A
- * cursor holds a hash, by which the set is found: it is nearly always that of all kinds that the key may read. Where it is
- * not, it is looked for among all sets, which are two to the power of the number of kinds.
+ * The resource of a cursor of `GET /v1/changes`: the kinds that its sync began with, which stay the same to its end. The
+ * cursor has a hash of them. Nearly always that is the hash of all kinds that the key may read; else it is searched for
+ * among all sets, which are two to the power of the number of kinds.
  */
 import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
 
 /**
- * Kinds that a stream may join: of 16 there are 65,535 sets, whose hashes take a process 4 MB and, once, 0.1 s. With more than
- * that the set has to stand in the cursor itself.
+ * Kinds of a stream at most: 16 have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. With more, the cursor would have
+ * to name the kinds.
  */
 const mostKinds = 16
 
-/** The name of a stream of these kinds, whatever their order. */
+/** The resource of these kinds, in any order. */
 export function streamResource(kinds: Iterable<string>): string {
   return `changes ${[...kinds].sort().join(' ')}`
 }
 
-/** Reads cursors of streams of any of these kinds, `readable` before all other sets; null for any other text. */
+/** Reads cursors of streams of any of these kinds, trying `readable` first; null for any other text. */
 export function createStreamCursors(kinds: readonly string[]) {
   if (kinds.length > mostKinds)
     throw new Error(`a stream joins ${mostKinds} kinds at most, not ${kinds.length}`)
-  /** By the hash of each set, which kinds are in it, a bit each. */
+  /** The kinds of each set, a bit each, by its hash. */
   let sets: ReadonlyMap<string, number> | null = null
   const setOf = (bits: number) => kinds.filter((_, place) => (bits & (1 << place)) !== 0)
 

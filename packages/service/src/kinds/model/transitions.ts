@@ -1,7 +1,7 @@
 /**
- * Every sort of change that a kind's rules let through, found by trying: from the example, created with each word of
- * each choice, along the kind's actions, and from each state reached by a change of each single field. The documents
- * are made from what these changes do, so that they cannot say anything else. At the end, the values that are tried.
+ * Every sort of change that a kind's rules allow, found by trying: from the example, created with each word of each choice,
+ * along the kind's actions, and from each state by a change of each single field. The documents are made from these
+ * changes, so that they cannot differ from the rules. The values to try are at the end.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import type { Kind, State } from './kind.ts'
 
 export interface Transition {
-  /** The field that a PATCH sent, or the action that was asked for. */
+  /** The field of the PATCH, or the action. */
   readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
   readonly before: State
   readonly after: State
@@ -22,10 +22,10 @@ export interface Transition {
   readonly events: readonly string[]
 }
 
-/** Later than every time of an example, so that what has to wait for one can happen. */
+/** Later than every time of an example, so that actions which wait for one can happen. */
 const now = '2026-03-01T12:00:00.000Z'
 
-/** Actions in a row that are tried: enough to undo what another has done. */
+/** Actions in a row to try: enough to undo what another has done. */
 const depth = 3
 
 interface Explored {
@@ -36,7 +36,7 @@ interface Explored {
 
 const known = new WeakMap<Kind, Explored>()
 
-/** All that was found. A kind's rules are pure, so they are tried once. */
+/** Cached: a kind's rules are pure. */
 export function explore(kind: Kind): Explored {
   const found = known.get(kind) ?? tryRules(kind)
   known.set(kind, found)
@@ -55,8 +55,8 @@ function tryRules(kind: Kind): Explored {
 }
 
 /**
- * Throws where nothing that is tried lets one of the kind's actions through: the documents show a body with which it does
- * something. Tries no more than it has to: every process does this when it starts.
+ * Throws where nothing allows one of the kind's actions, as the documents show an example of it. Tries no more than
+ * necessary, as every process does this when it starts.
  */
 export function requireActions(kind: Kind): void {
   const missing = new Set(Object.keys(kind.actions))
@@ -73,9 +73,9 @@ export function requireActions(kind: Kind): void {
 
 type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
 
-/** What the actions do from these states, and from those that they lead to. */
+/** The changes by actions from these states, and from those that they lead to. */
 function* followActions(kind: Kind, start: readonly State[]): Generator<Acted> {
-  // To find what a field accepts takes longer than to try a rule: it is done once, not in each state.
+  // Finding what a field accepts takes longer than trying a rule: it is done once, not in each state.
   const tried = Object.entries(kind.actions).map(([action, { fields }]) => ({
     action,
     inputs: sampleInputs(fields),
@@ -109,7 +109,7 @@ function* actions(
   }
 }
 
-/** One state for each combination of words: rules decide by those. */
+/** One state for each combination of words, as rules decide by those. */
 function distinctInChoices(kind: Kind, states: readonly State[]): readonly State[] {
   const choices = kind.fieldNames.filter((name) => {
     const field = kind.fields[name]
@@ -149,7 +149,7 @@ function patches(kind: Kind, state: State, sent: ReadonlyMap<string, readonly un
   })
 }
 
-/** None when no value changes: such a change is not made. */
+/** None when no value changes. */
 function transition<By extends Transition['by']>(
   kind: Kind,
   by: By,
@@ -161,7 +161,7 @@ function transition<By extends Transition['by']>(
   return [{ by, before, after, changed: new Set(changed), events: kind.rules.events(before, after) }]
 }
 
-/** Two of each sort of value; a field takes those that it accepts. */
+/** Samples, two of each sort; a field takes those that it accepts. */
 const values: readonly unknown[] = [
   'The parcel was found.',
   'The parcel is late.',
@@ -187,7 +187,7 @@ const values: readonly unknown[] = [
   { a: 'c' },
 ]
 
-/** Every word of a choice; of another field some values, null among them where it is one. */
+/** Every word of a choice; samples for another field, with null where it is accepted. */
 export function sampleValues(field: Field, example?: unknown): readonly unknown[] {
   const words = wordsOf(field)
   const accepted = [example, ...(field.examples ?? words ?? values)].flatMap((value) => {
@@ -225,7 +225,7 @@ export function exampleState(kind: Kind): State {
   throw new Error(`the example of ${kind.name} is refused: ${why}`)
 }
 
-/** The example once created, and with each word of each choice that can be sent, if need be with another value beside. */
+/** The example, created with each word of each choice that can be sent, if necessary with another value too. */
 function createdStates(kind: Kind): readonly State[] {
   const sent = Object.entries(kind.fields).filter(([, { access }]) => access !== 'read')
   const varied = sent.flatMap(([name, field]) =>
@@ -245,7 +245,7 @@ function firstCreated(kind: Kind, values: State, beside: readonly State[]): read
   return []
 }
 
-/** The kind's example with these values, or why the kind refuses that. */
+/** The kind's example with these values, or its refusal. */
 function createdState(kind: Kind, values: State): Result<State, Problem> {
   const draft = parseCreation(kind, { ...kind.example, ...values })
   return draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
