@@ -49,8 +49,8 @@ export function homePage(documents: Documents): Content {
 <p class="lead">Deskwire keeps customers, conversations, messages, tickets and bookings, and serves them over HTTP.</p>
 <p>${how}</p>
 <h2>Make a call</h2>
-<p>${words(keyed)} With <code>KEY</code> such a key and <code>URL</code> the address of this page with <code>v1</code> at its
-end:</p>
+<p>${words(keyed)} With the key in <code>DESKWIRE_API_KEY</code> and the address of this page, followed by <code>/v1</code>, in
+<code>DESKWIRE_URL</code>:</p>
 ${firstCall}
 ${section('Guides', guidesOf(documents))}
 ${section('Reference', [
@@ -62,7 +62,11 @@ programs that read: <a href="/llms.txt">/llms.txt</a>.</p>`,
   }
 }
 
-const firstCall = codeBlock('curl "$URL/customers" -H "Authorization: Bearer $KEY"', 'curl', 'A first call')
+const firstCall = codeBlock(
+  'curl "$DESKWIRE_URL/customers" -H "Authorization: Bearer $DESKWIRE_API_KEY"',
+  'curl',
+  'A first call',
+)
 
 /** Where the documentation begins: what all calls have in common, and a card for each task. */
 export function overviewPage(sections: readonly Section[]): Content {

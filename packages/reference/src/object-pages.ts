@@ -60,7 +60,7 @@ ${sometimes.length === 0 ? '' : html`<p>Depending on what changes:</p>\n${operat
 <h2 id="example">The body</h2>
 ${codeBlock(JSON.stringify(example, null, 2), 'json', 'The body')}
 <h2 id="trigger">Cause one</h2>
-${codeBlock(`npx deskwire trigger ${type} --url "$URL" --key "$KEY"`, 'shell', 'Cause one')}
+${codeBlock(`npx deskwire trigger ${type}`, 'shell', 'Cause one')}
 </div>
 </div>`,
   }

@@ -1,7 +1,7 @@
 /**
- * A call as a program makes it, in curl, TypeScript with the SDK, and Python with nothing installed. `URL` and `KEY` come from the
- * environment, as in the guides: the address of the API, `/v1` included, and a key. All values are those of the
- * declaration's examples; a reader puts ids of their own in their place.
+ * A call as a program makes it, in curl, TypeScript with the SDK, and Python with nothing installed. The address of the API,
+ * `/v1` included, and the key come from the environment: `DESKWIRE_URL` and `DESKWIRE_API_KEY`. Values are the
+ * declaration's examples; a reader replaces the ids.
  */
 import { exampleId } from '../../service/src/openapi/examples.ts'
 import { exampleOf, type Reference, type ShownOperation } from './reference.ts'
@@ -92,10 +92,10 @@ function firstOf({
 function curl({ operation, path, isBeside, query, body }: ExampleCall): string {
   const { method, access } = operation
   const isImplied = method === 'get' || (method === 'post' && body !== undefined)
-  const address = `"${isBeside ? `\${URL%${version}}` : '$URL'}${path}${query === '' ? '' : `?${query}`}"`
+  const address = `"${isBeside ? `\${DESKWIRE_URL%${version}}` : '$DESKWIRE_URL'}${path}${query === '' ? '' : `?${query}`}"`
   return [
     `curl ${isImplied ? '' : `-X ${method.toUpperCase()} `}${address}`,
-    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $KEY"']),
+    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $DESKWIRE_API_KEY"']),
     ...(body === undefined
       ? []
       : [
@@ -109,13 +109,15 @@ function python({ operation, path, isBeside, query, body, mediaType }: ExampleCa
   const { method, access } = operation
   const address = `${path}${query === '' ? '' : `?${query}`}`
   const headers = {
-    ...(access === 'public' ? {} : { Authorization: 'KEY' }),
+    ...(access === 'public' ? {} : { Authorization: 'Bearer' }),
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
   }
   const isBare = method === 'get' && Object.keys(headers).length === 0
   const isJson = mediaType === 'application/json'
   const isLines = mediaType === 'application/x-ndjson'
-  const base = isBeside ? `os.environ["URL"].removesuffix("${version}")` : 'os.environ["URL"]'
+  const base = isBeside
+    ? `os.environ["DESKWIRE_URL"].removesuffix("${version}")`
+    : 'os.environ["DESKWIRE_URL"]'
   const imports = [...(isJson || isLines || body !== undefined ? ['json'] : []), 'os', 'urllib.request']
   return `import ${imports.join(', ')}
 
@@ -127,7 +129,7 @@ ${isBare ? '' : `    method="${method.toUpperCase()}",\n`}${
     : `    headers={${Object.entries(headers)
         .map(
           ([name, value]) =>
-            `"${name}": ${name === 'Authorization' ? '"Bearer " + os.environ["KEY"]' : `"${value}"`}`,
+            `"${name}": ${name === 'Authorization' ? '"Bearer " + os.environ["DESKWIRE_API_KEY"]' : `"${value}"`}`,
         )
         .join(', ')}},\n`
 }${body === undefined ? '' : `    data=json.dumps(${literal(body, 'python', 1)}).encode(),\n`})
@@ -143,28 +145,27 @@ ${
 function typeScript(call: ExampleCall): string {
   if (call.isBeside) {
     const isJson = call.mediaType === 'application/json'
-    return `const answer = await fetch(new URL('${call.path}', process.env.URL))
+    return `const answer = await fetch(new URL('${call.path}', process.env.DESKWIRE_URL))
 console.log(await answer.${isJson ? 'json' : 'text'}())
 `
   }
-  const environment = "const { URL: baseUrl = '', KEY: apiKey = '' } = process.env\n"
   const made = clientCall(call)
-  if (made === null) return `${environment}\n${throughFetch(call)}`
+  if (made === null) return throughFetch(call)
   return `import { createClient } from '@deskwire/sdk'
 
-${environment}const client = createClient({ baseUrl, apiKey })
+const client = createClient() // reads DESKWIRE_URL and DESKWIRE_API_KEY
 
 ${made}`
 }
 
 /** With what the platform has, for what the SDK has no method of. */
 function throughFetch({ operation, path, query, body, mediaType }: ExampleCall): string {
-  const address = `\`\${baseUrl}${path}${query === '' ? '' : `?${query}`}\``
+  const address = `\`\${process.env.DESKWIRE_URL}${path}${query === '' ? '' : `?${query}`}\``
   const bodyLine = body === undefined ? '' : `\n  body: JSON.stringify(${literal(body, 'typescript', 1)}),`
   const type = body === undefined ? '' : ", 'content-type': 'application/json'"
   return `const answer = await fetch(${address}, {
   method: '${operation.method.toUpperCase()}',
-  headers: { authorization: \`Bearer \${apiKey}\`${type} },${bodyLine}
+  headers: { authorization: \`Bearer \${process.env.DESKWIRE_API_KEY}\`${type} },${bodyLine}
 })
 console.log(${mediaType === 'application/json' ? 'await answer.json()' : 'answer.status'})
 `

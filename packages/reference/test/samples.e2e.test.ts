@@ -241,7 +241,7 @@ test.each(['curl', 'typescript', 'python'] as const)(
       language === 'typescript' ? 'ts' : language === 'python' ? 'py' : 'sh',
     )
     const [command, ...args] = runners[language](files)
-    const env = { ...process.env, URL: `${service.url}/v1`, KEY: api.token }
+    const env = { ...process.env, DESKWIRE_URL: `${service.url}/v1`, DESKWIRE_API_KEY: api.token }
     const { stdout } = await run(command, args, { env, maxBuffer: 16 * 1024 * 1024 })
     for (const file of files) expect(stdout).toContain(file)
     expect(stdout).toContain('Analytical Engines, Ltd.')

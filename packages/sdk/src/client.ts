@@ -23,10 +23,10 @@ export type Client = ReturnType<typeof resources> & {
 }
 
 /**
- * A client of the service at `baseUrl`. It sends nothing yet and holds no connection of its own, so there is
+ * A client of the service at `baseUrl`, or at `DESKWIRE_URL` of the environment. It sends nothing yet and holds no connection of its own, so there is
  * nothing to close. Throws TypeError for a base address or key that cannot be used.
  */
-export const createClient = (options: ClientOptions): Client => {
+export const createClient = (options: ClientOptions = {}): Client => {
   const send = createSend(options)
   return {
     ...resources(send),

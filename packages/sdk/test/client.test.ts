@@ -95,6 +95,8 @@ describe('calls', () => {
       expect(() => createClient({ baseUrl, apiKey })).toThrow(TypeError)
     }
     expect(() => createClient({ baseUrl: 'http://host/v1', apiKey: 'two\r\nlines' })).toThrow(TypeError)
+    expect(() => createClient({ apiKey })).toThrow('createClient needs baseUrl, or DESKWIRE_URL')
+    expect(() => createClient({ baseUrl: 'http://host/v1' })).toThrow('needs apiKey, or DESKWIRE_API_KEY')
   })
 
   test.each([

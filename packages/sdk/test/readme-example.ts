@@ -1,9 +1,6 @@
 import { createClient, MemoryCopy, type Ticket } from '@deskwire/sdk'
 
-const client = createClient({
-  baseUrl: process.env.DESKWIRE_URL ?? 'http://127.0.0.1:8080/v1',
-  apiKey: process.env.DESKWIRE_API_KEY ?? '',
-})
+const client = createClient() // reads DESKWIRE_URL and DESKWIRE_API_KEY
 
 const customer = await client.customers.create({ name: 'Ada Lovelace' })
 await client.tickets.create({ customerId: customer.id, subject: 'The engine halts' })

@@ -76,14 +76,14 @@ export interface ShownCall {
   readonly body?: unknown
 }
 
-/** The call for a POSIX shell that has the key in DESKWIRE_KEY: the key itself is never shown. */
+/** The call for a POSIX shell that has the key in DESKWIRE_API_KEY: the key itself is never shown. */
 export function curlOf({ method, path, query = {}, body }: ShownCall): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   const url = `${window.location.origin}${path}${search === '' ? '' : `?${search}`}`
   return [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`,
-    '  -H "Authorization: Bearer $DESKWIRE_KEY"',
+    '  -H "Authorization: Bearer $DESKWIRE_API_KEY"',
     ...(body === undefined
       ? []
       : ["  -H 'Content-Type: application/json'", `  --data ${quoted(JSON.stringify(body, null, 2))}`]),

@@ -20,7 +20,7 @@ export default function CurlPopover({
           <Popover.Popup className={css.popover} finalFocus={() => anchor}>
             <Popover.Title className={css.title}>The same by the API</Popover.Title>
             <Popover.Description className={css.about}>
-              With your key in <code>DESKWIRE_KEY</code>.
+              With your key in <code>DESKWIRE_API_KEY</code>.
             </Popover.Description>
             {calls.map((call) => (
               <Code key={curlOf(call)} label={`${call.method} ${call.path}`} text={curlOf(call)} />
