@@ -1,5 +1,7 @@
 /** What the pages of the documentation do beside being read: search, choose a language, copy, and make calls. Each page is whole without it. */
 
+import { prepare, search } from './search.js'
+
 const sorts = {
   operation: 'Operations',
   object: 'Objects',
@@ -8,7 +10,6 @@ const sorts = {
   error: 'Errors',
   guide: 'Guides and reference',
 }
-const shownOfSort = 6
 
 /** An element with these properties and children; text is text. */
 function make(name, properties = {}, ...children) {
@@ -23,72 +24,12 @@ function make(name, properties = {}, ...children) {
 
 // --- Search: the index comes once, when somebody begins, and everything else happens here.
 
-/** The parts of a name that one can begin to type: `resolvedAt`, `resolved_at` and `resolved at` have the same. */
-function partsOf(text) {
-  return text
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .concat(text.toLowerCase())
-}
-
-function scoreOf(entry, words, query) {
-  let score = entry.title.toLowerCase() === query ? 60 : 0
-  // Words that stand beside each other there too mean the same, and not each something of its own.
-  if (words.length > 1 && ` ${entry.words} `.includes(` ${words.join(' ')} `)) score += 20
-  for (const word of words) {
-    if (entry.titleParts.some((part) => part === word)) score += 14
-    else if (entry.titleParts.some((part) => part.startsWith(word))) score += 10
-    // What one writes with its points and strokes: the last part is all of it.
-    else if (entry.titleParts.at(-1).includes(word)) score += 8
-    else if (entry.aboutParts.some((part) => part.startsWith(word))) score += 4
-    else if (entry.aboutParts.at(-1).includes(word)) score += 3
-    else if (` ${entry.words}`.includes(` ${word}`)) score += 2
-    else return 0
-  }
-  // Of two that match alike, what has the shorter name is more about it; fields are many, and mostly found beside others.
-  return score + 4 / (1 + entry.title.length) + (entry.sort === 'field' ? 0 : 2)
-}
-
-/** The best entries by sort, the sort with the best one first. */
-function found(entries, text) {
-  const query = text.trim().toLowerCase()
-  const words = query.split(/\s+/).filter((word) => word !== '')
-  if (words.length === 0) return []
-  const bySort = new Map()
-  for (const entry of entries) {
-    const score = scoreOf(entry, words, query)
-    if (score > 0) bySort.set(entry.sort, [...(bySort.get(entry.sort) ?? []), { entry, score }])
-  }
-  const best = Math.max(...[...bySort.values()].flat().map(({ score }) => score))
-  return [...bySort]
-    .map(([sort, matches]) => [
-      sort,
-      matches
-        .filter(({ score }) => score >= Math.min(best / 4, 10))
-        .sort((a, b) => b.score - a.score)
-        .slice(0, shownOfSort),
-    ])
-    .filter(([, matches]) => matches.length > 0)
-    .sort(([, [a]], [, [b]]) => b.score - a.score)
-}
-
 let index = null
 
 function entriesOfIndex() {
   index ??= fetch('/docs/search.json')
     .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`${answer.status}`))))
-    .then((rows) =>
-      rows.map(([sort, title, address, about, words]) => ({
-        sort,
-        title,
-        address,
-        about,
-        words,
-        titleParts: partsOf(title),
-        aboutParts: partsOf(about),
-      })),
-    )
+    .then(prepare)
     .catch((error) => {
       index = null
       throw error
@@ -139,7 +80,7 @@ function createFinder() {
     let words = 'Type to search. The arrow keys choose, Enter opens.'
     try {
       const entries = await entriesOfIndex()
-      groups = found(entries, input.value)
+      groups = search(entries, input.value)
       if (groups.length === 0 && input.value.trim() !== '') {
         words = `Nothing has “${input.value.trim()}”. Try fewer words, or the beginning of one.`
       } else if (groups.length > 0) words = ''

@@ -10,9 +10,11 @@ interface Asset {
   readonly content: Buffer
 }
 
-/** Tokens and font are those of the console. The style names the font by its address. */
+/** Tokens and font are those of the console. The style names the font by its address, the script the search. */
 export function readAssets() {
   const font = asset('geist.woff2', installed('files/geist-latin-wght-normal.woff2'))
+  const search = asset('search.js', own('search.js'))
+  const script = own('docs.js').toString().replace('./search.js', search.address)
   const style = own('docs.css').toString().replace('geist.woff2', font.address)
   return {
     font,
@@ -22,7 +24,8 @@ export function readAssets() {
       readFileSync(new URL('../../console/src/design/tokens.css', import.meta.url)),
     ),
     style: asset('docs.css', Buffer.from(style)),
-    script: asset('docs.js', own('docs.js')),
+    script: asset('docs.js', Buffer.from(script)),
+    search,
     theme: asset('theme.js', own('theme.js')),
     icon: asset('icon.svg', own('icon.svg')),
   } satisfies Record<string, Asset>

@@ -18,6 +18,8 @@ export interface ServedDocument {
   readonly about: string | null
   /** What it serves; null for a program. */
   readonly task: Task | null
+  /** Other words that readers search for. */
+  readonly also?: string
   readonly text: string
   /** As HTML; null for a program. */
   readonly page: Rendered | null

@@ -10,8 +10,18 @@ import { eventAddress } from './prose.ts'
 import type { Reference } from './reference.ts'
 import { type Field, fieldsOf, objectAddress } from './schema-fields.ts'
 
-/** As small as it can be: what it is, its title, its address, what stands below the title, and words that find it besides. */
-export type SearchEntry = readonly [sort: Sort, title: string, address: string, about: string, words: string]
+/**
+ * As small as it can be: what it is, its title, its address, what is shown below the title, words of its text, and words that mean the
+ * same to readers who do not know ours yet.
+ */
+export type SearchEntry = readonly [
+  sort: Sort,
+  title: string,
+  address: string,
+  about: string,
+  words: string,
+  also?: string,
+]
 
 export type Sort = 'operation' | 'field' | 'object' | 'event' | 'error' | 'guide'
 
@@ -33,7 +43,8 @@ export function searchIndex(reference: Reference, documents: Documents): readonl
         code,
         errorPath(code),
         `${status} ${title}`,
-        wordsOf(`${alsoCalled[code] ?? ''} ${means} ${help}`),
+        wordsOf(`${means} ${help}`),
+        ...alsoOf(alsoCalled[code]),
       ],
     ),
     ...[...documents.values()].flatMap(sectionEntries),
@@ -44,8 +55,10 @@ function operationEntries({ operations }: Reference): SearchEntry[] {
   return [...operations.values()].flatMap((operation) => {
     const { id, method, path, summary, description } = operation
     const call = `${method.toUpperCase()} ${path}`
-    const words = wordsOf(`${alsoCalled[id] ?? ''} ${id} ${summary} ${description}`)
-    return [['operation', plain(nameOf(operation)), operationAddress(id), call, words]]
+    const words = wordsOf(`${id} ${summary} ${description}`)
+    return [
+      ['operation', plain(nameOf(operation)), operationAddress(id), call, words, ...alsoOf(alsoCalled[id])],
+    ]
   })
 }
 
@@ -80,7 +93,11 @@ function fieldEntry(name: string, { name: field, description }: Field): SearchEn
   return ['field', field, `${objectAddress(name)}#field-${field}`, `${name}: ${plain(description)}`, name]
 }
 
-function sectionEntries({ path, title, about, page }: ServedDocument): SearchEntry[] {
+function alsoOf(words: string | undefined): [] | [also: string] {
+  return words === undefined ? [] : [words]
+}
+
+function sectionEntries({ path, title, about, also, page }: ServedDocument): SearchEntry[] {
   if (page === null) return []
   const { sections } = page
   const listed = isListed(path) ? sections : sections.slice(0, 1)
@@ -90,6 +107,7 @@ function sectionEntries({ path, title, about, page }: ServedDocument): SearchEnt
     level === 1 ? `/docs/${path}` : `/docs/${path}#${id}`,
     level === 1 ? (about ?? '') : title,
     wordsOf(words),
+    ...alsoOf(level === 1 ? also : undefined),
   ])
 }
 

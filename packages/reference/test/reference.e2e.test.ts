@@ -37,8 +37,8 @@ test('the search finds operations, fields, events, errors and guides, by the key
     ['reschedulecount', 'rescheduleCount', '/docs/objects/Booking#field-rescheduleCount'],
     ['status_changed', 'ticket.status_changed', '/docs/events/ticket.status_changed'],
     ['too old', 'cursor_too_old', '/docs/errors/cursor_too_old'],
-    ['finding differs', 'Finding what differs', '/docs/guides/sync.md#finding-what-differs'],
-    ['behind a pooler', 'Behind a pooler', '/docs/guides/deploying.md#behind-a-pooler'],
+    ['find differs', 'Find what differs', '/docs/guides/sync.md#find-what-differs'],
+    ['behind a pooler', 'Behind a pooler', '/docs/guides/postgresql.md#behind-a-pooler'],
     ['lost update', 'version_mismatch', '/docs/errors/version_mismatch'],
     ['PATCH /v1/tickets', 'Change a ticket', '/docs/api/updateTicket'],
   ] as const) {
