@@ -161,8 +161,8 @@ function dltReader(): Reader {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
-        URL: `${service.url}/v1`,
-        KEY: key,
+        DESKWIRE_URL: `${service.url}/v1`,
+        DESKWIRE_API_KEY: key,
         DLT_DATA_DIR: join(place, '.dlt'),
         RUNTIME__DLTHUB_TELEMETRY: 'false',
       },

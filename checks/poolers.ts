@@ -29,7 +29,7 @@ type PoolMode = 'session' | 'transaction' | 'statement'
 
 /** The role that the guide has an operator create; the last of its SQL is for a schema in a database that is shared. */
 const role = { user: 'deskwire', password: 'a password of your own' }
-const guide = readFileSync(new URL('../docs/guides/deploying.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../docs/guides/postgresql.md', import.meta.url), 'utf8')
 const [ownDatabase = '', ownSchema = ''] = [...guide.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql]) => sql)
 
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-poolers-'))

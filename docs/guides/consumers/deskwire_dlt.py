@@ -1,7 +1,7 @@
 """Deskwire in DuckDB, or wherever dlt loads to: a table a kind, and what was deleted there is deleted here.
 
     pip install "dlt[duckdb]"
-    URL=http://127.0.0.1:8080/v1 KEY=dwk_… python deskwire_dlt.py
+    DESKWIRE_URL=http://127.0.0.1:8080/v1 DESKWIRE_API_KEY=dwk_… python deskwire_dlt.py
 
 Run it as often as you like. It goes on where it was, and proves at the end that every table is exact.
 """
@@ -68,5 +68,5 @@ def prove(pipeline: dlt.Pipeline) -> None:
 
 if __name__ == "__main__":
     pipeline = dlt.pipeline("deskwire", destination="duckdb", dataset_name="desk")
-    pipeline.run(dlt.source(lambda: changes(os.environ["URL"], os.environ["KEY"]), name="deskwire")())
+    pipeline.run(dlt.source(lambda: changes(os.environ["DESKWIRE_URL"], os.environ["DESKWIRE_API_KEY"]), name="deskwire")())
     prove(pipeline)

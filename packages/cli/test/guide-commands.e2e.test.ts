@@ -19,6 +19,8 @@ import { type DataDir, environment, npmStart, type Service, temporaryDataDir, un
 
 type Account =
   | 'here'
+  /** A program, run here, and a block after it with what it prints. */
+  | 'printed'
   | 'shown'
   | { readonly ranBy: string }
   /** A word of the block, and why it is not run. */
@@ -46,9 +48,18 @@ const tarballs = needs(
 /** By document: the beginning of each block, in their order, and its account. One entry may stand for several blocks in a row. */
 const accounts: Readonly<Record<string, readonly (readonly [begins: string, account: Account])[]>> = {
   'README.md': [
+    ['import', mirror],
     ['npm ci && npm start', walk],
-    ['npm ci && npm test', needs('npm ci', 'it would run this test')],
-    ['', walk],
+  ],
+  'docs/guides/backup.md': [
+    ['npx deskwire backup', 'here'],
+    ['npx deskwire restore desk', 'here'],
+    ['npx deskwire restored', 'here'],
+  ],
+  'docs/guides/bookings.md': [['import', 'printed']],
+  'docs/guides/capacity.md': [
+    ['DESKWIRE_MAX_ROWS', 'shown'],
+    ['select', 'here'],
   ],
   'docs/guides/clients.md': [
     ['curl ', 'here'],
@@ -61,10 +72,9 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [
     ['pip install', needs('pip', 'npm run check -- consumers runs it, with a registry of packages')],
-    ['npx deskwire listen', 'here'],
   ],
+  'docs/guides/conversations.md': [['import', 'printed']],
   'docs/guides/databases.md': [
-    ['Authorization:', 'shown'],
     ['# The first', 'shown'],
     ['kubectl', cluster],
     ['npx deskwire org create', databases],
@@ -76,17 +86,21 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['npx deskwire', databases],
     ['docker compose', needs('docker', 'npm run check -- image runs it, with images')],
   ],
+  'docs/guides/deleting-data.md': [['curl', 'here']],
   'docs/guides/deploying.md': [
-    ['create role', poolers],
-    ['create role', poolers],
-    ['deskwire: ', 'shown'],
     ['podman', needs('podman', 'npm run check -- image runs it, with images')],
     ['useradd', needs('systemctl', 'npm run check -- unit runs it, in a machine with systemd')],
     ['kubectl', cluster],
-    [
-      'alter system',
-      needs('synchronous_standby_names', 'npm run check -- standby runs it, with two servers'),
-    ],
+  ],
+  'docs/guides/encryption-key.md': [
+    ['openssl', 'here'],
+    ['npx deskwire encryption-key rotate', 'here'],
+    ['export DESKWIRE_ENCRYPTION_KEY_PREVIOUS', 'here'],
+    ['psql …', 'here'],
+  ],
+  'docs/guides/errors.md': [
+    ['import', 'printed'],
+    ['{', 'shown'],
   ],
   'docs/guides/handlers.md': [['', webhookGuides]],
   'docs/guides/installing.md': [['', operator]],
@@ -95,7 +109,13 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['{ "id"', 'shown'],
     ['RateLimit-Policy', 'shown'],
   ],
+  'docs/guides/lists.md': [['import', 'printed']],
+  'docs/guides/local-webhooks.md': [
+    ['DESKWIRE_TRUSTED_TARGETS', 'here'],
+    ['DESKWIRE_RETRY_DELAYS', 'here'],
+  ],
   'docs/guides/mirror.md': [
+    ['npx deskwire mirror', 'here'],
     ['npx deskwire keys create', 'here'],
     ['npm install', tarballs],
     ['export DESKWIRE_URL', 'here'],
@@ -105,18 +125,17 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['select', mirror],
     ['const', mirror],
     ['const', mirror],
-    ['npx deskwire mirror', 'here'],
   ],
   'docs/guides/moving-in.md': [
     ['npx deskwire import', 'here'],
     ['externalId,name', 'here'],
+    ['import', 'printed'],
     ['const', 'here'],
     ['npx deskwire export', 'here'],
     ['const customers', 'here'],
   ],
   'docs/guides/moving-organizations.md': [
     ['deskwire org balance', needs('deskwire org', 'packages/service/test/moves moves, between databases')],
-    ['first  ', 'shown'],
   ],
   'docs/guides/observing.md': [
     ['# prometheus.yml', 'shown'],
@@ -124,25 +143,28 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
       'npm install @opentelemetry',
       needs('npm install', 'npm run check -- collector runs it, with what a checkout has'),
     ],
-    ['# A collector', 'shown'],
-    ['POST /v1/tickets', 'shown'],
   ],
   'docs/guides/operating.md': [
+    ['npx deskwire serve', needs('serve', 'packages/cli/test/start.e2e.test.ts starts it in many ways')],
+  ],
+  'docs/guides/organizations.md': [
     ['npx deskwire org create', 'here'],
     ['npx deskwire org suspend', 'here'],
     ['npx deskwire org delete', 'here'],
-    ['select', 'here'],
-    ['psql -h', 'here'],
-    ['openssl', 'here'],
-    ['npx deskwire encryption-key rotate', 'here'],
-    ['export DESKWIRE_ENCRYPTION_KEY_PREVIOUS', 'here'],
-    ['psql …', 'here'],
-    ['npx deskwire doctor', 'here'],
-    ['npx deskwire conform', 'here'],
-    ['npx deskwire backup', 'here'],
-    ['npx deskwire restore desk', 'here'],
-    ['npx deskwire restored', 'here'],
   ],
+  'docs/guides/postgresql.md': [
+    ['create role', poolers],
+    ['DESKWIRE_DATABASE_URL', 'shown'],
+    ['create role', poolers],
+    ['deskwire: ', 'shown'],
+    [
+      'alter system',
+      needs('synchronous_standby_names', 'npm run check -- standby runs it, with two servers'),
+    ],
+    ['psql -h', 'here'],
+  ],
+  'docs/guides/proxy.md': [['DESKWIRE_PUBLIC_URL', 'shown']],
+  'docs/guides/quickstart.md': [['', walk]],
   'docs/guides/receiving.md': [
     [
       'import { createReceiver',
@@ -168,10 +190,18 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['import { createHash', sync],
     ['import { changesUpTo', sync],
   ],
+  'docs/guides/tenants.md': [
+    ['created=', 'here'],
+    ['API key', 'shown'],
+    ['import', 'here'],
+  ],
+  'docs/guides/tickets.md': [['import', 'printed']],
+  'docs/guides/troubleshooting.md': [
+    ['npx deskwire doctor', 'here'],
+    ['npx deskwire conform', 'here'],
+  ],
   'docs/guides/webhooks-or-sync.md': [['import', webhookGuides]],
   'docs/guides/webhooks.md': [
-    ['DESKWIRE_TRUSTED_TARGETS', 'here'],
-    ['DESKWIRE_RETRY_DELAYS', 'here'],
     ['const webhook', 'here'],
     ['import', webhookGuides],
     ['import', webhookGuides],
@@ -228,6 +258,7 @@ test('every block is accounted for', () => {
     for (const [n, [begins, account]] of entries.entries()) {
       // What begins with anything stands for the rest.
       const these = begins === '' && n === entries.length - 1 ? blocks.splice(0) : blocks.splice(0, 1)
+      if (account === 'printed') blocks.splice(0, 1)
       expect([document, begins, these.length > 0]).toEqual([document, begins, true])
       for (const block of these) {
         expect([document, block.trimStart().startsWith(begins.trimEnd()), begins]).toEqual([
@@ -272,7 +303,11 @@ afterAll(async () => {
   await dataDir?.[Symbol.asyncDispose]()
 })
 
-const settings = () => ({ DESKWIRE_DATA_DIR: dataDir.path, URL: `${service?.url}/v1`, KEY: key })
+const settings = () => ({
+  DESKWIRE_DATA_DIR: dataDir.path,
+  DESKWIRE_URL: `${service?.url}/v1`,
+  DESKWIRE_API_KEY: key,
+})
 
 /** Starts the service by a line of a guide, as the next terminal finds it. */
 async function startBy(line: string): Promise<void> {
@@ -337,8 +372,18 @@ async function leftRunning(
 const lines = (block: string) => block.trimEnd().split('\n')
 
 const preamble = `import { createClient, verifyWebhook } from '@deskwire/sdk'
-const client = createClient({ baseUrl: process.env.URL ?? '', apiKey: process.env.KEY ?? '' })
+const client = createClient()
 `
+/** Programs that a block with their output follows, by document. */
+const printed = Object.entries(accounts).flatMap(([document, entries]) =>
+  entries.flatMap(([begins, account]) => {
+    if (account !== 'printed') return []
+    const at = blocksIn(document).findIndex((block) => block.startsWith(begins))
+    const [program = '', output = ''] = blocksIn(document).slice(at, at + 2)
+    return [{ document, program, output }]
+  }),
+)
+
 /** Runs a sample that takes its client for granted. */
 const sample = (code: string, before = '', after = '') =>
   runProgram(`${preamble}${before}${filled(code)}${after}`, settings(), 'module-typescript')
@@ -347,22 +392,16 @@ test('commands of the guide on webhooks, and of an application on this machine',
   timeout: 240_000,
 }, async () => {
   const [start = '', listen = '', trigger = ''] = lines(
-    take('docs/guides/webhooks.md', 'DESKWIRE_TRUSTED_TARGETS'),
+    take('docs/guides/local-webhooks.md', 'DESKWIRE_TRUSTED_TARGETS'),
   )
   await startBy(start)
-  const heard = await leftRunning(
-    listen,
-    (printed) => printed.includes('verified'),
-    () => shell(trigger),
-  )
-  expect(heard).toMatch(/ticket\.created .* verified/)
   await leftRunning(
-    take('docs/guides/consumers.md', 'npx deskwire listen').trim(),
+    listen,
     () => received.length > 0,
     () => shell(trigger),
   )
-  expect(received[0]).toMatch(/^t=\d+,v1=.* \{.*"ticket\.created"/)
-  const [restart = '', chaos = ''] = lines(take('docs/guides/webhooks.md', 'DESKWIRE_RETRY_DELAYS'))
+  expect(received.at(-1)).toMatch(/^t=\d+,v1=.* \{.*"ticket\.created"/)
+  const [restart = '', chaos = ''] = lines(take('docs/guides/local-webhooks.md', 'DESKWIRE_RETRY_DELAYS'))
   await startBy(restart)
   expect(
     await leftRunning(
@@ -410,6 +449,19 @@ test('samples and commands of the guides that need a service', { timeout: 240_00
   ).toBe('true string\n')
   const copies = filled(take('docs/guides/sync.md', 'import { createClient, MemoryCopy'))
   expect(await runProgram(`${copies}await catchUp()\n`, settings(), 'module-typescript')).toBe('')
+
+  for (const { document, program, output } of printed)
+    expect([document, await runProgram(program, settings(), 'module-typescript')]).toEqual([document, output])
+  const tenants = take('docs/guides/tenants.md', 'created=')
+  expect(await shell(tenants)).toContain('API key, shown this once: dwk_')
+  expect(await runProgram(take('docs/guides/tenants.md', 'import'), settings(), 'module-typescript')).toMatch(
+    /^[0-9a-f-]{36}\n$/,
+  )
+  const customer = await sample(
+    "const { id } = await client.customers.create({ name: 'Gone' })\nprocess.stdout.write(id)",
+  )
+  await shell(`CUSTOMER=${customer}\n${take('docs/guides/deleting-data.md', 'curl')}`)
+  expect(await sample(`console.log(await client.customers.getMany(['${customer}']))`)).toBe('[]\n')
 
   const conversation = await sample(
     `const { id: customerId } = await client.customers.create({ name: 'Grace' })
@@ -461,9 +513,11 @@ test('commands of the guide on mirrors', { timeout: 120_000 }, async () => {
   expect(await shell(verify, at)).toMatch(/exact/)
 })
 
-test('commands of the guide on operating', { timeout: 300_000 }, async () => {
-  const guide = 'docs/guides/operating.md'
-  const [create = '', list = '', ...keys] = lines(take(guide, 'npx deskwire org create'))
+test('commands of the guides for operators', { timeout: 300_000 }, async () => {
+  const [organizations, encryption, backup] = ['organizations', 'encryption-key', 'backup'].map(
+    (name) => `docs/guides/${name}.md`,
+  ) as [string, string, string]
+  const [create = '', list = '', ...keys] = lines(take(organizations, 'npx deskwire org create'))
   const NAME = "'Analytical Engines'"
   const created = await shell(create, { NAME })
   const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? ''
@@ -473,15 +527,21 @@ test('commands of the guide on operating', { timeout: 300_000 }, async () => {
   const shown = await shell(listKeys, { ' ID': ` ${ID}` })
   const KEY_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(shown)?.[0] ?? ''
   await shell(revoke, { KEY_ID, ' ID': ` ${ID}` })
-  await shell(take(guide, 'npx deskwire org suspend'), { ' ID': ` ${ID}` })
-  await expect(shell(take(guide, 'npx deskwire org delete'), { ' ID': ` ${ID}` })).rejects.toThrow(/--yes/)
+  await shell(take(organizations, 'npx deskwire org suspend'), { ' ID': ` ${ID}` })
+  await expect(shell(take(organizations, 'npx deskwire org delete'), { ' ID': ` ${ID}` })).rejects.toThrow(
+    /--yes/,
+  )
   await shell(`npx deskwire org delete ${ID} --yes ${ID}`)
-  expect(await shell(take(guide, 'npx deskwire doctor'))).toMatch(/encryption key/)
-  expect(await shell(take(guide, 'npx deskwire conform'))).toMatch(/holds|passed|ok/i)
+  expect(await shell(take('docs/guides/troubleshooting.md', 'npx deskwire doctor'))).toMatch(/encryption key/)
+  expect(await shell(take('docs/guides/troubleshooting.md', 'npx deskwire conform'))).toMatch(
+    /holds|passed|ok/i,
+  )
 
   // psql is not everywhere: its arguments lead a client to the database.
   const host = (
-    await shell(`psql() { printf '%s' "$2"; }\n${take(guide, 'psql -h')}`, { ' data/': ` ${dataDir.path}/` })
+    await shell(`psql() { printf '%s' "$2"; }\n${take('docs/guides/postgresql.md', 'psql -h')}`, {
+      ' data/': ` ${dataDir.path}/`,
+    })
   ).trim()
   const query = async (sql: string) => {
     const client = new pg.Client({ host, user: 'deskwire', database: 'deskwire' })
@@ -492,30 +552,30 @@ test('commands of the guide on operating', { timeout: 300_000 }, async () => {
       await client.end()
     }
   }
-  expect(await query(take(guide, 'select'))).toMatchObject([{ rows: expect.anything() }])
-  const [, forget = ''] = /-c "(.*)"/.exec(take(guide, 'psql …')) ?? []
+  expect(await query(take('docs/guides/capacity.md', 'select'))).toMatchObject([{ rows: expect.anything() }])
+  const [, forget = ''] = /-c "(.*)"/.exec(take(encryption, 'psql …')) ?? []
   expect(forget).toMatch(/^update installation/)
 
-  expect(Buffer.from(await shell(take(guide, 'openssl')), 'base64')).toHaveLength(32)
+  expect(Buffer.from(await shell(take(encryption, 'openssl')), 'base64')).toHaveLength(32)
   await service?.stop('SIGTERM')
   const keyFile = join(dataDir.path, 'encryption.key')
   const old = (await readFile(keyFile, 'utf8')).trim()
-  const rotation = take(guide, 'export DESKWIRE_ENCRYPTION_KEY_PREVIOUS').replaceAll(
+  const rotation = take(encryption, 'export DESKWIRE_ENCRYPTION_KEY_PREVIOUS').replaceAll(
     ' data/',
     ` ${dataDir.path}/`,
   )
   service = null
   service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, rotation)
   await shell(
-    `export DESKWIRE_ENCRYPTION_KEY_PREVIOUS=${old}\n${take(guide, 'npx deskwire encryption-key rotate')}`,
+    `export DESKWIRE_ENCRYPTION_KEY_PREVIOUS=${old}\n${take(encryption, 'npx deskwire encryption-key rotate')}`,
   )
 
   const file = { 'desk-2026-01-31.backup': join(cwd, 'desk.backup') }
-  await shell(take(guide, 'npx deskwire backup'), file)
+  await shell(take(backup, 'npx deskwire backup'), file)
   await service.stop('SIGTERM')
   service = null
-  await shell(take(guide, 'npx deskwire restore desk'), file)
-  await shell(take(guide, 'npx deskwire restored'))
+  await shell(take(backup, 'npx deskwire restore desk'), file)
+  await shell(take(backup, 'npx deskwire restored'))
 })
 
 test('the program that embeds the service', async () => {

@@ -1,4 +1,10 @@
 /** What the guide and the README show, run as they show it. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createClient, createReceiver } from '@deskwire/sdk'
 import { testDelivery } from '@deskwire/sdk/testing'
 import { expect, test } from 'vitest'
@@ -50,6 +56,56 @@ test('the guide keeps a copy that can be queried and verified, and the README do
   const [readme = ''] = blocksOf('packages/mirror/README.md', 'ts')
   expect(await run(readme, environment, 'module-typescript')).toBe('The copy is exact.\n')
 })
+
+test('the program of the first page keeps a copy, and looks when a delivery comes', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'deskwire-first-page-'))
+  const file = join(directory, 'desk.db')
+  const api = await shared().newOrganization()
+  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
+  const port = await freePort()
+  const [block = ''] = blocksOf('README.md', 'ts')
+  const program = block.replace("'desk.db'", `'${file}'`).replace('8081', String(port))
+  const secret = 'whsec_of_the_test'
+  const running = startProgram(
+    program,
+    { DESKWIRE_URL: `${shared().url}/v1`, DESKWIRE_API_KEY: api.token, DESKWIRE_WEBHOOK_SECRET: secret },
+    'module-typescript',
+  )
+  const names = () => {
+    if (!existsSync(file)) return []
+    const copy = new DatabaseSync(file, { readOnly: true })
+    try {
+      const rows = copy.prepare('select name from customers order by name').all()
+      return rows.map(({ name }) => name)
+    } catch {
+      return [] // The tables are not there yet.
+    } finally {
+      copy.close()
+    }
+  }
+  try {
+    await client.customers.create({ name: 'Ada' })
+    await eventually('the first copy', () => names().length === 1)
+    await client.customers.create({ name: 'Grace' })
+    const delivery = await testDelivery({ type: 'customer.created' }, secret)
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, delivery)
+    expect(status, running.output).toBe(204)
+    await eventually('the second customer', () => names().join() === 'Ada,Grace')
+  } finally {
+    running.process.kill()
+    await running.end
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
 
 test('the receiver of the guide hints', async () => {
   const [block = ''] = guide('js')

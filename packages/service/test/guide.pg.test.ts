@@ -13,14 +13,14 @@ test('the checkpoint that the specification computes is the one that it shows', 
   expect(await run(program)).toBe(shown)
 })
 
-test('the copy that the guide mends has what the service has', async () => {
+test('the copy that the guide repairs has what the service has', async () => {
   await using service = await testService()
   const { api } = service
   const customerId = (await api.post('/v1/customers', { name: 'Ada' })).json.id
   for (let n = 0; n < 9; n++) await api.post('/v1/tickets', { customerId, subject: `No. ${n}` })
-  const [, mend = ''] = blocksOf('docs/guides/sync.md', 'ts')
-  const program = `${mend.replace('http://127.0.0.1:8080/v1', `${service.url}/v1`)}
-const client = createClient({ baseUrl: '${service.url}/v1', apiKey: process.env.KEY ?? '' })
+  const [, repair = ''] = blocksOf('docs/guides/sync.md', 'ts')
+  const program = `${repair}
+const client = createClient()
 const rows = new Map<string, Ticket>()
 let cursor = ''
 for await (const page of client.tickets.sync()) {
@@ -30,10 +30,14 @@ for await (const page of client.tickets.sync()) {
 const [gone, changed] = [...rows.values()] as [Ticket, Ticket]
 rows.delete(gone.id)
 rows.set(changed.id, { ...changed, subject: 'Mangled' })
-await mend(rows, cursor)
+await repair(rows, cursor)
 console.log([...rows.values()].map(({ subject }) => subject).sort().join())
 `
-  const shown = await run(program, { KEY: api.token }, 'module-typescript')
+  const shown = await run(
+    program,
+    { DESKWIRE_URL: `${service.url}/v1`, DESKWIRE_API_KEY: api.token },
+    'module-typescript',
+  )
   expect(shown).toBe(`${Array.from({ length: 9 }, (_, n) => `No. ${n}`).join()}\n`)
 })
 
@@ -44,7 +48,11 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
   try {
     const [program = ''] = blocksOf('docs/guides/sync.md', 'js')
     const catchUp = () =>
-      run(program, { URL: `${service.url}/v1`, KEY: api.token, COPY: join(directory, 'tickets.db') })
+      run(program, {
+        DESKWIRE_URL: `${service.url}/v1`,
+        DESKWIRE_API_KEY: api.token,
+        COPY: join(directory, 'tickets.db'),
+      })
     const newCustomer = async (name: string) => (await api.post('/v1/customers', { name })).json.id
 
     expect(await catchUp()).toBe('0 tickets, exact\n')

@@ -201,7 +201,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
   if (missing.length > 0)
     return finding.warning(
       `${missing.length} of ${migrations.length} are still to be applied, ${missing.sort()[0]} first`,
-      'start the service, or run deskwire migrate beforehand: see "Upgrade" in docs/guides/operating.md',
+      'start the service, or run deskwire migrate beforehand: see docs/guides/upgrading.md',
     )
   return finding.ok(`all ${migrations.length} are applied`)
 }

@@ -18,7 +18,7 @@ export function diskFinding(room: { free: number; total: number; directory: stri
   const shown = (bytes: number) => `${(bytes / gibibyte).toFixed(1)} GiB`
   const seen = `${shown(room.free)} of ${shown(room.total)} are free where ${room.directory} is`
   const advice =
-    'make room: a database that cannot write stops, and starts again when it can. What takes most: see "Storage" in docs/guides/operating.md'
+    'make room: a database that cannot write stops, and starts again when it can. What takes most: see docs/guides/capacity.md'
   if (room.free < disk.failed) return finding.failed(seen, advice)
   if (room.free < disk.warning) return finding.warning(seen, advice)
   return finding.ok(seen)

@@ -80,7 +80,7 @@ export function keyFault(standing: KeyStanding, config: KeySettings): string | n
       return `the encryption key of this database is being replaced, and secrets may be left that the one before it encrypts: set that one as ${previous}, and run deskwire encryption-key rotate to its end`
     case 'another': {
       const of = 'the key that the signing secrets of this database are encrypted with'
-      const lost = 'if it is lost, see "A lost key" in docs/guides/operating.md'
+      const lost = 'if it is lost, see "A lost key" in docs/guides/encryption-key.md'
       if (encryptionKeyPrevious !== null)
         return `neither ${nameOfKey(config)} nor ${previous} is ${of}: set that key again as one of them; ${lost}`
       return encryptionKey === null

@@ -41,7 +41,11 @@ async function desk(events: readonly string[] = ['customer.created']) {
   clock.set(Date.now())
   const api = await shared().newOrganization()
   const webhook = await makeWebhook(api, { events })
-  const environment = { URL: `${shared().url}/v1`, KEY: api.token, WEBHOOK: webhook.id as string }
+  const environment = {
+    DESKWIRE_URL: `${shared().url}/v1`,
+    DESKWIRE_API_KEY: api.token,
+    WEBHOOK: webhook.id as string,
+  }
   return { api, webhook, environment }
 }
 
