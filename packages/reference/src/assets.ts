@@ -1,7 +1,7 @@
 /** The files that pages load. The name of each has a hash of its content, so that a browser may keep it for good. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 interface Asset {
@@ -14,7 +14,7 @@ interface Asset {
 export function readAssets() {
   const font = asset('geist.woff2', installed('files/geist-latin-wght-normal.woff2'))
   const search = asset('search.js', own('search.js'))
-  const script = own('docs.js').toString().replace('./search.js', search.address)
+  const script = own('docs.js').toString().replace('search.js', basename(search.address))
   const style = own('docs.css').toString().replace('geist.woff2', font.address)
   return {
     font,
