@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { filesEndingIn, textOf } from '../packages/service/test/docs/repository.ts'
+import { filesEndingIn, textOf } from '../packages/testbed/repository.ts'
 import { runAll } from './check.ts'
 import { type Check, checks, root } from './manifest.ts'
 

@@ -2,20 +2,19 @@
  * `npm run check -- collector`: what is exported over OTLP, taken by a collector that others made: Rotel, whose program
  * is a package of PyPI. A service of its own makes a customer and delivers the event; what the collector says that it got is looked at.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '../packages/sdk/src/index.ts'
 import { newToken } from '../packages/service/src/auth/token.ts'
+import { startHooks } from '../packages/testbed/arrivals.ts'
+import { freePort, untilListening } from '../packages/testbed/loopback.ts'
+import { startProgram } from '../packages/testbed/program.ts'
+import { serve } from '../packages/testbed/services.ts'
 import { installPython } from '../tools/python.ts'
-import { freePort, untilListening } from './deploy/postgres-server.ts'
-import { startReceiver } from './deploy/trial.ts'
 import { report } from './report.ts'
-import { serve } from './service-process.ts'
+import { logged } from './service-process.ts'
 
 const release = '0.0.1a15'
 const protocols = ['http/protobuf', 'http/json'] as const
@@ -32,17 +31,19 @@ for (const protocol of protocols) await tryProtocol(protocol)
 
 async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-collector-'))
-  const receiver = await startReceiver(scratch)
+  const receiver = await startHooks()
   const collector = await startCollector(scratch)
   const apiKey = newToken()
-  const service = await serve(['--port', '0', '--data-dir', join(scratch, 'data')], {
-    DESKWIRE_BOOTSTRAP_KEY: apiKey,
-    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
-    DESKWIRE_TARGET_CA: receiver.ca,
-    DESKWIRE_LOG_LEVEL: 'warn',
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+  const service = await serve(['--data-dir', join(scratch, 'data')], {
+    settings: {
+      DESKWIRE_BOOTSTRAP_KEY: apiKey,
+      DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+      DESKWIRE_TARGET_CA: receiver.ca,
+      DESKWIRE_LOG_LEVEL: 'warn',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    },
   })
   try {
     const { customers, webhooks } = createClient({ baseUrl: `${service.url}/v1`, apiKey })
@@ -52,9 +53,9 @@ async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> 
     const until = performance.now() + patience
     while (!isThere() && performance.now() < until) await delay(200)
   } finally {
-    await service.stop()
-    await collector.stop()
-    receiver.close()
+    await service.end('SIGTERM')
+    await collector.end('SIGTERM')
+    await receiver[Symbol.asyncDispose]()
     rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   }
   const said = collector.said()
@@ -68,7 +69,7 @@ async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> 
     `${protocol}: ${missing.length === 0 ? `got one trace of ${spans.join(', ')}, and ${figures.join(', ')}` : `did not get ${missing.join(', ')}`}`,
     missing.length === 0,
   )
-  const warned = service.errors.filter((line) => line.includes('telemetry'))
+  const warned = logged(service).filter((line) => line.includes('telemetry'))
   report(
     `${protocol}: the service says of its exports: ${warned.join(' ') || 'nothing'}`,
     warned.length === 0,
@@ -95,19 +96,14 @@ async function startCollector(directory: string) {
     exporter: 'blackhole',
   }
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(program, ['start', ...words, '--debug-log', 'traces', '--debug-log', 'metrics'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const printed: string[] = []
-  for (const stream of [child.stdout, child.stderr])
-    createInterface({ input: stream }).on('line', (line) => printed.push(line))
+  const started = startProgram(program, [
+    'start',
+    ...words,
+    '--debug-log',
+    'traces',
+    '--debug-log',
+    'metrics',
+  ])
   await untilListening(http)
-  return {
-    url: `http://127.0.0.1:${http}`,
-    said: () => printed.join('\n'),
-    async stop() {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-    },
-  }
+  return { ...started, url: `http://127.0.0.1:${http}`, said: () => started.output.all }
 }

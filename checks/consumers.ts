@@ -12,7 +12,7 @@ import { newToken } from '../packages/service/src/auth/token.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { installPython } from '../tools/python.ts'
 import { report } from './report.ts'
-import { startService } from './service-process.ts'
+import { logged, startApi } from './service-process.ts'
 
 type Row = Readonly<Record<string, unknown>>
 /** Rows by table and id. */
@@ -24,7 +24,7 @@ const dltBin = installPython('deskwire-consumers-dlt', 'checks/consumers/dlt.txt
 const airbyteBin = installPython('deskwire-consumers-airbyte', 'checks/consumers/airbyte.txt')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-consumers-'))
 const key = newToken()
-const service = await startService(join(scratch, 'data'), key)
+const service = await startApi(join(scratch, 'data'), key)
 const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: key })
 
 try {
@@ -34,8 +34,9 @@ try {
   await changeAndRemove(client)
   await compareAll('changes and removals')
   await compareAll('nothing new')
-  for (const line of service.errors) console.error(line)
-  if (service.errors.length > 0) process.exitCode = 1
+  const errors = logged(service)
+  for (const line of errors) console.error(line)
+  if (errors.length > 0) process.exitCode = 1
 
   async function compareAll(what: string): Promise<void> {
     const expected = await everything(client)
@@ -49,7 +50,7 @@ try {
     }
   }
 } finally {
-  await service.stop()
+  await service.end('SIGTERM')
   rmSync(scratch, { recursive: true, force: true })
 }
 

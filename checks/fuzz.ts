@@ -11,22 +11,23 @@ import { newToken } from '../packages/service/src/auth/token.ts'
 import { installPython } from '../tools/python.ts'
 import { fuzzArguments, fuzzConfig } from './fuzz/config.ts'
 import { makeDesk } from './fuzz/desk.ts'
-import { startService } from './service-process.ts'
+import { logged, startApi } from './service-process.ts'
 
 const schemathesis = join(installPython('deskwire-fuzz', 'checks/fuzz/requirements.txt'), 'schemathesis')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-fuzz-'))
 const key = newToken()
-const service = await startService(join(scratch, 'data'), key)
+const service = await startApi(join(scratch, 'data'), key)
 try {
   const config = join(scratch, 'schemathesis.toml')
   writeFileSync(config, fuzzConfig(key, await makeDesk(service.url, key)))
   const asked = process.argv.slice(2)
   const args = ['--config-file', config, 'run', `${service.url}/openapi.json`, ...fuzzArguments, ...asked]
   const { status } = spawnSync(schemathesis, args, { stdio: 'inherit', cwd: scratch })
-  for (const line of service.errors) console.error(line)
-  console.log(`${service.errors.length} errors in the service's log`)
-  process.exitCode = service.errors.length > 0 ? 1 : (status ?? 1)
+  const errors = logged(service)
+  for (const line of errors) console.error(line)
+  console.log(`${errors.length} errors in the service's log`)
+  process.exitCode = errors.length > 0 ? 1 : (status ?? 1)
 } finally {
-  await service.stop()
+  await service.end('SIGTERM')
   rmSync(scratch, { recursive: true, force: true })
 }

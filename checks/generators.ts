@@ -12,7 +12,7 @@ import { newToken } from '../packages/service/src/auth/token.ts'
 import { installPython } from '../tools/python.ts'
 import { type Command, type Generator, generators } from './generators/generators.ts'
 import { report } from './report.ts'
-import { startService } from './service-process.ts'
+import { logged, startApi } from './service-process.ts'
 
 const here = fileURLToPath(new URL('generators/', import.meta.url))
 const named = process.argv.slice(2)
@@ -24,16 +24,17 @@ const programs = new Map(
 )
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-generators-'))
 const key = newToken()
-const service = await startService(join(scratch, 'data'), key)
+const service = await startApi(join(scratch, 'data'), key)
 try {
   const document = join(scratch, 'openapi.json')
   const served = await fetch(`${service.url}/openapi.json`)
   writeFileSync(document, await served.text())
   for (const generator of chosen) tryGenerator(generator, document)
-  for (const line of service.errors) console.error(line)
-  report(`${service.errors.length} errors in the service's log`, service.errors.length === 0)
+  const errors = logged(service)
+  for (const line of errors) console.error(line)
+  report(`${errors.length} errors in the service's log`, errors.length === 0)
 } finally {
-  await service.stop()
+  await service.end('SIGTERM')
   rmSync(scratch, { recursive: true, force: true })
 }
 

@@ -47,14 +47,8 @@ try {
   const there: Environment = { ...common, DESKWIRE_DATABASE_URL: old.url }
   const here: Environment = { ...common, DESKWIRE_DATA_DIR: dataDir }
   const run = async (words: readonly string[], environment: Environment) => {
-    const child = services.spawn(words, environment)
-    let said = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    child.stdout?.resume()
-    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-    return { code, said }
+    const { code, stderr } = await services.start(words, environment).ended
+    return { code, said: stderr }
   }
 
   await old.start()

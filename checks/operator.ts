@@ -14,10 +14,11 @@ import { parseArgs } from 'node:util'
 import { Agent, fetch as fetchBy } from 'undici'
 import { createClient } from '../packages/sdk/src/index.ts'
 import type { Fetch } from '../packages/sdk/src/transport.ts'
+import { type Hooks, startHooks } from '../packages/testbed/arrivals.ts'
 import { provideBaseImages } from './deploy/base-images.ts'
 import { ownAddress } from './deploy/containers.ts'
 import { type Machine, makeMachineImage, startMachine } from './deploy/machine.ts'
-import { type Receiver, startReceiver, tryOut } from './deploy/trial.ts'
+import { tryOut } from './deploy/trial.ts'
 import { stepsOf } from './operator/guide.ts'
 import { startLoad } from './operator/load.ts'
 import { openShell } from './operator/shell.ts'
@@ -43,7 +44,7 @@ const revision = execFileSync('git', ['rev-parse', '--short=10', values.from], {
 
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-operator-'))
 const address = ownAddress()
-const receiver = await startReceiver(scratch, address)
+const receiver = await startHooks(address)
 const [earlier, next] = [tarballsOf(revision), join(scratch, 'next')]
 execFileSync(process.execPath, [join(root, 'tools/pack.ts'), next], {
   stdio: ['ignore', 'ignore', 'inherit'],
@@ -61,7 +62,7 @@ try {
 } finally {
   shell.end()
   machine.remove()
-  receiver.close()
+  await receiver[Symbol.asyncDispose]()
   rmSync(scratch, { recursive: true })
 }
 
@@ -99,7 +100,7 @@ type Look = (printed: string) => Promise<void>
 /** What is looked at before and after the sections of the guide, by their titles. */
 function createLooks(
   { inside, until }: Machine,
-  receiver: Receiver,
+  receiver: Hooks,
 ): {
   readonly before: Readonly<Record<string, () => Promise<void>>>
   readonly after: Readonly<Record<string, Look>>

@@ -8,22 +8,16 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { newToken } from '../packages/service/src/auth/token.ts'
-import {
-  account,
-  createServerIn,
-  freePort,
-  makeDirectory,
-  startServer,
-  untilListening,
-} from './deploy/postgres-server.ts'
-import { startReceiver, tryOut } from './deploy/trial.ts'
+import { startHooks } from '../packages/testbed/arrivals.ts'
+import { freePort, untilListening } from '../packages/testbed/loopback.ts'
+import { deskwire, type ServiceProcess, serve } from '../packages/testbed/services.ts'
+import { account, createServerIn, makeDirectory, startServer } from './deploy/postgres-server.ts'
+import { tryOut } from './deploy/trial.ts'
 import { report } from './report.ts'
-import { type ServiceProcess, serve } from './service-process.ts'
+import { logged } from './service-process.ts'
 
 type PoolMode = 'session' | 'transaction' | 'statement'
 
@@ -34,7 +28,7 @@ const [ownDatabase = '', ownSchema = ''] = [...guide.matchAll(/^```sql\n(.*?)^``
 
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-poolers-'))
 chmodSync(scratch, 0o711)
-const receiver = await startReceiver(scratch)
+const receiver = await startHooks()
 const postgres = await createServerIn(join(scratch, 'postgres'), { max_connections: '200' })
 await postgres.run('postgres', ...statementsOf(ownDatabase), 'create database shared')
 /** Calls of a kind that are compared. */
@@ -48,7 +42,7 @@ try {
   await tryDeadServer()
   await measureUnnamed()
 } finally {
-  receiver.close()
+  await receiver[Symbol.asyncDispose]()
   await postgres.stop()
   rmSync(scratch, { recursive: true, force: true })
 }
@@ -165,20 +159,20 @@ async function tryService(
   const running: ServiceProcess[] = []
   try {
     for (const flags of [
-      ['--role', 'api', '--port', '0'],
+      ['--role', 'api'],
       ['--role', 'worker'],
     ])
-      running.push(await serve(flags, environment))
+      running.push(await serve(flags, { settings: environment }))
     const result = await tryOut(running[0]?.url ?? '', { apiKey: key, receiver })
     const connections = await directConnections(database)
-    const logged = running.flatMap(({ errors }) => errors)
-    for (const line of logged) console.error(line)
+    const errors = running.flatMap(logged)
+    for (const line of errors) console.error(line)
     return {
-      line: `${result.line}; ${logged.length} errors in the log${connections === null ? '' : `; ${connections} connections past the pooler`}`,
-      good: result.good && logged.length === 0,
+      line: `${result.line}; ${errors.length} errors in the log${connections === null ? '' : `; ${connections} connections past the pooler`}`,
+      good: result.good && errors.length === 0,
     }
   } finally {
-    await Promise.all(running.map((service) => service.stop()))
+    await Promise.all(running.map((service) => service.end('SIGTERM')))
   }
 }
 
@@ -200,10 +194,10 @@ async function directConnections({
 /** What the start says when it does not come to pass. */
 async function refusalOf(environment: Readonly<Record<string, string>>): Promise<string> {
   const key = { DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'), DESKWIRE_LOG_LEVEL: 'error' }
-  const started = serve(['--port', '0'], { ...key, ...environment })
+  const started = serve([], { settings: { ...key, ...environment } })
   return started.then(
     async (service) => {
-      await service.stop()
+      await service.end('SIGTERM')
       return 'it started'
     },
     (error: Error) => error.message,
@@ -281,12 +275,9 @@ async function tryDoctor(): Promise<void> {
 }
 
 async function findingOf(check: string, environment: Readonly<Record<string, string>>): Promise<string> {
-  const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
-  const child = spawn(process.execPath, [main, 'doctor', '--json'], {
-    env: { ...process.env, DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'), ...environment },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const { findings } = JSON.parse(await text(child.stdout)) as {
+  const key = { DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64') }
+  const { stdout } = await deskwire(['doctor', '--json'], { settings: { ...key, ...environment } })
+  const { findings } = JSON.parse(stdout) as {
     findings: { check: string; verdict: string; found: string; advice: string | null }[]
   }
   const found = findings.find((one) => one.check === check)
@@ -309,7 +300,7 @@ async function tryDeadServer(): Promise<void> {
     DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     DESKWIRE_LOG_LEVEL: 'silent',
   }
-  const service = await serve(['--role', 'api', '--port', '0'], environment)
+  const service = await serve(['--role', 'api'], { settings: environment })
   let stop = server.stop
   const create = async () => {
     const answer = await fetch(`${service.url}/v1/customers`, {
@@ -343,7 +334,7 @@ async function tryDeadServer(): Promise<void> {
     }
     report(`and started again: ${again}`, again.startsWith('201'))
   } finally {
-    await service.stop()
+    await service.end('SIGTERM')
     await pooler.stop()
     await stop()
   }
@@ -374,7 +365,7 @@ async function measureUnnamed(): Promise<void> {
     for (const [name, database] of Object.entries(databases))
       services.push({
         name,
-        service: await serve(['--role', 'api', '--port', '0'], { ...environment, ...database }),
+        service: await serve(['--role', 'api'], { settings: { ...environment, ...database } }),
       })
     const calls: Readonly<Record<string, (url: string, n: number) => Promise<Response>>> = {
       'a creation': (url, n) =>
@@ -409,7 +400,7 @@ async function measureUnnamed(): Promise<void> {
       )
     }
   } finally {
-    await Promise.all(services.map(({ service }) => service.stop()))
+    await Promise.all(services.map(({ service }) => service.end('SIGTERM')))
     await pooler.stop()
   }
 }

@@ -2,15 +2,14 @@
  * `npm run check -- verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
  * receivers of the guide that use them. It installs both from their registries; that of npm is a part of `npm test`.
  */
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { receiverSecrets, wrongAnswers } from '../packages/sdk/test/standard-receiver.ts'
 import { makeStandardVectors, publishedAt } from '../packages/sdk/test/standard-vectors.ts'
+import { startProgram } from '../packages/testbed/program.ts'
 import { installPython } from '../tools/python.ts'
 import { report } from './report.ts'
 
@@ -102,20 +101,13 @@ function judge({ title, judge: [command, ...args], differences }: Verifier): voi
 /** Reports what the guide's receiver answers. */
 async function receive({ title, receiver: [command, ...args] }: Verifier): Promise<void> {
   const env = { ...process.env, PORT: '0', DESKWIRE_WEBHOOK_SECRET: receiverSecrets }
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'close')
-  try {
-    const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
-    const url = /^listening on (http:\/\/\S+)$/.exec(String(value))?.[1]
-    const wrong = await wrongAnswers(`${url}/hook`)
-    report(
-      `${title}: the guide's receiver accepts what is signed and refuses the rest${wrong.map((one) => `; ${one}`).join('')}`,
-      wrong.length === 0,
-    )
-  } finally {
-    child.kill()
-    await ended
-  }
+  await using receiver = startProgram(command, args, { env, shown: true })
+  const [, url] = await receiver.prints(/^listening on (http:\/\/\S+)$/m)
+  const wrong = await wrongAnswers(`${url}/hook`)
+  report(
+    `${title}: the guide's receiver accepts what is signed and refuses the rest${wrong.map((one) => `; ${one}`).join('')}`,
+    wrong.length === 0,
+  )
 }
 
 function run(command: string, args: readonly string[]): void {

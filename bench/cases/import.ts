@@ -1,11 +1,12 @@
 /** `deskwire import` of a CSV file, as a process of its own, into an empty organization. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { install, peakMegabytes, program } from '../harness/installation.ts'
+import type { Program } from '../../packages/testbed/program.ts'
+import { startDeskwire } from '../../packages/testbed/services.ts'
+import { install, peakMegabytes } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
@@ -41,12 +42,9 @@ async function importCustomers(
   try {
     const path = join(directory, 'customers.csv')
     await pipeline(lines(), createWriteStream(path))
-    const child = spawn(process.execPath, [program, 'import', path, '--json'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { PATH: process.env.PATH, ...environment },
-    })
-    const [output, peak] = await Promise.all([outputOf(child), watchPeak(child)])
-    const { created, seconds } = JSON.parse(output) as { created: number; seconds: number }
+    const importer = startDeskwire(['import', path, '--json'], { settings: environment, shown: true })
+    const [{ stdout }, peak] = await Promise.all([importer.ended, watchPeak(importer)])
+    const { created, seconds } = JSON.parse(stdout) as { created: number; seconds: number }
     if (created !== rows) throw new Error(`of ${rows} rows ${created} were created`)
     return { seconds, peak }
   } finally {
@@ -62,21 +60,15 @@ function* lines(): Generator<string> {
   }
 }
 
-async function outputOf({ stdout }: ChildProcess): Promise<string> {
-  let text = ''
-  for await (const piece of stdout ?? []) text += piece
-  return text
-}
-
 /** The most that the process has held, looked at until it ends. */
-async function watchPeak(child: ChildProcess): Promise<number> {
+async function watchPeak({ pid, ended }: Program): Promise<number> {
   let peak = 0
   const look = async () => {
     // Gone between two looks: the last one stands.
-    peak = await peakMegabytes(child.pid as number).catch(() => peak)
+    peak = await peakMegabytes(pid).catch(() => peak)
   }
   const timer = setInterval(look, 100)
-  await new Promise((settle) => child.once('close', settle))
+  await ended
   clearInterval(timer)
   return peak
 }

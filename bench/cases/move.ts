@@ -2,10 +2,9 @@
  * Moving an organization from one database to another, while it is written to and an organization of each database goes on: how
  * fast rows are copied, how long its writer waited at the longest, and what the others had of it.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Organization, program, startService, temporaryDirectory } from '../harness/installation.ts'
+import { deskwire } from '../../packages/testbed/services.ts'
+import { type Organization, startService, temporaryDirectory } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import { seed } from '../harness/seed.ts'
@@ -70,14 +69,9 @@ async function moving(rows: number) {
 }
 
 async function run(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
+  const { code, stdout } = await deskwire(args, { shown: true })
   if (code !== 0) throw new Error(`deskwire ${args[0]} ${args[1]} ended with ${code}`)
-  return said
+  return stdout
 }
 
 /** Changes one customer again and again. */

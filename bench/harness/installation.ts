@@ -1,23 +1,14 @@
 /** The real service as a child process, on an embedded database of its own in a temporary directory. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { createOrganization, systemClock } from '@deskwire/service'
 import type { Pool } from 'pg'
 import type { EmbeddedConnection } from '../../packages/embedded-postgres/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
-
-/** `deskwire`, to be run by Node. */
-export const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
-
-/** How long the service may take to listen or to stop, in milliseconds. */
-const patience = 60_000
+import { ready, socketUrl, startDeskwire } from '../../packages/testbed/services.ts'
 
 export interface Organization {
   readonly organizationId: string
@@ -103,24 +94,21 @@ async function heldMegabytes(pid: number): Promise<number> {
 
 /** Starts `deskwire serve` on the data directory, on a free port of the loopback. */
 export async function startService(dataDir: string, flags: readonly string[] = []): Promise<RunningService> {
-  const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
   const since = performance.now()
-  const child = spawn(process.execPath, [...nodeFlags, program, 'serve', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...Object.fromEntries(environment),
+  const program = startDeskwire(['serve', '--port', '0', ...flags], {
+    nodeFlags,
+    shown: true,
+    settings: {
       NODE_ENV: 'production',
       DESKWIRE_DATA_DIR: dataDir,
-      DESKWIRE_PORT: '0',
       DESKWIRE_LOG_LEVEL: 'warn',
       // What is measured is the service, not its patience.
       DESKWIRE_RATE_LIMIT: '0',
       DESKWIRE_BOOTSTRAP_KEY: newToken(),
     },
   })
-  const end = standingUntil(() => stop(child))
-  const url = await announced(child)
-  const pid = child.pid as number
+  const stop = standingUntil(async () => program[Symbol.asyncDispose]())
+  const { url, pid } = await ready(program)
   return {
     url,
     pid,
@@ -128,7 +116,7 @@ export async function startService(dataDir: string, flags: readonly string[] = [
     residentMegabytes: () => megabytes(pid, 'VmRSS'),
     peakMegabytes: () => peakMegabytes(pid),
     heldMegabytes: () => heldMegabytes(pid),
-    stop: end,
+    stop,
   }
 }
 
@@ -187,40 +175,13 @@ export async function installFor<R extends AsyncDisposable & { caFile: string }>
     receiver,
     encryptionKey: async () => Buffer.from(await keyText(dataDir), 'base64'),
     async startWorker() {
-      const { host, port, user, database } = installation.connection
-      const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
-      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', await keyText(dataDir)]
-      return startService(dataDir, [...where, ...targets])
+      const where = ['--database-url', socketUrl(installation.connection)]
+      const key = ['--encryption-key', await keyText(dataDir)]
+      return startService(dataDir, ['--role', 'worker', ...where, ...key, ...targets])
     },
   }
 }
 
 async function keyText(dataDir: string): Promise<string> {
   return (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
-}
-
-/** What its line says: the address it listens on, nothing for a worker. */
-async function announced(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('the service has no standard output')
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
-  try {
-    const lines = createInterface({ input: child.stdout })
-    for await (const line of lines) {
-      const [, url] = /^(?:listening on |delivering)(\S*)/.exec(line) ?? []
-      if (url !== undefined) return url
-    }
-  } finally {
-    clearTimeout(timer)
-    child.stdout.resume()
-  }
-  throw new Error('the service ended before it listened')
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
-  await exited
-  clearTimeout(timer)
 }

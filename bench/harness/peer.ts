@@ -1,11 +1,11 @@
 /** The peers of bench/peers as child processes, and the Redis that one of them needs. */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { startProgram } from '../../packages/testbed/program.ts'
+import { standingUntil } from './installation.ts'
 
 /** Something that runs beside the benchmark; disposing it ends it and waits for its end. */
 interface RunningPeer extends AsyncDisposable {
@@ -23,7 +23,7 @@ export async function installPeers(): Promise<void> {
 
 /** Starts one role of a peer. */
 export function startPeer(file: string, args: readonly string[]): Promise<RunningPeer> {
-  return start(process.execPath, [join(directory, file), ...args], /^(?:listening on |delivering)(\S*)/)
+  return start(process.execPath, [join(directory, file), ...args], /^(?:listening on |delivering)(\S*)/m)
 }
 
 /** Starts a Redis that acknowledges nothing before it is on disk; rejects where redis-server is not installed. */
@@ -43,29 +43,11 @@ export async function startRedis(home: string): Promise<RunningPeer & { readonly
 }
 
 /** Starts a program and waits for the line that says it is ready. */
-async function start(command: string, args: readonly string[], ready: RegExp): Promise<RunningPeer> {
-  const child = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
-  await once(child, 'spawn')
+async function start(command: string, args: readonly string[], printed: RegExp): Promise<RunningPeer> {
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const program = startProgram(command, args, { env, shown: true })
   // Nothing outlives an interrupted run.
-  const abandon = () => child.kill('SIGKILL')
-  process.once('exit', abandon)
-  const exited = once(child, 'exit').finally(() => process.off('exit', abandon))
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [, said] = ready.exec(line) ?? []
-    if (said === undefined) continue
-    child.stdout.resume()
-    return {
-      said,
-      async [Symbol.asyncDispose]() {
-        child.kill('SIGTERM')
-        const timer = setTimeout(abandon, 30_000)
-        await exited
-        clearTimeout(timer)
-      },
-    }
-  }
-  throw new Error(`${command} ended before it was ready`)
+  const stop = standingUntil(async () => program[Symbol.asyncDispose]())
+  const [, said = ''] = await program.prints(printed)
+  return { said, [Symbol.asyncDispose]: stop }
 }

@@ -13,15 +13,16 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { commands } from '../../packages/cli/src/commands.ts'
 import { createClient } from '../../packages/sdk/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
+import { type Hooks, startHooks } from '../../packages/testbed/arrivals.ts'
 import { report } from '../report.ts'
 import { provideBaseImages } from './base-images.ts'
 import { ownAddress, podman, root, run, succeeds, versionOf } from './containers.ts'
-import { type Receiver, startReceiver, tryOut, writes } from './trial.ts'
+import { tryOut, writes } from './trial.ts'
 
 const hardened = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
 
 interface Trial {
-  readonly receiver: Receiver
+  readonly receiver: Hooks
   readonly apiKey: string
   /** Beside what an operator sets: the receiver is not on a public address. */
   readonly environment: Readonly<Record<string, string>>
@@ -34,7 +35,7 @@ await tryImage()
 async function tryImage(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-image-'))
   const address = ownAddress()
-  const receiver = await startReceiver(scratch, address)
+  const receiver = await startHooks(address)
   const apiKey = newToken()
   const environment = {
     DESKWIRE_BOOTSTRAP_KEY: apiKey,
@@ -52,7 +53,7 @@ async function tryImage(): Promise<void> {
     const from = made.length > 0 ? `; made here of Debian's packages: ${made.join(', ')}` : ''
     console.log(`${['podman', 'buildah', 'podman-compose'].map(versionOf).join(', ')}${from}`)
   } finally {
-    receiver.close()
+    await receiver[Symbol.asyncDispose]()
     rmSync(scratch, { recursive: true })
   }
 }

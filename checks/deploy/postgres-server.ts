@@ -2,11 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import { freePort } from '../../packages/testbed/loopback.ts'
 
 /** The role that owns the server, and its password. */
 export const owner = { user: 'postgres', password: 'owner' } as const
@@ -61,30 +61,6 @@ export async function runProgram(
   })
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${name} ended with ${code}`)
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Resolves when something listens on the port of the loopback. */
-export async function untilListening(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1')
-    const listens = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
-    socket.destroy()
-    if (listens) return
-    await delay(20)
-  }
 }
 
 /** Makes a cluster in the directory, which must not exist, and starts it. */

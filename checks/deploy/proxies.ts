@@ -15,10 +15,11 @@ import { connect as connectTls, getCACertificates, setDefaultCACertificates } fr
 import { fileURLToPath } from 'node:url'
 import { createAuthority } from '../../packages/cli/src/listen/certificates.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
+import { type Hooks, startHooks } from '../../packages/testbed/arrivals.ts'
+import { freePort, untilListening } from '../../packages/testbed/loopback.ts'
+import { serve } from '../../packages/testbed/services.ts'
 import { report } from '../report.ts'
-import { serve } from '../service-process.ts'
-import { freePort, untilListening } from './postgres-server.ts'
-import { type Receiver, startReceiver, tryOut } from './trial.ts'
+import { tryOut } from './trial.ts'
 
 const example = (name: string) => fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url))
 const mebibyte = 2 ** 20
@@ -36,14 +37,16 @@ await tryProxies()
 async function tryProxies(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-proxies-'))
   chmodSync(scratch, 0o755)
-  const receiver = await startReceiver(scratch)
+  const receiver = await startHooks()
   const apiKey = newToken()
-  const service = await serve(['--port', '0', '--data-dir', join(scratch, 'data')], {
-    DESKWIRE_BOOTSTRAP_KEY: apiKey,
-    DESKWIRE_TRUSTED_PROXIES: '127.0.0.1/32',
-    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
-    DESKWIRE_TARGET_CA: receiver.ca,
-    DESKWIRE_LOG_LEVEL: 'error',
+  const service = await serve(['--data-dir', join(scratch, 'data')], {
+    settings: {
+      DESKWIRE_BOOTSTRAP_KEY: apiKey,
+      DESKWIRE_TRUSTED_PROXIES: '127.0.0.1/32',
+      DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+      DESKWIRE_TARGET_CA: receiver.ca,
+      DESKWIRE_LOG_LEVEL: 'error',
+    },
   })
   const proxies: Proxy[] = []
   try {
@@ -57,15 +60,15 @@ async function tryProxies(): Promise<void> {
     report(`/metrics inside: ${status}`, status === 200)
   } finally {
     for (const proxy of proxies) await proxy.stop()
-    await service.stop()
-    receiver.close()
+    await service.end('SIGTERM')
+    await receiver[Symbol.asyncDispose]()
     rmSync(scratch, { recursive: true })
   }
 }
 
 async function tryProxy(
   { name, url }: Proxy,
-  { receiver, apiKey }: { receiver: Receiver; apiKey: string },
+  { receiver, apiKey }: { receiver: Hooks; apiKey: string },
 ): Promise<void> {
   const { line, good } = await tryOut(url, { apiKey, receiver })
   report(`${name}: ${line}`, good)

@@ -2,30 +2,27 @@
  * `npm run check -- standby`: a primary and a standby that confirms each commit, with the standby promoted as the primary dies under
  * load: what was acknowledged is there, and copies are exact; and what is lost with one that confirms nothing.
  */
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
+import { startHooks } from '../../packages/testbed/arrivals.ts'
+import { freePort, passOn } from '../../packages/testbed/loopback.ts'
+import { deskwire, serve } from '../../packages/testbed/services.ts'
 import { report } from '../report.ts'
-import { serve } from '../service-process.ts'
 import {
   createServerIn,
-  freePort,
   makeDirectory,
   owner,
   type PostgresServer,
   runProgram,
   startServer,
 } from './postgres-server.ts'
-import { startReceiver, tryOut } from './trial.ts'
+import { tryOut } from './trial.ts'
 
 const writers = 16
 /** Of load, before the primary dies and after writes go on; ms. */
@@ -39,7 +36,7 @@ await tryStandbyBehind()
 async function tryStandby(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-standby-'))
   chmodSync(scratch, 0o711)
-  const receiver = await startReceiver(scratch)
+  const receiver = await startHooks()
   const primary = await createServerIn(join(scratch, 'primary'))
   const standby = await followFrom(primary.port, join(scratch, 'standby'))
   await primary.run(
@@ -50,8 +47,8 @@ async function tryStandby(): Promise<void> {
   )
   const way = await startWay(primary.port)
   const { apiKey, environment } = settingsOf(way.port, receiver.ca)
-  const api = await serve(['--role', 'api', '--port', '0'], environment)
-  const worker = await serve(['--role', 'worker'], environment)
+  const api = await serve(['--role', 'api'], { settings: environment })
+  const worker = await serve(['--role', 'worker'], { settings: environment })
   try {
     const { customers, webhooks } = createClient({ baseUrl: `${api.url}/v1`, apiKey, retries: 0 })
     const { secret } = await webhooks.create({ url: receiver.url, events: ['customer.created'] })
@@ -123,10 +120,10 @@ async function tryStandby(): Promise<void> {
       missing === 0,
     )
   } finally {
-    await Promise.all([api.stop(), worker.stop()])
-    way.close()
+    await Promise.all([api.end('SIGTERM'), worker.end('SIGTERM')])
+    await way[Symbol.asyncDispose]()
     await standby.stop('SIGINT')
-    receiver.close()
+    await receiver[Symbol.asyncDispose]()
     rmSync(scratch, { recursive: true, force: true })
   }
 }
@@ -138,7 +135,7 @@ async function tryStandby(): Promise<void> {
 async function tryStandbyBehind(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-behind-'))
   chmodSync(scratch, 0o711)
-  const receiver = await startReceiver(scratch)
+  const receiver = await startHooks()
   const primary = await createServerIn(join(scratch, 'primary'))
   const link = await startWay(primary.port)
   const standby = await followFrom(link.port, join(scratch, 'standby'))
@@ -146,8 +143,8 @@ async function tryStandbyBehind(): Promise<void> {
   const way = await startWay(primary.port)
   const { apiKey, environment } = settingsOf(way.port, receiver.ca)
   const start = async () => [
-    await serve(['--role', 'api', '--port', '0'], environment),
-    await serve(['--role', 'worker'], environment),
+    await serve(['--role', 'api'], { settings: environment }),
+    await serve(['--role', 'worker'], { settings: environment }),
   ]
   let services = await start()
   const customersOf = (url: string | undefined) => createClient({ baseUrl: `${url}/v1`, apiKey, retries: 0 })
@@ -172,16 +169,11 @@ async function tryStandbyBehind(): Promise<void> {
     await Promise.all(load)
     const told = await receiver.received(secret)
     await primary.stop('SIGQUIT')
-    await Promise.all(services.map((service) => service.stop()))
+    await Promise.all(services.map((service) => service.end('SIGTERM')))
 
     await runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
     way.leadTo(standby.port)
-    const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
-    const restored = spawn(process.execPath, [main, 'restored'], {
-      env: { ...process.env, ...environment },
-      stdio: 'ignore',
-    })
-    await once(restored, 'close')
+    await deskwire(['restored'], { settings: environment })
     services = await start()
     const again = customersOf(services[0]?.url)
     const refusal = await again.customers
@@ -210,11 +202,11 @@ async function tryStandbyBehind(): Promise<void> {
     const { line, good } = await tryOut(services[0]?.url ?? '', { apiKey, receiver })
     report(`and then: ${line}`, good)
   } finally {
-    await Promise.all(services.map((service) => service.stop()))
-    way.close()
-    link.close()
+    await Promise.all(services.map((service) => service.end('SIGTERM')))
+    await way[Symbol.asyncDispose]()
+    await link[Symbol.asyncDispose]()
     await standby.stop('SIGINT')
-    receiver.close()
+    await receiver[Symbol.asyncDispose]()
     rmSync(scratch, { recursive: true, force: true })
   }
 }
@@ -248,32 +240,12 @@ function settingsOf(port: number, ca: string) {
 /** What an address that moves, or a proxy of TCP, is in an installation. */
 async function startWay(port: number) {
   let target = port
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    const other = connect(target, '127.0.0.1')
-    for (const [one, another] of [
-      [socket, other],
-      [other, socket],
-    ] as const) {
-      sockets.add(one)
-      one.once('close', () => {
-        sockets.delete(one)
-        another.destroy()
-      })
-      one.on('error', () => {}) // it closes
-      one.pipe(another)
-    }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const way = await passOn(() => target)
   return {
-    port: (server.address() as AddressInfo).port,
+    ...way,
     leadTo(next: number) {
       target = next
-      for (const socket of sockets) socket.destroy()
-    },
-    close() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
+      way.hangUp()
     },
   }
 }

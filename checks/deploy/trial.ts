@@ -2,64 +2,14 @@
  * A short day of an installation, by which each way to run one is tried: writes from many at once, a reader that waits for
  * one, a copy that is proven, deliveries that are verified.
  */
-import { chmodSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAuthority } from '../../packages/cli/src/listen/certificates.ts'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
-import { createClient, MemoryCopy, verifySignature } from '../../packages/sdk/src/index.ts'
+import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
 import type { Fetch } from '../../packages/sdk/src/transport.ts'
+import type { Hooks } from '../../packages/testbed/arrivals.ts'
 
 /** Customers that are created at once. */
 export const writes = 80
-
-export interface Receiver {
-  readonly url: string
-  /** Ids of the events that came with a right signature of this secret. */
-  received(secret: string): Promise<ReadonlySet<string>>
-  readonly deliveries: number
-  close(): void
-}
-
-/** A receiver on an address of this machine. Its authority is written to `ca.pem` in the directory. */
-export async function startReceiver(
-  directory: string,
-  address = '127.0.0.1',
-): Promise<Receiver & { readonly ca: string }> {
-  const authority = createAuthority()
-  const ca = join(directory, 'ca.pem')
-  writeFileSync(ca, authority.ca)
-  chmodSync(ca, 0o644)
-  const came: { readonly body: string; readonly id: string; readonly signature: string | undefined }[] = []
-  const server = createServer(authority.issue([address]), async (request, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece as Buffer)
-    const { 'x-service-event-id': id, 'x-service-signature': signature } = request.headers
-    came.push({ body: Buffer.concat(pieces).toString(), id: String(id), signature: signature?.toString() })
-    response.end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, address, resolve))
-  return {
-    ca,
-    url: `https://${address}:${(server.address() as AddressInfo).port}/`,
-    get deliveries() {
-      return came.length
-    },
-    async received(secret) {
-      const ids = new Set<string>()
-      for (const { id, body, signature } of came) {
-        if ((await verifySignature(body, signature, secret)).ok) ids.add(id)
-      }
-      return ids
-    },
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 /** How long deliveries may take, in milliseconds. */
 const patience = 60_000
@@ -73,7 +23,7 @@ interface TrialResult {
 /** Tries the installation at this address (`http://HOST:PORT`) out. */
 export async function tryOut(
   url: string,
-  options: { readonly apiKey: string; readonly receiver: Receiver; readonly fetch?: Fetch },
+  options: { readonly apiKey: string; readonly receiver: Hooks; readonly fetch?: Fetch },
 ): Promise<TrialResult> {
   const { apiKey, receiver } = options
   const fetching = options.fetch === undefined ? {} : { fetch: options.fetch }

@@ -6,10 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newToken } from '../../packages/service/src/auth/token.ts'
+import { startHooks } from '../../packages/testbed/arrivals.ts'
 import { report } from '../report.ts'
 import { ownAddress, root } from './containers.ts'
 import { makeMachineImage, startMachine } from './machine.ts'
-import { startReceiver, tryOut } from './trial.ts'
+import { tryOut } from './trial.ts'
 
 const image = 'localhost/deskwire-systemd'
 
@@ -18,7 +19,7 @@ await tryUnit()
 async function tryUnit(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-unit-'))
   const address = ownAddress()
-  const receiver = await startReceiver(scratch, address)
+  const receiver = await startHooks(address)
   const apiKey = newToken()
   const settings = join(scratch, 'deskwire.env')
   const env = { DESKWIRE_HOST: '0.0.0.0', DESKWIRE_BOOTSTRAP_KEY: apiKey, DESKWIRE_LOG_LEVEL: 'info' }
@@ -116,7 +117,7 @@ async function tryUnit(): Promise<void> {
     )
     console.log(`systemd ${/\d+/.exec(inside('systemctl', '--version'))?.[0]}, as process 1 of a container`)
   } finally {
-    receiver.close()
+    await receiver[Symbol.asyncDispose]()
     machine.remove()
     rmSync(scratch, { recursive: true })
   }

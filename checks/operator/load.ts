@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
 import type { Fetch } from '../../packages/sdk/src/transport.ts'
-import type { Receiver } from '../deploy/trial.ts'
+import type { Hooks } from '../../packages/testbed/arrivals.ts'
 
 const writers = 4
 /** Between two writes of one of them: together they stay below the limit of a key. Milliseconds. */
@@ -27,11 +27,7 @@ interface Seen {
 /** Begins at once. The answer ends it, and waits for deliveries and for the copy. */
 export async function startLoad(
   baseUrl: string,
-  {
-    apiKey,
-    receiver,
-    fetch,
-  }: { readonly apiKey: string; readonly receiver: Receiver; readonly fetch: Fetch },
+  { apiKey, receiver, fetch }: { readonly apiKey: string; readonly receiver: Hooks; readonly fetch: Fetch },
 ): Promise<() => Promise<Seen>> {
   const noticed: string[] = []
   let slowest = 0

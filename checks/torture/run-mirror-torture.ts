@@ -2,7 +2,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import { type Address, places, storeAt } from '../../packages/mirror/test/stores
 import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
 import { dice } from '../../packages/testbed/load.ts'
+import { passOn } from '../../packages/testbed/loopback.ts'
 import { install } from './installation.ts'
 import { createRecorder } from './load/recorder.ts'
 import { work } from './load/run.ts'
@@ -186,38 +186,6 @@ async function postgresTarget(): Promise<Target> {
       await front[Symbol.asyncDispose]()
       await database.stop()
       await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
-    },
-  }
-}
-
-/** A port that stays, whoever is behind it; nobody is, for as long as the connection to it is refused. */
-async function passOn(target: () => number | string): Promise<AsyncDisposable & { readonly port: number }> {
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const at = target()
-    const far = typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one)
-      one.on('error', () => other.destroy())
-      one.on('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-      one.pipe(other)
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  return {
-    port,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
     },
   }
 }

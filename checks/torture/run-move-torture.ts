@@ -2,8 +2,7 @@
  * The torture of moves: an organization goes to and fro between two databases, while it is written to, followed and delivered from, and
  * movers, services, workers and either database are killed. Everything is recorded, and the record checked.
  */
-import { type ChildProcess, execFile } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -123,12 +122,13 @@ async function record(
   /** Runs the command until it has come to its end, however often it is killed. */
   const command = async (args: readonly string[]) => {
     for (;;) {
-      const child = services.spawn([...args, '--json'], settings)
-      const killed = roll() < killedMovers.share ? delay(roll() * killedMovers.within) : null
-      const { code, out, err } = await endOf(child, killed)
-      if (code === 0) return JSON.parse(out) as { paused?: number | null }
+      const program = services.start([...args, '--json'], settings)
+      if (roll() < killedMovers.share)
+        void delay(roll() * killedMovers.within).then(() => program.end('SIGKILL'))
+      const { code, stdout, stderr } = await program.ended
+      if (code === 0) return JSON.parse(stdout) as { paused?: number | null }
       if (code === null) kills.mover++
-      else failures.push(err.trim().split('\n').at(-1) ?? '')
+      else failures.push(stderr.trim().split('\n').at(-1) ?? '')
       if (stopping && code !== null) await delay(1_000)
     }
   }
@@ -216,20 +216,6 @@ async function accountOf(pool: Pool, organizationId: string, hooks: Hooks) {
     before = hooks.arrivals.length
   }
   return { events: rows.length, ...now, again: hooks.arrivals.length - arrived().size }
-}
-
-async function endOf(child: ChildProcess, killed: Promise<unknown> | null) {
-  let [out, err] = ['', '']
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    out += text
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    err += text
-  })
-  const closed = once(child, 'close')
-  void killed?.then(() => child.kill('SIGKILL'))
-  const [code] = (await closed) as [number | null]
-  return { code, out, err }
 }
 
 interface Fleet {

@@ -20,9 +20,6 @@ export function firstRelease(): string {
   return execFileSync('git', made, { cwd: root, encoding: 'utf8' }).trim()
 }
 
-/** The command line of this checkout. */
-export const thisRelease = join(root, 'packages/cli/src/main.ts')
-
 /** The command line of a revision, whose packages are installed as its lock file says. */
 export function releaseOf(revision: string): string {
   return join(madeOf(revision, revision, ['--omit=dev']), 'packages/cli/src/main.ts')

@@ -1,17 +1,21 @@
 /** A rollout under load, step by step, and what came of it. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newToken } from '../../packages/service/src/auth/token.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { faultOf, type Hook, startHooks } from '../../packages/testbed/arrivals.ts'
 import { eventually } from '../../packages/testbed/eventually.ts'
-import { socketUrl } from '../../packages/testbed/services.ts'
+import {
+  createServices,
+  type Environment,
+  main,
+  type ServiceProcess,
+  type Services,
+  socketUrl,
+} from '../../packages/testbed/services.ts'
 import { checkHistory } from '../torture/history/check.ts'
 import { historyFile } from '../torture/history/format.ts'
 import type { Verdict } from '../torture/history/verdict.ts'
@@ -20,7 +24,7 @@ import { createReaders, work } from '../torture/load/run.ts'
 import { storedLines } from '../torture/load/stored.ts'
 import { createWriters } from '../torture/load/writer.ts'
 import { createBalancer, type Phase } from './balancer.ts'
-import { releaseOf, thisRelease } from './release.ts'
+import { releaseOf } from './release.ts'
 
 interface Rollout {
   readonly verdict: Verdict
@@ -89,14 +93,15 @@ export async function rollOut(options: {
         balancer.phase(name)
         await step()
       }
-      const change = async (leaving: Process, role: string) => {
-        const coming = await processes.serve(thisRelease, role)
+      const change = async (leaving: ServiceProcess, role: string) => {
+        const coming = await processes.serve(main, role)
         await balancer.add(coming.url)
         await balancer.remove(leaving.url)
-        await leaving.stop()
+        const { code } = await leaving.end('SIGTERM')
+        if (code !== 0) throw new Error(`a service ended with ${code}`)
       }
       await next('the schema is migrated under it', 0.2, async () => {
-        migrations = await processes.migrate(thisRelease)
+        migrations = await processes.migrate(main)
       })
       await next('an API of this release takes the place of one', 0.4, () => change(old[1], 'api'))
       await next('and one with its worker that of the other', 0.6, () => change(old[0], 'all'))
@@ -176,76 +181,33 @@ export async function rollOut(options: {
   }
 }
 
-interface Process {
-  readonly url: string
-  /** Tells it to stop; resolves when it has, and rejects if it did not end well. */
-  stop(): Promise<void>
-}
-
 /** Processes of either release on one database, all with the same settings. */
-function createProcesses(databaseUrl: string, hookSettings: Readonly<Record<string, string>>) {
+function createProcesses(databaseUrl: string, hookSettings: Environment) {
   const token = newToken()
-  const running = new Set<ChildProcess>()
-  const environment = {
-    PATH: process.env.PATH,
+  const settings = {
     ...hookSettings,
     DESKWIRE_DATABASE_URL: databaseUrl,
     DESKWIRE_BOOTSTRAP_KEY: token,
     DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    DESKWIRE_RATE_LIMIT: '0',
     DESKWIRE_LOG_LEVEL: 'warn',
   }
-
-  function run(main: string, words: readonly string[]): ChildProcess {
-    const child = spawn(process.execPath, [main, ...words], {
-      env: environment,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    running.add(child)
-    child.once('close', () => running.delete(child))
-    return child
+  const releases = new Map<string, Services>()
+  const of = (main: string) => {
+    const services = releases.get(main) ?? createServices({ main, shown: true })
+    releases.set(main, services)
+    return services
   }
-
   return {
     token,
-    async serve(main: string, role: string): Promise<Process> {
-      const child = run(main, ['serve', '--port', '0', '--role', role])
-      const ended = once(child, 'close').then(([code]) => code as number | null)
-      const listening = new Promise<string>((resolve, reject) => {
-        createInterface({ input: child.stdout! }).on('line', (line) => {
-          const [, url] = /^listening on (\S+)$/.exec(line) ?? []
-          if (url !== undefined) resolve(url)
-        })
-        void ended.then(() => reject(new Error('a service ended before it listened')))
-      })
-      return {
-        url: await listening,
-        async stop() {
-          child.kill('SIGTERM')
-          const code = await ended
-          if (code !== 0) throw new Error(`a service ended with ${code}`)
-        },
-      }
-    },
+    serve: (main: string, role: string) => of(main).serve(['--role', role], settings),
     /** Answers how many migrations were applied. */
     async migrate(main: string): Promise<number> {
-      const child = run(main, ['migrate', '--json'])
-      let said = ''
-      child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-      })
-      const [code] = await once(child, 'close')
+      const { code, stdout } = await of(main).start(['migrate', '--json'], settings).ended
       if (code !== 0) throw new Error(`deskwire migrate ended with ${code}`)
-      return (JSON.parse(said) as { applied: string[] }).applied.length
+      return (JSON.parse(stdout) as { applied: string[] }).applied.length
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(
-        [...running].map(async (child) => {
-          const closed = once(child, 'close')
-          child.kill('SIGKILL')
-          await closed
-        }),
-      )
+      for (const services of releases.values()) await services[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,8 +1,8 @@
 /** Endpoints of a test's own behind one TLS receiver, each with a script, and all that ever arrived at them. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifyWebhook } from '@deskwire/sdk/signature'
+import { verifySignature, verifyWebhook } from '@deskwire/sdk/signature'
 import { deliveryTuning } from '../service/src/delivery/tuning.ts'
 import { createAuthority } from './certificates.ts'
 import { answer, startReceiver } from './receiver.ts'
@@ -41,12 +41,18 @@ export interface Hook {
 }
 
 export interface Hooks extends AsyncDisposable {
-  /** What services have to be set to, so that they deliver here. */
+  /** `https://ADDRESS:PORT/`; the path is the endpoint's name. */
+  readonly url: string
+  /** PEM file of the authority that issued its certificate. */
+  readonly ca: string
+  /** What services have to be set to, so that they deliver here; at the default address. */
   readonly settings: Environment
   readonly arrivals: readonly Arrival[]
   /** Requests that are not answered yet. */
   readonly inFlight: number
   of(endpoint: string): readonly Arrival[]
+  /** Ids of the events that came with a right signature of this secret. */
+  received(secret: string): Promise<ReadonlySet<string>>
   /** How the endpoint answers from now on; 200 unless told. */
   script(endpoint: string, script: Script): void
   /** Registers the endpoint with a service. */
@@ -57,13 +63,16 @@ export interface Hooks extends AsyncDisposable {
   ): Promise<Hook>
 }
 
-/** `await using hooks = await startHooks()`. */
-export async function startHooks(): Promise<Hooks> {
+/** `await using hooks = await startHooks()`, on another address of this machine than the loopback's where one is named. */
+export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
   const authority = createAuthority()
+  // Services that other accounts run read it too.
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-hooks-'))
+  await chmod(directory, 0o755)
   const ca = join(directory, 'ca.pem')
   await writeFile(ca, authority.ca)
-  const receiver = await startReceiver(authority.issue(['localhost', '127.0.0.1']))
+  const receiver = await startReceiver({ ...authority.issue(['localhost', address]), host: address })
+  const url = `https://${address}:${receiver.port}/`
   const scripts = new Map<string, Script>()
   const arrivals: Arrival[] = []
   const counts = new Map<string, number>()
@@ -93,18 +102,26 @@ export async function startHooks(): Promise<Hooks> {
   })
 
   return {
+    url,
+    ca,
     settings: { DESKWIRE_TARGET_CA: ca, DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8' },
     arrivals,
     get inFlight() {
       return inFlight
     },
     of: (endpoint) => arrivals.filter((arrival) => arrival.endpoint === endpoint),
+    async received(secret) {
+      const ids = new Set<string>()
+      for (const { eventId, body, signature } of arrivals)
+        if ((await verifySignature(body, signature, secret)).ok) ids.add(eventId)
+      return ids
+    },
     script: (endpoint, script) => void scripts.set(endpoint, script),
-    async register({ url, token }, name, events) {
-      const response = await fetch(`${url}/v1/webhooks`, {
+    async register(service, name, events) {
+      const response = await fetch(`${service.url}/v1/webhooks`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ url: `https://127.0.0.1:${receiver.port}/${name}`, events }),
+        headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: url + name, events }),
       })
       const text = await response.text()
       if (response.status !== 201) throw new Error(`${name} was refused: ${response.status} ${text}`)

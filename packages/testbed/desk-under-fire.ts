@@ -5,9 +5,10 @@
 import type { Pool } from 'pg'
 import { processesOf } from '../embedded-postgres/src/processes.ts'
 import { eventually } from './eventually.ts'
+import { install } from './installation.ts'
 import { type Call, dice, type Load } from './load.ts'
-import { install } from './process.ts'
-import { type Environment, kill, type ServiceProcess } from './services.ts'
+import { kill } from './program.ts'
+import type { Environment, ServiceProcess } from './services.ts'
 
 /** An organization that writes. */
 export interface Tenant {
@@ -70,7 +71,9 @@ export async function openDesk(settings: Environment): Promise<Desk> {
         return worker
       },
       query,
-      killPostmaster: async () => kill(await installation.postmasterPid()),
+      async killPostmaster() {
+        kill(await installation.postmasterPid())
+      },
       async killBackend() {
         const pid = await query(async (pool) => {
           const { rows } = await pool.query<{ pid: number }>(
@@ -120,9 +123,9 @@ export async function openDesk(settings: Environment): Promise<Desk> {
       },
       async stop() {
         const beside = await Promise.all([api.end('SIGTERM'), worker.end('SIGTERM')])
-        return [...beside, await holder.end('SIGTERM')]
+        return [...beside, await holder.end('SIGTERM')].map(({ code }) => code)
       },
-      crashes: () => all.flatMap(({ output }) => output().split('\n').filter(isCrash)),
+      crashes: () => all.flatMap(({ output }) => output.all.split('\n').filter(isCrash)),
       [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
     }
   } catch (error) {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Far longer than anything takes, on a machine that has much else to do; ms. */
-const patience = 60_000
+const patience = 120_000
 
 /** Polls until the condition holds. Fails when it does not come true. */
 export async function eventually<T>(

@@ -54,7 +54,7 @@ export async function startModel(options: Partial<ReceiverOptions> = {}): Promis
       })
     },
     will: (...behaviours) => receiver.will(...behaviours),
-    [Symbol.asyncDispose]: () => receiver.close(),
+    [Symbol.asyncDispose]: receiver.close,
   }
 }
 

@@ -1,7 +1,5 @@
 /** What an OTLP receiver would get: spans and figures in JSON, over HTTP on loopback. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { startHttpServer } from './loopback.ts'
 
 type Value = string | number | boolean
 
@@ -43,7 +41,7 @@ export async function startSink({ hangs = false } = {}): Promise<OtlpSink> {
   const spans: SinkSpan[] = []
   const figures: SinkFigure[] = []
   const requests: OtlpSink['requests'][number][] = []
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const body = Buffer.concat(chunks)
@@ -53,8 +51,6 @@ export async function startSink({ hangs = false } = {}): Promise<OtlpSink> {
     if (type === 'application/json') read(JSON.parse(body.toString()))
     response.writeHead(200, { 'content-type': type }).end(type === 'application/json' ? '{}' : '')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
 
   function read({ resourceSpans = [], resourceMetrics = [] }: Exported): void {
     for (const { resource, scopeSpans } of resourceSpans)
@@ -73,17 +69,7 @@ export async function startSink({ hangs = false } = {}): Promise<OtlpSink> {
           figures.push({ name, unit, points: pointsOf(kinds), resource: valuesOf(resource.attributes) })
   }
 
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    figures,
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return { ...server, spans, figures, requests }
 }
 
 function valuesOf(attributes: Exported): Record<string, Value> {

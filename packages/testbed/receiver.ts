@@ -59,7 +59,7 @@ export function answerThen(then: (socket: Socket, below: Socket) => void): Behav
   }
 }
 
-export interface Receiver {
+export interface Receiver extends AsyncDisposable {
   readonly port: number
   readonly requests: readonly ReceivedRequest[]
   /** TCP connections accepted so far. */
@@ -128,6 +128,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     })
   })
   await new Promise<void>((resolve) => server.listen(port, host, resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      for (const socket of sockets.values()) socket.destroy()
+    })
 
   return {
     port: (server.address() as AddressInfo).port,
@@ -153,11 +158,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     hangUpAll: () => {
       for (const socket of sockets.values()) socket.destroy()
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets.values()) socket.destroy()
-      }),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -1,65 +1,112 @@
-/** The command line as child processes, the services among them. Nothing of it outlives the test. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { resolve } from 'node:path'
+/** The command line as child processes, the services among them. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { eventually } from './eventually.ts'
+import { type Program, type ProgramOptions, type Ran, startProgram } from './program.ts'
+import { root } from './repository.ts'
 
-const main = resolve(import.meta.dirname, '../cli/src/main.ts')
-
-export interface ServiceProcess {
-  readonly pid: number
-  /** `http://127.0.0.1:PORT`; empty for a worker. */
-  readonly url: string
-  readonly output: () => string
-  readonly running: () => boolean
-  /** Sends the signal; the exit code when it and its worker process have ended, null after a kill. */
-  end(signal: NodeJS.Signals): Promise<number | null>
-  /** The exit code, when it ends by itself. */
-  readonly ended: Promise<number | null>
-}
+/** The command line, to be run by Node. */
+export const main = join(root, 'packages/cli/src/main.ts')
 
 export type Environment = Readonly<Record<string, string>>
 
-export interface Services extends AsyncDisposable {
-  /** Starts the command line with these arguments, for tests of what comes before it is ready. */
-  spawn(args: readonly string[], environment?: Environment): ChildProcess
-  /** Starts `serve`. Resolves when it listens or, a worker, when it delivers. */
-  serve(args: readonly string[], environment?: Environment): Promise<ServiceProcess>
+export interface DeskwireOptions extends Omit<ProgramOptions, 'env'> {
+  /** Beside this process's environment, of which it gets no setting of Deskwire. */
+  readonly settings?: Environment
+  /** The command line of another release. */
+  readonly main?: string
+  /** Node's own. */
+  readonly nodeFlags?: readonly string[]
 }
 
-/** `await using services = createServices()`. */
-export function createServices(): Services {
-  const children: ChildProcess[] = []
+export interface ServiceProcess extends Program {
+  /** `http://127.0.0.1:PORT`; empty for a worker. */
+  readonly url: string
+}
 
-  function run(args: readonly string[], environment: Environment = {}): ChildProcess {
-    const child = spawn(process.execPath, [main, ...args], {
-      // Tests call as fast as they can.
-      env: {
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-        DESKWIRE_RATE_LIMIT: '0',
-        ...environment,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    children.push(child)
-    return child
-  }
-
+/** This process's environment without settings of Deskwire, and with an npm that says nothing of its own. */
+export function environment(settings: Environment): NodeJS.ProcessEnv {
+  const plain = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
   return {
-    spawn: run,
-    serve: (args, environment) => ready(run(['serve', '--port', '0', ...args], environment)),
+    ...Object.fromEntries(plain),
+    npm_config_update_notifier: 'false',
+    npm_config_loglevel: 'error',
+    ...settings,
+  }
+}
+
+/** `await using command = startDeskwire(['tail'])`. */
+export function startDeskwire(words: readonly string[], options: DeskwireOptions = {}): Program {
+  const { settings = {}, main: program = main, nodeFlags = [], ...others } = options
+  return startProgram(process.execPath, [...nodeFlags, program, ...words], {
+    cwd: root,
+    ...others,
+    env: environment(settings),
+  })
+}
+
+/** Runs `deskwire` with these words to its end. */
+export function deskwire(words: readonly string[], options: DeskwireOptions = {}): Promise<Ran> {
+  return startDeskwire(words, options).ended
+}
+
+/** As a line of a shell to its end: the exit code of the first command of its pipe, and what that said on standard error. */
+export function piped(words: readonly string[], into: string): Promise<Ran> {
+  const line = `"$0" "$@" ${into}; exit \${PIPESTATUS[0]}`
+  return startProgram('bash', ['-c', line, process.execPath, main, ...words], {
+    cwd: root,
+    env: environment({}),
+  }).ended
+}
+
+/** `await using service = await serve(words)`: on a free port. Resolves when it listens or, a worker, when it delivers. */
+export function serve(words: readonly string[], options: DeskwireOptions = {}): Promise<ServiceProcess> {
+  return ready(startDeskwire(['serve', '--port', '0', ...words], options))
+}
+
+/** `npm start` on a free port, or a line of a shell that ends in it. */
+export function npmStart(settings: Environment, line = 'exec npm start'): Promise<ServiceProcess> {
+  const env = environment({ DESKWIRE_PORT: '0', ...settings })
+  return ready(startProgram('bash', ['-c', line], { cwd: root, env, group: true }))
+}
+
+/** Waits until a program that serves says that it does. It is ended where it does not. */
+export async function ready(program: Program): Promise<ServiceProcess> {
+  try {
+    const [, url = ''] = await program.prints(/^(?:delivering|listening on (http:\S+))$/m)
+    return { ...program, url }
+  } catch (error) {
+    await program[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+export interface Services extends AsyncDisposable {
+  /** Starts the command line with these words. */
+  start(words: readonly string[], settings?: Environment): Program
+  /** Starts `serve`, as the function of that name does. */
+  serve(words: readonly string[], settings?: Environment): Promise<ServiceProcess>
+}
+
+/**
+ * `await using services = createServices()`: any number of them, which take calls as fast as tests make them and are killed
+ * where the test ends.
+ */
+export function createServices(options: Omit<DeskwireOptions, 'settings'> = {}): Services {
+  const started: Program[] = []
+  const start = (words: readonly string[], settings: Environment = {}) => {
+    const program = startDeskwire(words, {
+      ...options,
+      settings: { DESKWIRE_RATE_LIMIT: '0', ...settings },
+    })
+    started.push(program)
+    return program
+  }
+  return {
+    start,
+    serve: (words, settings) => ready(start(['serve', '--port', '0', ...words], settings)),
     async [Symbol.asyncDispose]() {
-      await Promise.all(
-        children.map(async (child) => {
-          const closed = isClosed(child) ? null : once(child, 'close')
-          if (isRunning(child)) child.kill('SIGKILL')
-          // Its pipes close when its worker process has ended too.
-          for (const stream of [child.stdout!, child.stderr!]) stream.resume()
-          await closed
-        }),
-      )
+      await Promise.all(started.map((program) => program.end('SIGKILL')))
     },
   }
 }
@@ -77,47 +124,4 @@ export async function workerOf(service: { readonly pid: number }): Promise<numbe
     return Number(parent) === service.pid && text.includes('worker-process')
   })
   return line === undefined ? null : Number(line.trim().split(/\s+/)[0])
-}
-
-/** Ends a process that a test started, if it is still there. */
-export function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended already.
-  }
-}
-
-async function ready(child: ChildProcess): Promise<ServiceProcess> {
-  let output = ''
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  const url = await eventually('the service is ready', () => {
-    if (!isRunning(child)) throw new Error(`it ended before it was ready: ${output}`)
-    const [found, address] = /^(?:delivering|listening on (\S+))$/m.exec(output) ?? []
-    return found === undefined ? null : (address ?? '')
-  })
-  return {
-    pid: child.pid!,
-    url,
-    output: () => output,
-    running: () => isRunning(child),
-    ended,
-    end(signal) {
-      child.kill(signal)
-      return ended
-    },
-  }
-}
-
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null
-}
-
-function isClosed(child: ChildProcess): boolean {
-  return !isRunning(child) && child.stdout!.destroyed && child.stderr!.destroyed
 }

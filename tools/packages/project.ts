@@ -1,10 +1,11 @@
 /** A fresh project of somebody who has the tarballs alone: its files, its compiler, and what its programs say. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { startProgram } from '../../packages/testbed/program.ts'
+import { environment, ready } from '../../packages/testbed/services.ts'
 
 const run = promisify(execFile)
 
@@ -84,41 +85,15 @@ export interface Served extends AsyncDisposable {
 
 /** Starts `deskwire serve`, by the words of a command line, on a new data directory; throws what it says when it ends. */
 export async function startServed(
-  [program = '', ...words]: readonly string[],
+  [command = '', ...words]: readonly string[],
   { cwd, path }: { readonly cwd: string; readonly path?: string },
 ): Promise<Served> {
-  const settings = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
-  const child = spawn(program, [...words, 'serve', '--port', '0', '--data-dir', join(cwd, 'data')], {
+  const program = startProgram(command, [...words, 'serve', '--port', '0', '--data-dir', join(cwd, 'data')], {
     cwd,
-    env: { ...Object.fromEntries(settings), ...(path && { PATH: path }) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own, as a terminal gives to what it runs: npx does not pass signals on.
-    detached: true,
+    env: environment({ ...(path && { PATH: path }) }),
+    // npx does not pass signals on.
+    group: true,
   })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const ended = new Promise<void>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', () => resolve())
-  })
-  let key = ''
-  for await (const line of createInterface(child.stdout)) {
-    key ||= /\bdwk_\w+/.exec(line)?.[0] ?? ''
-    const url = /^listening on (http:\S+)$/.exec(line)?.[1]
-    if (url === undefined) continue
-    child.stdout.resume()
-    return {
-      url,
-      key,
-      async [Symbol.asyncDispose]() {
-        if (child.exitCode === null && child.signalCode === null)
-          process.kill(-(child.pid as number), 'SIGTERM')
-        await ended
-      },
-    }
-  }
-  await ended
-  throw new Error(`${[program, ...words].join(' ')} does not listen:\n${said}`)
+  const service = await ready(program)
+  return { ...service, key: /\bdwk_\w+/.exec(program.output.stdout)?.[0] ?? '' }
 }

@@ -2,28 +2,20 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyInstalled } from '../../testbed/process.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
+import { deskwire, npmStart, type ServiceProcess, startDeskwire } from '../../testbed/services.ts'
 import { orgDelete } from '../src/commands/org-delete.ts'
-import {
-  type DataDir,
-  deskwire,
-  npmStart,
-  type Service,
-  startDeskwire,
-  temporaryDataDir,
-  until,
-} from './harness.ts'
 
 let dataDir: DataDir
-let service: Service
+let service: ServiceProcess
 let settings: Record<string, string>
 /** Where the first key is. */
 let keyFile = ''
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
 
 beforeAll(async () => {
-  dataDir = await temporaryDataDir()
-  await copyInstalled(dataDir.path)
+  dataDir = await temporaryDataDir({ installed: true })
   keyFile = join(dataDir.parent, 'first-key')
   settings = { DESKWIRE_DATA_DIR: dataDir.path }
   service = await npmStart({ ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile })
@@ -67,7 +59,7 @@ test('a file that is there is not overwritten: nothing is created, and the next 
   expect(readFileSync(taken, 'utf8')).toBe('mine')
   const free = join(fresh.parent, 'free')
   await using running = startDeskwire(serve(free))
-  await until('it listens', () => running.output.stdout.includes('listening on'))
+  await eventually('it listens', () => running.output.stdout.includes('listening on'))
   expect(running.output.stdout).toContain(`its API key is in ${free}\n`)
   expect(readFileSync(free, 'utf8')).toMatch(/^dwk_/)
 })

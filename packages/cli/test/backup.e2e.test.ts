@@ -2,8 +2,8 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { copyInstalled } from '../../testbed/process.ts'
-import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { deskwire, npmStart } from '../../testbed/services.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 
@@ -24,8 +24,7 @@ async function call(
 test('what was backed up beside a running service comes back elsewhere, and copies are told', {
   timeout: 240_000,
 }, async () => {
-  await using dataDir = await temporaryDataDir()
-  await copyInstalled(dataDir.path)
+  await using dataDir = await temporaryDataDir({ installed: true })
   const settings = {
     DESKWIRE_DATA_DIR: dataDir.path,
     DESKWIRE_BOOTSTRAP_KEY: key,

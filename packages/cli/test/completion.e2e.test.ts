@@ -1,10 +1,10 @@
 /** What shells complete: every command, and of each exactly the flags that it accepts. */
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { deskwire } from '../../testbed/services.ts'
 import { commands, type NamedCommand } from '../src/commands.ts'
 import { completionScript, flagsIn } from '../src/completion.ts'
 import { UsageError } from '../src/usage-error.ts'
-import { deskwire } from './harness.ts'
 
 const scripts = new Map<string, Promise<string>>()
 /** As the command prints it; once for each shell. */

@@ -1,34 +1,30 @@
 /** A command whose service cannot be reached says in one line why, and what to do. */
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import { type AddressInfo, createServer as createTcp, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { forward, freePort, listening, startHttpServer } from '../../testbed/loopback.ts'
+import { deskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { createAuthority, type Validity } from '../src/listen/certificates.ts'
-import { deskwire, temporaryDataDir } from './harness.ts'
 
 const shared = sharedService()
 
-const listening = async (server: Server) => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
-}
-
 const authority = createAuthority()
 
-/** The shared service behind TLS, under a certificate of this name. */
-const behindTls = (name: string, validity?: Validity) =>
-  listening(
-    createServer(authority.issue([name], validity), async (request, response) => {
-      const passed = await fetch(shared().url + request.url, {
-        headers: { authorization: request.headers.authorization ?? '' },
-      })
-      response.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' })
-      response.end(await passed.text())
-    }),
+/** The port of the shared service behind TLS, under a certificate of this name, while the test lasts. */
+async function behindTls(name: string, validity?: Validity): Promise<number> {
+  const server = await startHttpServer(
+    async (request, response) => {
+      const { status, type, text } = await forward(request, shared().url)
+      response.writeHead(status, { 'content-type': type }).end(text)
+    },
+    authority.issue([name], validity),
   )
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.port
+}
 
 /** What the command prints on standard error, with exit code 1 unless it succeeded. */
 async function said(url: string, settings: Record<string, string> = {}): Promise<string> {
@@ -81,9 +77,7 @@ test('certificates that are unknown, expired or of another name are told apart, 
 })
 
 test('a proxy that is set and not used, does not run, or refuses is named', { timeout: 60_000 }, async () => {
-  const closed = createTcp()
-  const port = await listening(closed)
-  await new Promise((resolve) => closed.close(resolve))
+  const port = await freePort()
   const proxy = `http://127.0.0.1:${port}`
   expect(await said('http://desk.invalid', { http_proxy: proxy })).toMatch(
     /^deskwire: The name desk\.invalid .* http_proxy is set and was not used: with NODE_USE_ENV_PROXY=1 /,
@@ -92,12 +86,12 @@ test('a proxy that is set and not used, does not run, or refuses is named', { ti
   expect(await said('http://desk.invalid', using)).toBe(
     `deskwire: Nothing listens at 127.0.0.1:${port}, of a proxy, to reach desk.invalid (ECONNREFUSED). Check that it runs, and its address and port.\n`,
   )
-  const refusing = await listening(
-    createTcp((socket) =>
+  await using refusing = await listening(
+    createServer((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')),
     ),
   )
-  const through = { ...using, https_proxy: `http://127.0.0.1:${refusing}` }
+  const through = { ...using, https_proxy: `http://127.0.0.1:${refusing.port}` }
   expect(await said('https://desk.invalid', through)).toMatch(
     /^deskwire: The proxy did not connect to desk\.invalid: .*407/,
   )

@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../testbed/database.ts'
-import { socketUrl } from '../../testbed/services.ts'
-import { deskwire, root, temporaryDataDir } from './harness.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { root } from '../../testbed/repository.ts'
+import { deskwire, socketUrl } from '../../testbed/services.ts'
 
 test('each command of the guide does what it says', { timeout: 240_000 }, async () => {
   await using one = await testDatabase()

@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { deskwire, npmStart, startDeskwire, temporaryDataDir, until } from './harness.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { deskwire, npmStart, startDeskwire } from '../../testbed/services.ts'
 
 test('it shows changes at the receiver and in the sync, with a worker killed in between', async () => {
   await using place = await temporaryDataDir()
@@ -36,8 +38,8 @@ test('it shows changes at the receiver and in the sync, with a worker killed in 
 test('interrupted, it still cleans up', async () => {
   await using place = await temporaryDataDir()
   await using demo = startDeskwire(['demo'], { settings: { TMPDIR: place.parent }, cwd: place.parent })
-  await until('the worker is killed', () => demo.output.stdout.includes('kill -9'))
-  const ended = await demo.stop('SIGINT')
+  await eventually('the worker is killed', () => demo.output.stdout.includes('kill -9'))
+  const ended = await demo.end('SIGINT')
   expect(ended).toMatchObject({ code: 1, stderr: 'deskwire: the demo was interrupted\n' })
   expect(readdirSync(place.parent)).toEqual([])
 })

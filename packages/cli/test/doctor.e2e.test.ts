@@ -1,8 +1,10 @@
 /** `deskwire doctor` as it is run: without a database, beside a service, and while it is stopped. */
 import { existsSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
+import { eventually } from '../../testbed/eventually.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { deskwire, startDeskwire } from '../../testbed/services.ts'
 import { doctorCommand } from '../src/commands/doctor.ts'
-import { deskwire, startDeskwire, temporaryDataDir, until } from './harness.ts'
 
 test('the doctor prints a line for each check and its exit code says whether one failed', async () => {
   await using dataDir = await temporaryDataDir()
@@ -24,7 +26,7 @@ test('the doctor prints a line for each check and its exit code says whether one
   expect(existsSync(dataDir.path)).toBe(false)
 
   await using service = startDeskwire(['serve', '--port', '0', '--log-level', 'silent'], { settings })
-  await until('it listens', () => service.output.stdout.includes('listening on'))
+  await eventually('it listens', () => service.output.stdout.includes('listening on'))
   const check = async (found: { stdout: string }) => {
     const { verdict, findings } = JSON.parse(found.stdout) as {
       verdict: string
@@ -38,7 +40,7 @@ test('the doctor prints a line for each check and its exit code says whether one
     ...['log', 'dns', 'endpoint', 'disk'],
   ]
   expect(await check(await doctor(['--json']))).toEqual({ verdict: 'failed', failed: ['dns'], checks })
-  await service.stop('SIGTERM')
+  await service.end('SIGTERM')
   const otherKey = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') }
   expect(await check(await doctor(['--json'], otherKey))).toEqual({
     verdict: 'failed',

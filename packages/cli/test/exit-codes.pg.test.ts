@@ -1,7 +1,5 @@
 /** Every exit code that the help of a command documents, by a run that ends with it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { plantedMessage } from '../../mirror/test/planted.ts'
 import { testDatabase } from '../../testbed/database.ts'
 import { startDnsServer } from '../../testbed/dns-server.ts'
+import { startHttpServer } from '../../testbed/loopback.ts'
 import { testService } from '../../testbed/service.ts'
 import { socketUrl } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
@@ -66,16 +65,12 @@ function stopWhen(holds: () => boolean): void {
 /** A service that takes calls and never answers; the command is stopped when one comes. */
 async function silent(): Promise<string[]> {
   let called = false
-  const server = createServer(() => {
+  const server = await startHttpServer(() => {
     called = true
   })
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
   stopWhen(() => called)
-  after.push(async () => {
-    server.closeAllConnections()
-    await new Promise((settle) => server.close(settle))
-  })
-  return ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, '--key', 'dwk_x']
+  after.push(() => server[Symbol.asyncDispose]())
+  return ['--url', server.url, '--key', 'dwk_x']
 }
 const after: (() => unknown)[] = []
 afterEach(async () => {

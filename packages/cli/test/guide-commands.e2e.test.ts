@@ -2,20 +2,21 @@
  * Every block of the README, of the guides and of the packages' READMEs is accounted for: run here, as it is written and with the README's
  * environment; run by another test; shown and no program; or in need of something that this test may not count on.
  */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { run as runProgram } from '../../service/test/docs/programs.ts'
-import { filesEndingIn, root, textOf } from '../../service/test/docs/repository.ts'
 import { testDatabase } from '../../testbed/database.ts'
-import { type DataDir, environment, npmStart, type Service, temporaryDataDir, until } from './harness.ts'
+import { run as runProgram } from '../../testbed/document-programs.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
+import { startHttpServer } from '../../testbed/loopback.ts'
+import { startProgram } from '../../testbed/program.ts'
+import { filesEndingIn, root, textOf } from '../../testbed/repository.ts'
+import { environment, npmStart, type ServiceProcess } from '../../testbed/services.ts'
 
 type Account =
   | 'here'
@@ -278,28 +279,27 @@ test('every block is accounted for', () => {
 
 let dataDir: DataDir
 let cwd: string
-let service: Service | null = null
+let service: ServiceProcess | null = null
 let key: string
 /** A receiver on this machine, and what it got. */
 const received: string[] = []
-const receiver = createServer(async (request, response) => {
-  let body = ''
-  for await (const piece of request.setEncoding('utf8')) body += piece
-  received.push(`${request.headers['x-service-signature']} ${body}`)
-  response.writeHead(204).end()
-})
-const receiverPort = () => String((receiver.address() as AddressInfo).port)
+let receiver: Awaited<ReturnType<typeof startHttpServer>>
 
 beforeAll(async () => {
   dataDir = await temporaryDataDir()
   cwd = dataDir.parent
   await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  receiver = await startHttpServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request.setEncoding('utf8')) body += piece
+    received.push(`${request.headers['x-service-signature']} ${body}`)
+    response.writeHead(204).end()
+  })
 })
 
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
-  receiver.close()
+  await receiver?.[Symbol.asyncDispose]()
   await dataDir?.[Symbol.asyncDispose]()
 })
 
@@ -311,7 +311,7 @@ const settings = () => ({
 
 /** Starts the service by a line of a guide, as the next terminal finds it. */
 async function startBy(line: string): Promise<void> {
-  await service?.stop('SIGTERM')
+  await service?.end('SIGTERM')
   service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, filled(line))
   key ??= /shown this once: (\S+)/.exec(service.output.stdout)?.[1] ?? ''
   expect(key).toMatch(/^dwk_/)
@@ -323,8 +323,8 @@ function filled(text: string, own: Readonly<Record<string, string>> = {}): strin
     'dwk_…': key,
     'http://127.0.0.1:8080': service?.url ?? '',
     'https://desk.example/v1': `${service?.url}/v1`,
-    'http://localhost:3000/hook': `http://127.0.0.1:${receiverPort()}/hook`,
-    'http://127.0.0.1:8081/hook': `http://127.0.0.1:${receiverPort()}/hook`,
+    'http://localhost:3000/hook': `http://127.0.0.1:${receiver.port}/hook`,
+    'http://127.0.0.1:8081/hook': `http://127.0.0.1:${receiver.port}/hook`,
     'https://example.com/hooks': 'https://93.184.215.14/hooks',
     ' data/': ` ${dataDir.path}/`,
     ...own,
@@ -349,24 +349,17 @@ async function leftRunning(
   holds: (printed: string) => boolean,
   meanwhile: () => Promise<unknown>,
 ) {
-  const child = spawn('bash', ['-c', `exec ${filled(line)}`], {
+  await using program = startProgram('bash', ['-c', `exec ${filled(line)}`], {
     cwd,
     env: environment(settings()),
-    detached: true,
+    group: true,
   })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text) => (printed += text))
-  const end = once(child, 'close')
-  try {
-    await until(`${line} listens`, () => /listening|webhook/.test(printed) || child.exitCode !== null)
-    await meanwhile()
-    await until(`${line}: ${printed}`, () => holds(printed) || child.exitCode !== null)
-  } finally {
-    process.kill(-(child.pid as number), 'SIGINT')
-    await end
-  }
-  return printed
+  const { output } = program
+  await program.prints(/listening|webhook/)
+  await meanwhile()
+  await eventually(`${line}: ${output.all}`, () => holds(output.all) || !program.running())
+  await program.end('SIGINT', 'group')
+  return output.all
 }
 
 const lines = (block: string) => block.trimEnd().split('\n')
@@ -557,7 +550,7 @@ test('commands of the guides for operators', { timeout: 300_000 }, async () => {
   expect(forget).toMatch(/^update installation/)
 
   expect(Buffer.from(await shell(take(encryption, 'openssl')), 'base64')).toHaveLength(32)
-  await service?.stop('SIGTERM')
+  await service?.end('SIGTERM')
   const keyFile = join(dataDir.path, 'encryption.key')
   const old = (await readFile(keyFile, 'utf8')).trim()
   const rotation = take(encryption, 'export DESKWIRE_ENCRYPTION_KEY_PREVIOUS').replaceAll(
@@ -572,7 +565,7 @@ test('commands of the guides for operators', { timeout: 300_000 }, async () => {
 
   const file = { 'desk-2026-01-31.backup': join(cwd, 'desk.backup') }
   await shell(take(backup, 'npx deskwire backup'), file)
-  await service.stop('SIGTERM')
+  await service.end('SIGTERM')
   service = null
   await shell(take(backup, 'npx deskwire restore desk'), file)
   await shell(take(backup, 'npx deskwire restored'))
@@ -580,20 +573,13 @@ test('commands of the guides for operators', { timeout: 300_000 }, async () => {
 
 test('the program that embeds the service', async () => {
   await using other = await temporaryDataDir()
-  const program = spawn(
-    process.execPath,
-    ['--input-type=module', '--eval', take('packages/service/README.md', 'import')],
-    {
-      cwd: root,
-      env: environment({ DESKWIRE_DATA_DIR: other.path, DESKWIRE_PORT: '0' }),
-    },
-  )
-  let printed = ''
-  program.stdout.setEncoding('utf8').on('data', (text) => (printed += text))
-  await until('it listens', () => printed.includes('listening on') || program.exitCode !== null)
-  const end = once(program, 'close')
-  program.kill('SIGTERM')
-  expect(await end).toEqual([0, null])
+  const words = ['--input-type=module', '--eval', take('packages/service/README.md', 'import')]
+  await using program = startProgram(process.execPath, words, {
+    cwd: root,
+    env: environment({ DESKWIRE_DATA_DIR: other.path, DESKWIRE_PORT: '0' }),
+  })
+  await program.prints(/listening on/)
+  expect(await program.end('SIGTERM')).toMatchObject({ code: 0 })
 })
 
 test('no block is listed as run here and is not', () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { settings } from '@deskwire/service'
 import { beforeAll, expect, test } from 'vitest'
-import { filesEndingIn, root, textOf } from '../../service/test/docs/repository.ts'
+import { filesEndingIn, root, textOf } from '../../testbed/repository.ts'
 import { commands } from '../src/commands.ts'
 
 const documents = filesEndingIn(['.md']).filter((file) =>

@@ -1,33 +1,23 @@
 /** `deskwire listen` and `deskwire trigger` at a real service, as whole processes. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, verifyWebhook } from '@deskwire/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyInstalled } from '../../testbed/process.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
+import { forward, startHttpServer } from '../../testbed/loopback.ts'
+import type { Program } from '../../testbed/program.ts'
+import { deskwire, npmStart, piped, type ServiceProcess, startDeskwire } from '../../testbed/services.ts'
 import { eventTypes } from '../src/triggers.ts'
-import {
-  type Background,
-  type DataDir,
-  deskwire,
-  npmStart,
-  piped,
-  type Service,
-  startDeskwire,
-  temporaryDataDir,
-  until,
-} from './harness.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 let dataDir: DataDir
-let service: Service
+let service: ServiceProcess
 /** Where the authority is, made before the service starts. */
 let dir = ''
 
 beforeAll(async () => {
-  dataDir = await temporaryDataDir()
-  await copyInstalled(dataDir.path)
+  dataDir = await temporaryDataDir({ installed: true })
   dir = join(dataDir.parent, 'listen')
   const made = await deskwire(['listen', '--ca', '--dir', dir])
   expect(made).toEqual({ code: 0, stdout: `${join(dir, 'ca.pem')}\n`, stderr: '' })
@@ -46,11 +36,11 @@ afterAll(async () => {
 
 const at = () => ['--url', service.url, '--key', key]
 const client = () => createClient({ baseUrl: `${service.url}/v1`, apiKey: key })
-const listen = (...words: string[]): Background => startDeskwire(['listen', '--dir', dir, ...words])
+const listen = (...words: string[]): Program => startDeskwire(['listen', '--dir', dir, ...words])
 
 /** The lines of JSON so far. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever the command printed; a wrong guess fails the test
-const records = ({ output }: Background): any[] =>
+const records = ({ output }: Program): any[] =>
   output.stdout
     .split('\n')
     .slice(0, -1)
@@ -63,16 +53,16 @@ async function webhooksLeft(): Promise<number> {
 test('it registers itself, verifies and prints what comes, and deletes the endpoint on Ctrl-C', async () => {
   const before = readFileSync(join(dir, 'authority.pem'), 'utf8')
   await using listening = listen('--events', 'customer.created,customer.deleted', ...at())
-  await until('the ping', () => listening.output.stdout.includes('ping'))
+  await eventually('the ping', () => listening.output.stdout.includes('ping'))
   const ran = await deskwire(['trigger', 'customer.deleted', ...at()])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   const [, id] = /^created customer (\S+): customer\.created\ndeleted customer \1: customer\.deleted\n$/.exec(
     ran.stdout,
   ) as RegExpExecArray
-  await until('the removal', () => / removed at /.test(listening.output.stdout))
+  await eventually('the removal', () => / removed at /.test(listening.output.stdout))
   expect(await webhooksLeft()).toBe(1)
 
-  const ended = await listening.stop('SIGINT')
+  const ended = await listening.end('SIGINT')
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   expect(await webhooksLeft()).toBe(0)
   const lines = ended.stdout.trimEnd().split('\n')
@@ -98,7 +88,7 @@ test('it deletes its endpoint when nobody reads its output any more', async () =
 
 test('each trigger causes the events that it says it causes', async () => {
   await using listening = listen('--json', ...at())
-  await until('the ping', () => records(listening).length === 2)
+  await eventually('the ping', () => records(listening).length === 2)
   const [ready, ping] = records(listening)
   expect(ready).toMatchObject({ listening: expect.stringMatching(/^https:/), ca: join(dir, 'ca.pem') })
   expect(ping).toMatchObject({ eventType: 'ping', verified: true, repeat: false, event: { data: {} } })
@@ -121,14 +111,14 @@ test('each trigger causes the events that it says it causes', async () => {
       .map(({ event }) => `${event.type} ${event.data.id}`)
   // What is pending has arrived at last; a read at delivery may find a subject gone, and then nothing is sent.
   const ofGone = (line: string) => caused.includes(line.replace(/created|updated/, 'deleted'))
-  await until('the events', () => caused.every((line) => arrived().includes(line) || ofGone(line)))
+  await eventually('the events', () => caused.every((line) => arrived().includes(line) || ofGone(line)))
   expect(arrived().filter((line) => !caused.includes(line))).toEqual([])
   expect(
     records(listening)
       .slice(1)
       .every(({ verified }) => verified),
   ).toBe(true)
-  expect((await listening.stop('SIGTERM')).code).toBe(0)
+  expect((await listening.end('SIGTERM')).code).toBe(0)
   expect(await webhooksLeft()).toBe(0)
 })
 
@@ -137,7 +127,7 @@ describe('--forward-to', () => {
   async function application(answer: () => number) {
     const got: { type: string; verdict: Awaited<ReturnType<typeof verifyWebhook>> }[] = []
     let secret = ''
-    const server = createServer(async (request, response) => {
+    const server = await startHttpServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray())
       got.push({
         type: String(request.headers['x-service-event-type']),
@@ -145,17 +135,13 @@ describe('--forward-to', () => {
       })
       response.writeHead(answer()).end('thanks')
     })
-    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
     return {
       got,
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+      url: `${server.url}/hook`,
       verifyWith(known: string) {
         secret = known
       },
-      async [Symbol.asyncDispose]() {
-        server.closeAllConnections()
-        await new Promise((settle) => server.close(settle))
-      },
+      [Symbol.asyncDispose]: server[Symbol.asyncDispose],
     }
   }
 
@@ -169,14 +155,14 @@ describe('--forward-to', () => {
       app.url,
       ...at(),
     )
-    await until('the ping', () => listening.output.stdout.includes('ping'))
+    await eventually('the ping', () => listening.output.stdout.includes('ping'))
     const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
     app.verifyWith(secret)
     await deskwire(['trigger', 'customer.created', ...at()])
-    await until('one is passed on', () => app.got.length === 1)
+    await eventually('one is passed on', () => app.got.length === 1)
     status = 418
     await deskwire(['trigger', 'customer.updated', ...at()])
-    await until('both are printed', () => listening.output.stdout.includes(' 418 from '))
+    await eventually('both are printed', () => listening.output.stdout.includes(' 418 from '))
     expect(app.got).toMatchObject([
       { type: 'customer.created', verdict: { ok: true, event: { type: 'customer.created' } } },
       { type: 'customer.created', verdict: { ok: true } },
@@ -186,7 +172,7 @@ describe('--forward-to', () => {
     )
     const [webhook] = (await client().webhooks.list()).data
     const log = async () => (await client().webhooks.deliveries(webhook?.id ?? '')).data
-    await until('the service was answered alike', async () =>
+    await eventually('the service was answered alike', async () =>
       (await log()).some(({ responseStatus }) => responseStatus === 418),
     )
     expect((await log()).map(({ eventType, responseStatus }) => [eventType, responseStatus])).toEqual([
@@ -194,7 +180,7 @@ describe('--forward-to', () => {
       ['customer.created', 200],
       ['ping', 204],
     ])
-    expect(await listening.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+    expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
     expect(await webhooksLeft()).toBe(0)
   })
 
@@ -202,24 +188,24 @@ describe('--forward-to', () => {
     const { url, ...app } = await application(() => 200)
     await app[Symbol.asyncDispose]()
     await using listening = listen('--json', '--events', 'customer.created', '--forward-to', url, ...at())
-    await until('the ping', () => records(listening).length === 2)
+    await eventually('the ping', () => records(listening).length === 2)
     const [ready] = records(listening)
     expect(ready).toMatchObject({ forwardTo: url, secret: expect.stringMatching(/^whsec_/) })
     await client().webhooks.remove(ready.webhookId)
-    await until('it is registered again', () => records(listening).length === 3)
+    await eventually('it is registered again', () => records(listening).length === 3)
     const [, , anew] = records(listening)
     expect(anew).toMatchObject({ found: 'deleted', forwardTo: url })
     expect(anew.secret).not.toBe(ready.secret)
     await deskwire(['trigger', 'customer.created', ...at()])
-    await until('the event', () => records(listening).length === 4)
+    await eventually('the event', () => records(listening).length === 4)
     expect(records(listening)[3]).toMatchObject({
       eventType: 'customer.created',
       verified: true,
       forwarded: { url, error: 'ECONNREFUSED' },
     })
     const log = async () => (await client().webhooks.deliveries(anew.webhookId)).data
-    await until('the service is told', async () => (await log())[0]?.responseStatus === 502)
-    expect((await listening.stop('SIGTERM')).code).toBe(0)
+    await eventually('the service is told', async () => (await log())[0]?.responseStatus === 502)
+    expect((await listening.end('SIGTERM')).code).toBe(0)
     expect(await webhooksLeft()).toBe(0)
   })
 
@@ -230,30 +216,22 @@ describe('--forward-to', () => {
     // Between the two, to be told not to answer.
     let answers = true
     let looked = false
-    const proxy = createServer(async (request, response) => {
+    await using proxy = await startHttpServer(async (request, response) => {
       if (!answers) return response.destroy()
       looked ||= /^\/v1\/webhooks\/[^/]+$/.test(request.url ?? '')
-      const body = Buffer.concat(await request.toArray())
-      const passed = await fetch(`${service.url}${request.url}`, {
-        method: request.method ?? 'GET',
-        headers: { authorization: `Bearer ${made.token}`, 'content-type': 'application/json' },
-        ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
-      })
-      const type = passed.headers.get('content-type') ?? 'application/json'
-      return response.writeHead(passed.status, { 'content-type': type }).end(await passed.text())
+      const { status, type, text } = await forward(request, service.url)
+      return response.writeHead(status, { 'content-type': type }).end(text)
     })
-    await new Promise<void>((settle) => proxy.listen(0, '127.0.0.1', settle))
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-    await using listening = listen('--events', 'customer.created', '--url', url, '--key', made.token)
-    await until('it is ready, and looks after its endpoint', () => looked)
+    await using listening = listen('--events', 'customer.created', '--url', proxy.url, '--key', made.token)
+    await eventually('it is ready, and looks after its endpoint', () => looked)
     answers = false
-    await until('it says so', () => listening.output.stdout.includes('the service does not answer: waiting'))
+    await eventually('it says so', () =>
+      listening.output.stdout.includes('the service does not answer: waiting'),
+    )
     answers = true
-    await until('it says so', () => listening.output.stdout.includes('the service answers again'))
+    await eventually('it says so', () => listening.output.stdout.includes('the service answers again'))
     await apiKeys.remove(made.id)
-    const ended = await listening.end
-    proxy.closeAllConnections()
-    await new Promise((settle) => proxy.close(settle))
+    const ended = await listening.ended
     expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(/^deskwire: /)
     const [left] = (await client().webhooks.list()).data
@@ -264,13 +242,13 @@ describe('--forward-to', () => {
 test('a receiver that misbehaves: what it did is what the service says of it', async () => {
   const chaos = ['chaos-receiver', '--dir', dir, '--events', 'customer.created', '--json']
   await using receiving = startDeskwire([...chaos, '--schedule', '503,reset,ok', ...at()])
-  await until('it listens', () => records(receiving).length === 1)
+  await eventually('it listens', () => records(receiving).length === 1)
   const [{ webhookId }] = records(receiving)
   const log = async () =>
     (await client().webhooks.deliveries(webhookId, { eventType: 'customer.created' })).data
   for (let n = 1; n <= 3; n++) {
     await client().customers.create({ name: `Customer ${n}` })
-    await until(
+    await eventually(
       'it is in the log',
       async () => (await log())[0]?.attemptCount === 1 && (await log()).length === n,
     )
@@ -280,7 +258,7 @@ test('a receiver that misbehaves: what it did is what the service says of it', a
     { status: 'pending', responseStatus: null, lastError: { code: 'connection_failed' } },
     { status: 'pending', responseStatus: 503, lastError: { code: 'non_2xx' } },
   ])
-  expect(await receiving.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  expect(await receiving.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   const did = records(receiving).slice(1, -1)
   expect(did.map(({ n, answered, verified }) => [n, answered, verified])).toEqual([
     [1, '503', true],
@@ -295,7 +273,9 @@ test('a receiver that misbehaves: what it did is what the service says of it', a
 test('a wrong secret, no secret, and what no service sent are shown as such', async () => {
   await using wrong = listen('--json', '--port', '0', '--secret', 'whsec_of-another-endpoint')
   await using none = listen('--port', '0')
-  await until('both listen', () => [wrong, none].every(({ output }) => output.stdout.includes('listening')))
+  await eventually('both listen', () =>
+    [wrong, none].every(({ output }) => output.stdout.includes('listening')),
+  )
   expect(none.output.stdout).toContain('no secret is given, so nothing can be verified')
   expect(none.output.stdout).toContain(`DESKWIRE_TARGET_CA=${join(dir, 'ca.pem')}\n`)
 
@@ -305,7 +285,10 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
     const { id } = await webhooks.create({ url, events: ['ticket.created'] })
     const ping = await webhooks.ping(id)
     // It is answered with 204 all the same: this is a place to look, not to refuse.
-    await until('it is delivered', async () => (await webhooks.delivery(id, ping.id)).status === 'succeeded')
+    await eventually(
+      'it is delivered',
+      async () => (await webhooks.delivery(id, ping.id)).status === 'succeeded',
+    )
     await webhooks.remove(id)
   }
   expect(records(wrong)[1]).toMatchObject({
@@ -316,7 +299,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
   })
   expect(none.output.stdout).toMatch(/ping +\S{36} {2}NOT VERIFIED, no_secret: Give --secret/)
   for (const listening of [wrong, none])
-    expect(await listening.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+    expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('a service that does not trust the receiver is named the settings that it needs', async () => {
@@ -330,14 +313,10 @@ test('a service that does not trust the receiver is named the settings that it n
 
   // What a service without trusted targets answers.
   const refusal = { type: 't', title: 't', status: 422, code: 'url_not_public', detail: 'd' }
-  const strict = createServer((_request, response) =>
+  await using strict = await startHttpServer((_request, response) =>
     response.writeHead(422, { 'content-type': 'application/problem+json' }).end(JSON.stringify(refusal)),
   )
-  await new Promise<void>((settle) => strict.listen(0, '127.0.0.1', settle))
-  const url = `http://127.0.0.1:${(strict.address() as AddressInfo).port}`
-  const refused = await deskwire(['listen', '--dir', other, '--url', url, '--key', key])
-  strict.closeAllConnections()
-  await new Promise((settle) => strict.close(settle))
+  const refused = await deskwire(['listen', '--dir', other, '--url', strict.url, '--key', key])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toBe(
     `deskwire: the service refuses receivers on this machine: restart it with ${settings}`,

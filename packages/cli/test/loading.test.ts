@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { root } from '../../testbed/repository.ts'
 import { commands } from '../src/commands.ts'
-import { root } from './harness.ts'
 
 const src = join(root, 'packages/cli/src')
 

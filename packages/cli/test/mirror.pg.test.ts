@@ -17,6 +17,8 @@ import { afterAll, expect, test } from 'vitest'
 import { duckDb } from '../../mirror/test/duckdb.ts'
 import { plantedMessage } from '../../mirror/test/planted.ts'
 import { testDatabase } from '../../testbed/database.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { deskwire, startDeskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { mirrorCommand } from '../src/commands/mirror.ts'
 import { repairCommand } from '../src/commands/repair.ts'
@@ -25,7 +27,6 @@ import { CommandFailure } from '../src/failure.ts'
 import { needing, readPlace } from '../src/mirror/place.ts'
 import { batchText, createLoadBar, differencesText, loadText, troubleText } from '../src/mirror/show.ts'
 import { UsageError } from '../src/usage-error.ts'
-import { deskwire, startDeskwire, until } from './harness.ts'
 
 const shared = sharedService()
 const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
@@ -54,10 +55,10 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   const { at, client, customer } = await desk()
   const file = join(directory, 'copy.db')
   await using mirror = startDeskwire(['mirror', '--to', file, ...at])
-  await until('it is exact', () => mirror.output.stdout.includes('is up to date'))
+  await eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await client.customers.update(customer.id, { name: 'Ada Lovelace' })
-  await until('it is told', () => mirror.output.stdout.includes(' customer'))
-  expect(await mirror.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  await eventually('it is told', () => mirror.output.stdout.includes(' customer'))
+  expect(await mirror.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(mirror.output.stdout).toMatch(
     /^4 rows loaded; the copy in \S+copy\.db is up to date; deskwire verify compares what it holds\n\d{4}-\S+Z {2}1 customer\n$/,
   )
@@ -105,7 +106,7 @@ test('files that commands make are for their user alone, from when they are made
   const files = duckDb ? ['a.db', 'a.duckdb'] : ['a.db']
   const mirrors = files.map((name) => startDeskwire(['mirror', '--to', path(name), ...at]))
   await Promise.all(
-    mirrors.map((mirror) => until('it is exact', () => mirror.output.stdout.includes('is up to date'))),
+    mirrors.map((mirror) => eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))),
   )
   for (const name of readdirSync(place)) look(name)
   expect([...made.keys()]).toEqual(
@@ -113,7 +114,7 @@ test('files that commands make are for their user alone, from when they are made
       files.flatMap((name) => [name, `${name}${name.endsWith('.db') ? '-wal' : '.wal'}`]),
     ),
   )
-  await Promise.all(mirrors.map((mirror) => mirror.stop('SIGINT')))
+  await Promise.all(mirrors.map((mirror) => mirror.end('SIGINT')))
 
   const { host, port, user, database } = shared().database.connection
   const url = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`
@@ -218,11 +219,11 @@ test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async (
   const { at } = await desk()
   const file = join(directory, 'copy.duckdb')
   await using mirror = startDeskwire(['mirror', '--to', file, ...at])
-  await until('it is exact', () => mirror.output.stdout.includes('is up to date'))
+  await eventually('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await expect(verifyCommand.run(['--to', file, ...at])).rejects.toThrow(
     /is open in another process, and DuckDB lets one process at a time write/,
   )
-  expect(await mirror.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
+  expect(await mirror.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('an export is written, and ends', async () => {

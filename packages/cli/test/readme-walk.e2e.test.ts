@@ -1,9 +1,12 @@
 /** The quickstart (docs/guides/quickstart.md), pasted line by line into one shell, prints what it says. */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { environment, npmStart, root, temporaryDataDir, until } from './harness.ts'
+import { eventually } from '../../testbed/eventually.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { startProgram } from '../../testbed/program.ts'
+import { root } from '../../testbed/repository.ts'
+import { environment, npmStart } from '../../testbed/services.ts'
 
 interface Step {
   readonly commands: string
@@ -39,58 +42,38 @@ function steps(): Step[] {
 
 /** A terminal that something is left running in, until Ctrl-C. */
 function terminal(commands: string, settings: Record<string, string>) {
-  const bash = spawn('bash', ['-c', commands], {
+  const program = startProgram('bash', ['-c', commands], {
     cwd: root,
     env: environment(settings),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
+    group: true,
   })
-  let printed = ''
-  for (const stream of [bash.stdout, bash.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      printed += text
-    })
-  }
-  const ended = new Promise((resolve) => bash.once('close', resolve))
   return {
-    lines: () => printed.split('\n').slice(0, -1),
+    lines: () => program.output.all.split('\n').slice(0, -1),
     async [Symbol.asyncDispose]() {
-      if (bash.exitCode === null && bash.signalCode === null) process.kill(-(bash.pid as number), 'SIGINT')
-      await ended
+      await program.end('SIGINT', 'group')
     },
   }
 }
 
 /** One shell for the whole walk, as a person has one. */
 function shell(dataDir: string) {
-  const bash = spawn('bash', ['--noprofile', '--norc'], {
-    cwd: root,
-    env: environment({ DESKWIRE_DATA_DIR: dataDir }),
-    stdio: 'pipe',
-  })
-  let stdout = ''
-  let stderr = ''
-  bash.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  bash.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const ended = new Promise((resolve) => bash.once('close', resolve))
+  const env = environment({ DESKWIRE_DATA_DIR: dataDir })
+  const bash = startProgram('bash', ['--noprofile', '--norc'], { cwd: root, env, input: 'open' })
+  const { output } = bash
   return {
-    errors: () => stderr,
+    errors: () => output.stderr,
     /** What the commands print, blank lines apart. */
     async run(commands: string): Promise<string[]> {
-      const before = stdout.length
+      const before = output.stdout.length
       const mark = `done-${crypto.randomUUID()}`
-      bash.stdin.write(`${commands}\necho ${mark}\n`)
-      await until(`the end of ${commands}`, () => stdout.includes(mark) || bash.exitCode !== null)
-      const printed = stdout.slice(before, stdout.indexOf(mark))
+      bash.stdin?.write(`${commands}\necho ${mark}\n`)
+      await eventually(`the end of ${commands}`, () => output.stdout.includes(mark) || !bash.running())
+      const printed = output.stdout.slice(before, output.stdout.indexOf(mark))
       return printed.split('\n').filter((line) => line !== '')
     },
     async [Symbol.asyncDispose]() {
-      bash.stdin.end()
-      await ended
+      bash.stdin?.end()
+      await bash.ended
     },
   }
 }
@@ -124,7 +107,7 @@ test('the quickstart works as it is written', async () => {
   const bash = stack.use(shell(dataDir.path))
   for (const { commands, where, prints, third: more } of walk) {
     if (where === 'service') {
-      expect((await service.stop('SIGINT', 'all')).code).toBe(0)
+      expect((await service.end('SIGINT', 'group')).code).toBe(0)
       const settings = { DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_PORT: port }
       service = stack.use(await npmStart(settings, commands))
       expect(service.url).toBe(first.url)
@@ -144,7 +127,7 @@ test('the quickstart works as it is written', async () => {
       if (prints !== null) expect(printed.length, printed.join('\n')).toBe(prints.length)
     }
     thirdExpects.push(...more)
-    await until('the third terminal', () => (third?.lines().length ?? 0) >= thirdExpects.length)
+    await eventually('the third terminal', () => (third?.lines().length ?? 0) >= thirdExpects.length)
     thirdExpects.forEach((line, n) => {
       expect(third?.lines()[n]).toMatch(expected(line))
     })
@@ -153,5 +136,5 @@ test('the quickstart works as it is written', async () => {
   expect(bash.errors()).toBe('')
   await third?.[Symbol.asyncDispose]()
   expect(third?.lines().at(-1)).toMatch(/^webhook \S+ deleted$/)
-  expect((await service.stop('SIGINT', 'all')).code).toBe(0)
+  expect((await service.end('SIGINT', 'group')).code).toBe(0)
 })

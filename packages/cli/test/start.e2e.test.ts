@@ -1,12 +1,14 @@
 /** The command line and `npm start`, as whole processes. */
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { version } from '@deskwire/service/version'
 import { describe, expect, test, vi } from 'vitest'
+import { eventually } from '../../testbed/eventually.ts'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { freePort } from '../../testbed/loopback.ts'
+import { deskwire, npmStart, piped, startDeskwire } from '../../testbed/services.ts'
 import { type Command, commands, type NamedCommand } from '../src/commands.ts'
 import { UsageError } from '../src/usage-error.ts'
-import { deskwire, npmStart, piped, startDeskwire, temporaryDataDir, until } from './harness.ts'
 
 const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
@@ -40,9 +42,9 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
     expect((await get(`${service.url}/v1/customers`, token)).status).toBe(200)
     expect(service.output.stderr).not.toContain(token)
 
-    const ended = await service.stop('SIGTERM')
+    const ended = await service.end('SIGTERM')
     expect(ended.code).toBe(0)
-    expect(service.isAlive()).toBe(false)
+    expect(service.running()).toBe(false)
     expect(await dataDir.running()).toEqual([])
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
   }
@@ -50,9 +52,9 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
   expect(again.output.stdout).not.toMatch(tokenPattern)
   expect((await get(`${again.url}/v1/customers`, token)).status).toBe(200)
   // A terminal sends Ctrl-C to npm and to what npm runs, and npm passes its own on: the service gets two.
-  const ended = await again.stop('SIGINT', 'all')
+  const ended = await again.end('SIGINT', 'group')
   expect(ended.code).toBe(0)
-  expect(again.isAlive()).toBe(false)
+  expect(again.running()).toBe(false)
   expect(await dataDir.running()).toEqual([])
   expect(existsSync(join(dataDir.path, 'hold.json'))).toBe(false)
 })
@@ -124,12 +126,7 @@ test('commands work without a running service, and leave none', async () => {
 })
 
 test('a database that does not answer is one line', async () => {
-  // A port that was free a moment ago: nothing listens there.
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  const url = `postgres://someone:hidden@127.0.0.1:${port}/desk`
+  const url = `postgres://someone:hidden@127.0.0.1:${await freePort()}/desk`
   const ran = await deskwire(['migrate', '--database-url', url])
   expect(ran).toMatchObject({ code: 1, stdout: '' })
   expect(ran.stderr).toMatch(/^deskwire: the database cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/)
@@ -294,7 +291,7 @@ test('variables of PostgreSQL in the shell do not reach the embedded database', 
     ['serve', '--port', '0', '--data-dir', dataDir.path, '--log-level', 'error'],
     { settings },
   )
-  await until('it listens', () => service.output.stdout.includes('listening on'))
+  await eventually('it listens', () => service.output.stdout.includes('listening on'))
   expect((await deskwire(['org', 'list', '--data-dir', dataDir.path], { settings })).stdout).toContain(
     'Ada 🛠',
   )
@@ -303,7 +300,7 @@ test('variables of PostgreSQL in the shell do not reach the embedded database', 
 test('the log names the release', async () => {
   await using dataDir = await temporaryDataDir()
   await using service = startDeskwire(['serve', '--port', '0', '--data-dir', dataDir.path])
-  await until('it listens', () => service.output.stdout.includes('listening on'))
+  await eventually('it listens', () => service.output.stdout.includes('listening on'))
   const [first = ''] = service.output.stderr.split('\n')
   expect(JSON.parse(first)).toMatchObject({ version, msg: 'starting' })
 })

@@ -1,16 +1,14 @@
 /** `deskwire tail`, as a process, at a service of its own. */
-import { spawn } from 'node:child_process'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
+import { eventually } from '../../testbed/eventually.ts'
+import { forward, startHttpServer } from '../../testbed/loopback.ts'
+import type { Program } from '../../testbed/program.ts'
+import { deskwire, piped, startDeskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { tailCommand } from '../src/commands/tail.ts'
 import { CommandFailure } from '../src/failure.ts'
 import { UsageError } from '../src/usage-error.ts'
-import { type Background, deskwire, root, startDeskwire, until } from './harness.ts'
 
 const shared = sharedService()
 
@@ -27,7 +25,7 @@ const records = (stdout: string): any[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line))
 
-const lines = ({ output }: Background) => output.stdout.split('\n').slice(0, -1)
+const lines = ({ output }: Program) => output.stdout.split('\n').slice(0, -1)
 
 test('it prints what happens as it happens, of all kinds or of those that are named, and goes on where it stopped', async () => {
   const { at, client } = await desk()
@@ -36,24 +34,24 @@ test('it prints what happens as it happens, of all kinds or of those that are na
   await using tickets = startDeskwire(['tail', 'tickets', '--json', ...at])
   await using two = startDeskwire(['tail', 'tickets', 'bookings', '--json', ...at])
   // A tail begins where the stream stands: something has to be made until each has begun.
-  await until('all of them follow', async () => {
+  await eventually('all of them follow', async () => {
     await client.tickets.create({ customerId, subject: 'Are you there?' })
     return [all, tickets, two].every((one) => lines(one).length > 0)
   })
   const ticket = await client.tickets.create({ customerId, subject: 'The engine halts' })
-  await until('it is told', () =>
+  await eventually('it is told', () =>
     [all, tickets, two].every(({ output }) => output.stdout.includes(ticket.id)),
   )
   const ada = await client.customers.create({ name: 'Ada\u001b[31m' })
-  await until('it is told', () => all.output.stdout.includes(ada.id))
+  await eventually('it is told', () => all.output.stdout.includes(ada.id))
   await client.customers.update(ada.id, { name: 'Ada' })
-  await until('it is told', () => all.output.stdout.includes(`${ada.id} "Ada"`))
+  await eventually('it is told', () => all.output.stdout.includes(`${ada.id} "Ada"`))
   await client.customers.remove(customerId)
-  await until('it is told', () =>
+  await eventually('it is told', () =>
     [all, tickets, two].every(({ output }) => output.stdout.includes('removed')),
   )
 
-  const ended = await Promise.all([all.stop('SIGINT'), tickets.stop('SIGTERM'), two.stop('SIGINT')])
+  const ended = await Promise.all([all.end('SIGINT'), tickets.end('SIGTERM'), two.end('SIGINT')])
   expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
   const stamp = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
   expect(all.output.stdout).toMatch(
@@ -116,44 +114,40 @@ test('a service that does not answer is waited for, and that is said', async () 
   const { token, client } = await desk()
   await client.customers.create({ name: 'Ada' })
   let answers = true
-  const proxy = createServer(async (request, response) => {
+  await using proxy = await startHttpServer(async (request, response) => {
     if (!answers) return response.destroy()
-    const passed = await fetch(`${shared().url}${request.url}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    return response.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text())
+    const { status, type, text } = await forward(request, shared().url)
+    return response.writeHead(status, { 'content-type': type }).end(text)
   })
-  await new Promise<void>((settle) => proxy.listen(0, '127.0.0.1', settle))
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  await using tail = startDeskwire(['tail', '--from-start', '--url', url, '--key', token])
-  await until('it has begun', () => tail.output.stdout.includes('Ada'))
+  await using tail = startDeskwire(['tail', '--from-start', '--url', proxy.url, '--key', token])
+  await eventually('it has begun', () => tail.output.stdout.includes('Ada'))
   answers = false
-  proxy.closeAllConnections()
-  await until('it says so', () =>
+  proxy.hangUp()
+  await eventually('it says so', () =>
     /^127\.0\.0\.1:\d+ closed the connection before a complete answer .* Trying again in \d+\.\d s\.$/m.test(
       tail.output.stderr,
     ),
   )
   answers = true
   await client.customers.create({ name: 'Grace' })
-  await until('it goes on', () => tail.output.stdout.includes('Grace'))
-  expect((await tail.stop('SIGINT')).code).toBe(0)
-  proxy.closeAllConnections()
-  await new Promise((settle) => proxy.close(settle))
+  await eventually('it goes on', () => tail.output.stdout.includes('Grace'))
+  expect((await tail.end('SIGINT')).code).toBe(0)
 })
 
 test('it ends when nobody reads it any more', async () => {
   const { at, client } = await desk()
   await client.customers.create({ name: 'Ada' })
-  const words = [process.execPath, join(root, 'packages/cli/src/main.ts'), 'tail', '--from-start', ...at]
-  const piped = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', ...words])
-  const [stdout, stderr] = [text(piped.stdout), text(piped.stderr)]
-  await until('it has ended', async () => {
-    await client.customers.create({ name: 'Grace' })
-    return piped.exitCode !== null
+  let over = false
+  const ended = piped(['tail', '--from-start', ...at], '| head -n 1').finally(() => {
+    over = true
   })
-  expect([piped.exitCode, await stderr]).toEqual([0, ''])
-  expect((await stdout).split('\n')).toEqual([expect.stringContaining('"Ada"'), ''])
+  await eventually('it has ended', async () => {
+    await client.customers.create({ name: 'Grace' })
+    return over
+  })
+  const { code, stdout, stderr } = await ended
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout.split('\n')).toEqual([expect.stringContaining('"Ada"'), ''])
 })
 
 test('what the key may not read, and what begins in two places, is refused', async () => {

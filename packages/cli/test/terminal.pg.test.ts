@@ -1,15 +1,16 @@
 /** What a hostile server sends, and a hostile file, on its way to a terminal. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
 import { expect, onTestFinished, test } from 'vitest'
+import { startHttpServer } from '../../testbed/loopback.ts'
+import type { Ran } from '../../testbed/program.ts'
+import { root } from '../../testbed/repository.ts'
+import { deskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { humanLine } from '../src/listen/lines.ts'
 import { table } from '../src/table.ts'
 import { plain, visible } from '../src/terminal.ts'
-import { deskwire, type Ran, root } from './harness.ts'
 import { fileOf } from './import/files.ts'
 
 const shared = sharedService()
@@ -25,14 +26,13 @@ function expectSafe({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): void {
 }
 
 async function hostileServer(answer: (path: string) => { status: number; body: object }): Promise<string> {
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  const server = await startHttpServer((request, response) => {
     const { status, body } = answer(request.url ?? '')
     const type = status < 400 ? 'application/json' : 'application/problem+json'
     response.writeHead(status, { 'content-type': type }).end(JSON.stringify(body))
   })
-  await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.url
 }
 
 test('errors of a server show their control characters, whichever command meets them', async () => {

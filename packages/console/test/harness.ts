@@ -7,12 +7,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { AppOptions } from '../../service/src/app.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { createBench } from '../../service/test/delivery/sending.fixture.ts'
 import { startBrowser } from '../../testbed/browser.ts'
 import { makeCustomer } from '../../testbed/desk.ts'
 import { type TestEngine, testEngine } from '../../testbed/engine.ts'
 import { makeWebhook } from '../../testbed/hooks.ts'
 import { answer, type Receiver } from '../../testbed/receiver.ts'
+import { createBench } from '../../testbed/sending.ts'
 import { type Api, type TestService, testService } from '../../testbed/service.ts'
 
 export interface Bench {

@@ -1,22 +1,18 @@
 /** Coming in, staying in, and being put out: with the key, its scopes, and a service that is away. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { makeWebhook } from '../../testbed/hooks.ts'
+import { startHttpServer } from '../../testbed/loopback.ts'
 import type { Api } from '../../testbed/service.ts'
 import { consoleBench } from './harness.ts'
 
 /** A product of others: its page at /FRAMED shows that address in a frame. By another name it is of another origin. */
-const product = createServer(({ url = '' }, answer) => {
+const product = await startHttpServer(({ url = '' }, answer) => {
   const src = decodeURIComponent(url.slice(1))
   answer.setHeader('content-type', 'text/html')
   answer.end(`<!doctype html><iframe title="Webhooks" width="900" height="600" src="${src}"></iframe>`)
 })
-await once(product.listen(0, '127.0.0.1'), 'listening')
-afterAll(() => void product.close())
-const { port } = product.address() as AddressInfo
-const [allowed, stranger] = [`http://localhost:${port}`, `http://127.0.0.1:${port}`] as const
+afterAll(() => product[Symbol.asyncDispose]())
+const [allowed, stranger] = [`http://localhost:${product.port}`, product.url] as const
 const bench = consoleBench({ consoleFrameAncestors: [allowed] })
 
 test('a key that ceases to work leads to signing in, with the reason, and back to the same place', async () => {

@@ -1,16 +1,16 @@
 /** What the guide and the README show, run as they show it. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createClient, createReceiver } from '@deskwire/sdk'
 import { testDelivery } from '@deskwire/sdk/testing'
 import { expect, test } from 'vitest'
-import { blocksOf, run, startProgram } from '../../service/test/docs/programs.ts'
 import { testDatabase } from '../../testbed/database.ts'
+import { blocksOf, run, startSource } from '../../testbed/document-programs.ts'
 import { eventually } from '../../testbed/eventually.ts'
+import { freePort } from '../../testbed/loopback.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 
 const shared = sharedService()
@@ -34,9 +34,9 @@ test('the guide keeps a copy that can be queried and verified, and the README do
   }
 
   const [keep = '', verify = ''] = guide('ts')
-  const following = startProgram(keep, environment, 'module-typescript')
-  await eventually('the copy is there', () => following.output.includes('The copy is up to date.'))
-  expect(following.output).toBe('1 of 3 rows\n2 of 3 rows\n3 of 3 rows\nThe copy is up to date.\n')
+  await using following = startSource(keep, environment, 'module-typescript')
+  await eventually('the copy is there', () => following.output.all.includes('The copy is up to date.'))
+  expect(following.output.all).toBe('1 of 3 rows\n2 of 3 rows\n3 of 3 rows\nThe copy is up to date.\n')
   await client.tickets.create({ customerId, subject: 'And again' })
   const [open = '', plans = '', weeks = ''] = guide('sql')
   const query = async (sql: string) => (await database.pool.query(sql)).rows
@@ -44,8 +44,7 @@ test('the guide keeps a copy that can be queried and verified, and the README do
   expect(await query(open)).toEqual([{ name: 'Ada', open_tickets: '2', oldest: expect.any(Date) }])
   expect(await query(plans)).toEqual([{ name: 'Ada', plan: 'team' }])
   expect(await query(weeks)).toMatchObject([{ missed: '0', booked: '1' }])
-  following.process.kill('SIGTERM')
-  expect(await following.end).toMatchObject({ code: 0 })
+  expect(await following.end('SIGTERM')).toMatchObject({ code: 0 })
 
   await query("update deskwire.customers set name = 'Mallory'")
   const once = keep.slice(0, keep.indexOf('await mirror.follow'))
@@ -58,15 +57,15 @@ test('the guide keeps a copy that can be queried and verified, and the README do
 })
 
 test('the program of the first page keeps a copy, and looks when a delivery comes', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'deskwire-first-page-'))
-  const file = join(directory, 'desk.db')
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'deskwire-first-page-'))
+  const file = join(directory.path, 'desk.db')
   const api = await shared().newOrganization()
   const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
   const port = await freePort()
   const [block = ''] = blocksOf('README.md', 'ts')
   const program = block.replace("'desk.db'", `'${file}'`).replace('8081', String(port))
   const secret = 'whsec_of_the_test'
-  const running = startProgram(
+  await using running = startSource(
     program,
     { DESKWIRE_URL: `${shared().url}/v1`, DESKWIRE_API_KEY: api.token, DESKWIRE_WEBHOOK_SECRET: secret },
     'module-typescript',
@@ -83,29 +82,14 @@ test('the program of the first page keeps a copy, and looks when a delivery come
       copy.close()
     }
   }
-  try {
-    await client.customers.create({ name: 'Ada' })
-    await eventually('the first copy', () => names().length === 1)
-    await client.customers.create({ name: 'Grace' })
-    const delivery = await testDelivery({ type: 'customer.created' }, secret)
-    const { status } = await fetch(`http://127.0.0.1:${port}/`, delivery)
-    expect(status, running.output).toBe(204)
-    await eventually('the second customer', () => names().join() === 'Ada,Grace')
-  } finally {
-    running.process.kill()
-    await running.end
-    await rm(directory, { recursive: true, force: true })
-  }
+  await client.customers.create({ name: 'Ada' })
+  await eventually('the first copy', () => names().length === 1)
+  await client.customers.create({ name: 'Grace' })
+  const delivery = await testDelivery({ type: 'customer.created' }, secret)
+  const { status } = await fetch(`http://127.0.0.1:${port}/`, delivery)
+  expect(status, running.output.all).toBe(204)
+  await eventually('the second customer', () => names().join() === 'Ada,Grace')
 })
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 test('the receiver of the guide hints', async () => {
   const [block = ''] = guide('js')

@@ -1,9 +1,9 @@
 /** The pages that the service serves: operations, objects, events and errors explained, nothing loaded from elsewhere, caches that can be trusted. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { apiParts } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
-import { type TestService, testService } from '../../testbed/service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 import { readDocuments } from '../src/documents.ts'
 import { placeOf } from '../src/navigation.ts'
 import { eventPage, objectPage } from '../src/object-pages.ts'
@@ -11,16 +11,10 @@ import { operationPage } from '../src/operation-page.ts'
 import { readReference, type ShownOperation } from '../src/reference.ts'
 import type { SearchEntry, Sort } from '../src/search-index.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await testService()
-})
-
-afterAll(() => service[Symbol.asyncDispose]())
+const service = sharedService()
 
 const page = (path: string, headers: Record<string, string> = {}) =>
-  service.withToken(null).get(path, headers)
+  service().withToken(null).get(path, headers)
 const codes = Object.entries(errorCatalogue)
 
 test('every code has a page that says status, meaning, what to do, and shows a problem; the index leads there', async () => {
@@ -141,10 +135,10 @@ test('the type of a problem leads to its page', async () => {
   const problems = [
     await page('/v1/customers'),
     await page('/nowhere'),
-    await service.api.post('/v1/customers', {}),
-    await service.api.post('/v1/customers', '{'),
-    await service.api.get('/v1/customers?limit=many'),
-    await service.api.get('/v1/customers?cursor=x'),
+    await service().api.post('/v1/customers', {}),
+    await service().api.post('/v1/customers', '{'),
+    await service().api.get('/v1/customers?limit=many'),
+    await service().api.get('/v1/customers?cursor=x'),
   ]
   for (const { json } of problems) {
     const explained = await page(json.type)

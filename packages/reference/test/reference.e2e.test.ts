@@ -1,35 +1,24 @@
 /** The pages in a browser: whole without any other host, under the policy that they are sent with, by keyboard, for everybody. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startBrowser, watchedPage } from '../../testbed/browser.ts'
+import { expect, test } from 'vitest'
+import { watchedPage } from '../../testbed/browser.ts'
 import { makeCustomer } from '../../testbed/desk.ts'
-import { type TestService, testService } from '../../testbed/service.ts'
+import { sharedBrowser, sharedService } from '../../testbed/shared-service.ts'
 import { expectWhole, findings } from './whole-pages.fixture.ts'
 
 /** For what a busy machine takes its time for. */
 const patience = { timeout: 30_000 }
 
-let browser: Browser
-let service: TestService
-
-beforeAll(async () => {
-  browser = await startBrowser()
-  service = await testService()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await service?.[Symbol.asyncDispose]()
-})
+const browser = sharedBrowser()
+const service = sharedService()
 
 test('pages are whole, light and dark, wide and narrow; the others are seen by `npm run check -- console`', async () => {
-  await expectWhole(browser, service.url, 'light', ['/docs/api/updateTicket'])
-  await expectWhole(browser, service.url, 'dark', ['/docs'])
+  await expectWhole(browser(), service().url, 'light', ['/docs/api/updateTicket'])
+  await expectWhole(browser(), service().url, 'dark', ['/docs'])
 })
 
 test('the search finds operations, fields, events, errors and guides, by the keyboard alone', async () => {
-  const { page, complaints } = await watchedPage(browser)
-  await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' })
+  const { page, complaints } = await watchedPage(browser())
+  await page.goto(`${service().url}/docs`, { waitUntil: 'networkidle' })
   const search = page.getByRole('combobox')
   const options = page.getByRole('option')
   for (const [words, title, address] of [
@@ -46,7 +35,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
     await search.fill(words)
     await expect.poll(() => options.first().innerText(), patience).toContain(title)
     await page.keyboard.press('Enter')
-    await page.waitForURL(service.url + address)
+    await page.waitForURL(service().url + address)
   }
   await page.keyboard.press('Control+k')
   await search.fill('ticket')
@@ -63,13 +52,13 @@ test('the search finds operations, fields, events, errors and guides, by the key
 })
 
 test('keys that are pressed while the index is on its way choose from what it finds', async () => {
-  const { page, complaints } = await watchedPage(browser)
+  const { page, complaints } = await watchedPage(browser())
   const coming = Promise.withResolvers<void>()
   await page.route('**/docs/search.json', async (route) => {
     await coming.promise
     await route.continue()
   })
-  await page.goto(`${service.url}/docs`)
+  await page.goto(`${service().url}/docs`)
   await page.keyboard.press('/')
   await page.getByRole('combobox').fill('ticket')
   await page.keyboard.press('ArrowDown')
@@ -81,11 +70,11 @@ test('keys that are pressed while the index is on its way choose from what it fi
 })
 
 test('a language stays chosen, and its sample is copied as it is', async () => {
-  const { page, complaints } = await watchedPage(browser)
+  const { page, complaints } = await watchedPage(browser())
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await page.goto(`${service().url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
   await page.getByRole('radio', { name: 'Python' }).check()
-  await page.goto(`${service.url}/docs/api/createCustomer`, { waitUntil: 'networkidle' })
+  await page.goto(`${service().url}/docs/api/createCustomer`, { waitUntil: 'networkidle' })
   const sample = page.locator('.sample:visible')
   expect(await sample.count()).toBe(1)
   await sample.getByRole('button', { name: 'Copy' }).click()
@@ -96,38 +85,38 @@ test('a language stays chosen, and its sample is copied as it is', async () => {
 })
 
 test('an operation is tried against this service, with a key that stays in the tab', async () => {
-  const { name } = await makeCustomer(service.api, { name: 'Ada of the <reference>' })
-  const { page, requests, complaints } = await watchedPage(browser)
-  await page.goto(`${service.url}/docs/api/listCustomers`, { waitUntil: 'networkidle' })
+  const { name } = await makeCustomer(service().api, { name: 'Ada of the <reference>' })
+  const { page, requests, complaints } = await watchedPage(browser())
+  await page.goto(`${service().url}/docs/api/listCustomers`, { waitUntil: 'networkidle' })
   await page.getByText('Try it').click()
-  await page.getByLabel('Key', { exact: true }).fill(service.api.token)
+  await page.getByLabel('Key', { exact: true }).fill(service().api.token)
   await page.getByLabel('limit').fill('5')
   await page.getByRole('button', { name: 'Send GET' }).click()
   const outcome = page.getByRole('status')
   await expect.poll(() => outcome.innerText(), patience).toContain('200')
   expect(await outcome.innerText()).toContain(name)
-  expect(requests).toContain(`${service.url}/v1/customers?limit=5`)
+  expect(requests).toContain(`${service().url}/v1/customers?limit=5`)
   expect(complaints).toEqual([])
 
-  await page.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await page.goto(`${service().url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
   await page.getByText('Try it').click()
-  expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(service.api.token)
+  expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(service().api.token)
   await page.getByRole('button', { name: 'Send POST' }).click()
   await expect.poll(() => outcome.innerText(), patience).toContain('422')
   expect(await outcome.innerText()).toContain('/customerId')
   const elsewhere = await page.context().newPage()
-  await elsewhere.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await elsewhere.goto(`${service().url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
   await elsewhere.getByText('Try it').click()
   expect(await elsewhere.getByLabel('Key', { exact: true }).inputValue()).toBe('')
 })
 
 test('without a script a page has everything but what needs one', async () => {
-  const context = await browser.newContext({
+  const context = await browser().newContext({
     javaScriptEnabled: false,
     viewport: { width: 360, height: 740 },
   })
   const page = await context.newPage()
-  await page.goto(`${service.url}/docs/api/createTicket`)
+  await page.goto(`${service().url}/docs/api/createTicket`)
   await page.getByRole('button', { name: 'Menu' }).click()
   const list = page.getByRole('navigation', { name: 'Documentation' })
   await list.getByText('Keep a copy', { exact: true }).click()

@@ -1,22 +1,19 @@
 /** Where visitors arrive, and the documents that are served: in the form that was asked for, with links that lead somewhere. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { version } from '../../service/src/kernel/version.ts'
-import { linksOf, root } from '../../service/test/docs/repository.ts'
-import { type Answer, type TestService, testService } from '../../testbed/service.ts'
+import { linksOf, root } from '../../testbed/repository.ts'
+import type { Answer } from '../../testbed/service.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await testService()
-})
-
-afterAll(() => service[Symbol.asyncDispose]())
+const service = sharedService()
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const get = (path: string, accept?: string) =>
-  service.withToken(null).get(path, accept === undefined ? {} : { accept })
+  service()
+    .withToken(null)
+    .get(path, accept === undefined ? {} : { accept })
 const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name.endsWith('.md'))
 
 /** The targets of a page's links. */
@@ -26,8 +23,8 @@ const hrefsOf = (page: string) => [...page.matchAll(/ href="([^"]+)"/g)].map(([,
 async function deadLinks(path: string, targets: readonly string[]): Promise<string[]> {
   const dead: string[] = []
   for (const target of new Set(targets)) {
-    const { pathname, hash, origin } = new URL(target, service.url + path)
-    if (origin !== service.url) continue
+    const { pathname, hash, origin } = new URL(target, service().url + path)
+    if (origin !== service().url) continue
     const { status, text } = await get(pathname, browser)
     if (status !== 200 || !text.includes(hash === '' ? '' : ` id="${hash.slice(1)}"`)) dead.push(target)
   }
@@ -134,11 +131,13 @@ test('each is not sent again while it is the same; another form is', async () =>
     const first = await get(path)
     expect(first.headers.get('cache-control')).toBe('no-cache')
     const kept = { 'if-none-match': first.headers.get('etag') ?? '' }
-    const again = await service.withToken(null).get(path, kept)
+    const again = await service().withToken(null).get(path, kept)
     expect({ path, status: again.status, text: again.text }).toEqual({ path, status: 304, text: '' })
     expect(again.headers.get('content-encoding')).toBeNull()
     const accept = path === '/' ? 'application/json' : browser
-    const other = await service.withToken(null).get(path, { ...kept, accept })
+    const other = await service()
+      .withToken(null)
+      .get(path, { ...kept, accept })
     expect({ path, status: other.status }).toEqual({ path, status: other.text === '' ? 304 : 200 })
     expect(other.text === '').toBe(path === '/llms.txt' || path.endsWith('.py'))
   }

@@ -1,10 +1,11 @@
 /** Each framework, over HTTP on the loopback, as its users set it up: with its own JSON parsing on other routes. */
-import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { RequestListener } from 'node:http'
+import { connect } from 'node:net'
 import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { startHttpServer } from '../../testbed/loopback.ts'
 import {
   createReceiver,
   fastifyPlugin,
@@ -20,13 +21,9 @@ const secret = 'whsec_of_the_tests'
 
 /** Serves for as long as the test lasts; its address. */
 const listening = async (listener: RequestListener) => {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await startHttpServer(listener)
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.url
 }
 
 /** What serves `Request`s as edge functions and Hono do, over Node's HTTP. */

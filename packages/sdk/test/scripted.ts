@@ -1,7 +1,7 @@
 /** A real HTTP server on loopback that answers what a test scripted, in order, and keeps what it was asked. */
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { onTestFinished } from 'vitest'
+import { startHttpServer } from '../../testbed/loopback.ts'
 
 interface Seen {
   method: string
@@ -22,7 +22,7 @@ const ended: Step = { status: 418, text: 'the script has ended' }
 
 export const scripted = async (...steps: Step[]): Promise<{ baseUrl: string; seen: Seen[] }> => {
   const seen: Seen[] = []
-  const server = createServer(async (request, response) => {
+  const server = await startHttpServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
@@ -44,12 +44,8 @@ export const scripted = async (...steps: Step[]): Promise<{ baseUrl: string; see
     const body = step.text ?? (step.body === undefined ? '' : JSON.stringify(step.body))
     response.writeHead(step.status, { connection: 'close', ...step.headers }).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, seen }
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return { baseUrl: `${server.url}/v1`, seen }
 }
 
 /** A step that answers a problem as the service words it. */

@@ -1,7 +1,7 @@
 /** The time that a request has, against a service that falls silent. */
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startHttpServer } from '../../testbed/loopback.ts'
 import { createClient } from '../src/index.ts'
 import { TimeLimit } from '../src/time-limit.ts'
 import { customer } from './rows.ts'
@@ -9,13 +9,11 @@ import { customer } from './rows.ts'
 /** A service that answers request number n, from 0, as `answer` does; by default not at all. */
 const silent = async (answer: (response: ServerResponse, n: number) => void = () => {}) => {
   const asked: string[] = []
-  const server = createServer((request, response) => answer(response, asked.push(request.url ?? '') - 1))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked }
+  const server = await startHttpServer((request, response) =>
+    answer(response, asked.push(request.url ?? '') - 1),
+  )
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return { baseUrl: `${server.url}/v1`, asked }
 }
 
 /** Time passes when a test says so: however busy the machine is, nothing else is given up. */

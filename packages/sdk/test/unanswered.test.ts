@@ -1,17 +1,17 @@
 /** Every way in which no answer arrives, against real sockets: each is told apart by name, host and remedy. */
-import { createServer as createHttp, type Server as HttpServer } from 'node:http'
-import { createServer as createHttps } from 'node:https'
-import { type AddressInfo, createServer as createTcp, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAuthority } from '../../cli/src/listen/certificates.ts'
+import { createAuthority } from '../../testbed/certificates.ts'
+import { freePort, type Listening, listening, startHttpServer } from '../../testbed/loopback.ts'
 import { createClient } from '../src/index.ts'
 
 const apiKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 
-const portOf = async (server: Server | HttpServer): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
+/** Listens while the test lasts. */
+const portOf = async (started: Promise<Listening>): Promise<number> => {
+  const server = await started
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server.port
 }
 
 const detailOf = async (baseUrl: string, timeoutMs = 5_000): Promise<string> => {
@@ -22,10 +22,8 @@ const detailOf = async (baseUrl: string, timeoutMs = 5_000): Promise<string> => 
   return error.detail
 }
 
-const tls = () => {
-  const { key, cert } = createAuthority().issue(['127.0.0.1'])
-  return portOf(createHttps({ key, cert }, (_, response) => response.end('{}')))
-}
+const tls = () =>
+  portOf(startHttpServer((_, response) => response.end('{}'), createAuthority().issue(['127.0.0.1'])))
 
 test('a name that does not resolve', async () => {
   expect(await detailOf('http://desk.invalid:8080/v1')).toMatch(
@@ -34,9 +32,7 @@ test('a name that does not resolve', async () => {
 })
 
 test('a port at which nothing listens', async () => {
-  const server = createTcp()
-  const port = await portOf(server)
-  await new Promise((resolve) => server.close(resolve))
+  const port = await freePort()
   expect(await detailOf(`http://127.0.0.1:${port}/v1`)).toBe(
     `Nothing listens at 127.0.0.1:${port}, to reach 127.0.0.1:${port} (ECONNREFUSED). Check that it runs, and its address and port.`,
   )
@@ -52,7 +48,7 @@ test('a certificate that is not trusted', async () => {
 })
 
 test('TLS where plain HTTP is spoken, and the reverse', async () => {
-  const plain = await portOf(createHttp((_, response) => response.end('{}')))
+  const plain = await portOf(startHttpServer((_, response) => response.end('{}')))
   expect(await detailOf(`https://127.0.0.1:${plain}/v1`)).toBe(
     `127.0.0.1:${plain} does not speak TLS at this port (ERR_SSL_WRONG_VERSION_NUMBER). Write http://, or the port where it does.`,
   )
@@ -63,22 +59,20 @@ test('TLS where plain HTTP is spoken, and the reverse', async () => {
 })
 
 test('a server of something else', async () => {
-  const port = await portOf(createTcp((socket) => socket.end('220 mail.example ESMTP\r\n')))
+  const port = await portOf(listening(createServer((socket) => socket.end('220 mail.example ESMTP\r\n'))))
   expect(await detailOf(`http://127.0.0.1:${port}/v1`)).toMatch(/does not speak HTTP\. Check the port/)
 })
 
 test('a server that says nothing', async () => {
-  const sockets = new Set<{ destroy(): void }>()
-  const port = await portOf(createTcp((socket) => void sockets.add(socket)))
+  const port = await portOf(listening(createServer()))
   expect(await detailOf(`http://127.0.0.1:${port}/v1`, 100)).toBe(
     `No complete answer from 127.0.0.1:${port}: No complete answer within 100 ms.`,
   )
-  for (const socket of sockets) socket.destroy()
 })
 
 test('a page of something else, which is named', async () => {
   const port = await portOf(
-    createHttp((_, response) => response.writeHead(404).end('<html>Not found</html>')),
+    startHttpServer((_, response) => response.writeHead(404).end('<html>Not found</html>')),
   )
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey, retries: 0 })
   await expect(client.customers.list()).rejects.toMatchObject({

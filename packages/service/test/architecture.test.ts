@@ -434,6 +434,52 @@ test('one place reads JSON, in every package', () => {
   expect(reading.sort()).toEqual(['reference/src/samples.ts', 'sdk/src/json.ts'])
 })
 
+describe('the testbed', () => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const files = ['packages', 'bench', 'checks', 'tools'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => join(folder, path))
+      .filter((path) => /\.tsx?$/.test(path) && !/node_modules|\/dist\/|^bench\/peers\//.test(path)),
+  )
+  const having = (pattern: RegExp, among: RegExp) =>
+    files
+      .filter((path) => among.test(path))
+      .filter((path) => pattern.test(withoutComments(readFileSync(join(root, path), 'utf8'))))
+      .sort()
+  /** Tests and what runs beside them, the testbed and this file apart. */
+  const others = /^(bench|checks|tools|packages\/(?!testbed\/)[^/]+\/test)\/(?!.*architecture\.test\.ts$)/
+
+  test('is imported by no source of a package', () => {
+    expect(having(/testbed/, /^packages\/[^/]+\/src\//)).toEqual([])
+  })
+
+  test('alone starts HTTP and TLS servers', () => {
+    expect(having(/\bcreate(Secure)?Server\b[^}]*\} from 'node:(https?|http2|tls)'/, others)).toEqual([
+      // Reads no more of HTTP than it must: it shares the cores of what is measured.
+      'bench/harness/receiver-process.ts',
+    ])
+  })
+
+  test('alone starts services and the command line', () => {
+    expect(having(/cli\/src\/main\.ts/, others)).toEqual([
+      // Of another release.
+      'checks/upgrade/release.ts',
+      // Draws what the demo prints, as it prints it.
+      'tools/record-demo.ts',
+    ])
+    expect(having(/\b(createApp|startApi)\b[^}]*\} from '[^']*\/src\//, others)).toEqual([
+      // With a clock that steps.
+      'checks/torture/service-process.ts',
+      // Over databases between which a model moves organizations.
+      'packages/service/test/model/moves-model.pg.test.ts',
+    ])
+  })
+
+  test('alone starts browsers', () => {
+    expect(having(/\bchromium\b[^}]*\} from 'playwright-core'/, others)).toEqual([])
+  })
+})
+
 /** String and template literals, templates with other templates inside included. */
 function literals(text: string): string[] {
   const template = /`((?:\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*)`|'([^'\n]*)'/g

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { blocksOf, run } from '../../testbed/document-programs.ts'
 import { testService } from '../../testbed/service.ts'
-import { blocksOf, run } from './docs/programs.ts'
 
 test('the checkpoint that the specification computes is the one that it shows', async () => {
   const [program = ''] = blocksOf('docs/specification.md', 'js')

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../testbed/database.ts'
 import { eventually } from '../../testbed/eventually.ts'
+import { listening } from '../../testbed/loopback.ts'
 import { listen } from '../src/db/listen.ts'
 
 async function endListeners(pool: Pool): Promise<number> {
@@ -45,15 +46,15 @@ test('what was lost with a connection is made good by the next one', async () =>
 
 test('a server that accepts and says nothing does not hold up the closing', async () => {
   let accepted = 0
-  const server = createServer((socket) => {
-    accepted++
-    socket.on('error', () => {}).resume()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
+  await using server = await listening(
+    createServer((socket) => {
+      accepted++
+      socket.on('error', () => {}).resume()
+    }),
+  )
   const lost: Error[] = []
   const listener = listen(
-    { host: '127.0.0.1', port, user: 'nobody', database: 'nothing' },
+    { host: '127.0.0.1', port: server.port, user: 'nobody', database: 'nothing' },
     'things',
     () => expect.unreachable(),
     (error) => lost.push(error),
@@ -63,7 +64,6 @@ test('a server that accepts and says nothing does not hold up the closing', asyn
   await listener.close()
   expect(performance.now() - since).toBeLessThan(4_000)
   expect(lost).toEqual([])
-  await new Promise((resolve) => server.close(resolve))
 })
 
 test('closed while it waits for the next connection, it makes none', async () => {

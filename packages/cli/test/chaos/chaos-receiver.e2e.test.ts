@@ -1,15 +1,16 @@
 /** `deskwire chaos-receiver`, as a process, at the hands of a sender that looks at what it is answered byte by byte. */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { testDelivery } from '@deskwire/sdk/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
+import { startHttpServer } from '../../../testbed/loopback.ts'
+import type { Program } from '../../../testbed/program.ts'
+import { startDeskwire } from '../../../testbed/services.ts'
 import { chaosReceiver } from '../../src/commands/chaos-receiver.ts'
-import { type Background, startDeskwire, until } from '../harness.ts'
 
 const secret = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdmVjdG9ycywgbi4gMS4='
 let dir = ''
@@ -28,7 +29,7 @@ interface Answered {
   readonly end: 'ended' | 'reset' | 'open'
 }
 
-async function started(...words: string[]): Promise<{ chaos: Background; port: number }> {
+async function started(...words: string[]): Promise<{ chaos: Program; port: number }> {
   const chaos = startDeskwire([
     'chaos-receiver',
     '--dir',
@@ -40,7 +41,7 @@ async function started(...words: string[]): Promise<{ chaos: Background; port: n
     '--json',
     ...words,
   ])
-  await until('it listens', () => chaos.output.stdout.includes('\n'))
+  await eventually('it listens', () => chaos.output.stdout.includes('\n'))
   const { listening } = JSON.parse(chaos.output.stdout)
   return { chaos, port: Number(new URL(listening).port) }
 }
@@ -85,7 +86,7 @@ async function send(
 const statusOf = ({ bytes }: Answered) => Number(bytes.split(' ')[1])
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the command printed; a wrong guess fails the test
-const records = ({ output }: Background): any[] =>
+const records = ({ output }: Program): any[] =>
   output.stdout
     .split('\n')
     .slice(1, -1)
@@ -119,7 +120,7 @@ test('each way to misbehave is what it says, is told, and is counted in the end'
   waiting.abort()
   expect(await unanswered).toEqual({ bytes: '', end: 'open' })
 
-  expect(await chaos.end).toMatchObject({ code: 0, stderr: '' })
+  expect(await chaos.ended).toMatchObject({ code: 0, stderr: '' })
   const told = records(chaos)
   const { summary } = told.pop()
   expect(
@@ -142,19 +143,15 @@ test('each way to misbehave is what it says, is told, and is counted in the end'
 
 test('an application gets what is then refused, and again: it is what it answers where all is well', async () => {
   const got: string[] = []
-  const application = createServer((request, response) => {
+  await using application = await startHttpServer((request, response) => {
     got.push(String(request.headers['x-service-event-id']))
     response.writeHead(202).end()
   })
-  await new Promise<void>((settle) => application.listen(0, '127.0.0.1', settle))
-  const url = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
-  const { chaos, port } = await started('--schedule', '500,ok', '--forward-to', url)
+  const { chaos, port } = await started('--schedule', '500,ok', '--forward-to', application.url)
   await using _ = chaos
   expect([await send(port, 'e-1'), await send(port, 'e-1')].map(statusOf)).toEqual([500, 202])
-  await until('both are told', () => records(chaos).length === 2)
-  const ended = await chaos.stop('SIGINT')
-  application.closeAllConnections()
-  await new Promise((settle) => application.close(settle))
+  await eventually('both are told', () => records(chaos).length === 2)
+  const ended = await chaos.end('SIGINT')
   expect(got).toEqual(['e-1', 'e-1'])
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   expect(records(chaos).at(-1)).toEqual({

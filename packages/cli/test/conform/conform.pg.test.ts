@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { root } from '../../../testbed/repository.ts'
+import { deskwire } from '../../../testbed/services.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'
-import { deskwire, root } from '../harness.ts'
 import { faults } from './faults.ts'
 import { startProxy } from './proxy.ts'
 

@@ -2,26 +2,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Customer, createClient } from '@deskwire/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { copyInstalled } from '../../../testbed/process.ts'
-import {
-  type DataDir,
-  deskwire,
-  npmStart,
-  type Service,
-  startDeskwire,
-  temporaryDataDir,
-  until,
-} from '../harness.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { type DataDir, temporaryDataDir } from '../../../testbed/installation.ts'
+import { deskwire, npmStart, type ServiceProcess, startDeskwire } from '../../../testbed/services.ts'
 import { startBetween } from './between.ts'
 import { fileOf } from './files.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 let dataDir: DataDir
-let service: Service
+let service: ServiceProcess
 
 beforeAll(async () => {
-  dataDir = await temporaryDataDir()
-  await copyInstalled(dataDir.path)
+  dataDir = await temporaryDataDir({ installed: true })
   service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_BOOTSTRAP_KEY: key })
 })
 
@@ -122,9 +114,11 @@ test('killed while batches are under way, it goes on and imports nothing twice',
   let open = false
   await using between = await startBetween(service.url, (call) => (call < 2 || open ? 'pass' : 'swallow'))
   const killed = startDeskwire(['import', path, ...at(between.url)])
-  await until('the third batch is in', () => between.answered() >= 3)
-  await until('two are written down', () => /"batches":2/.test(readFileSync(`${path}.progress.json`, 'utf8')))
-  expect((await killed.stop('SIGKILL')).code).toBeNull()
+  await eventually('the third batch is in', () => between.answered() >= 3)
+  await eventually('two are written down', () =>
+    /"batches":2/.test(readFileSync(`${path}.progress.json`, 'utf8')),
+  )
+  expect((await killed.end('SIGKILL')).code).toBeNull()
   expect((await customersOf('Killed')).length).toBeGreaterThanOrEqual(3_000)
 
   const elsewhere = await deskwire(['import', path, ...at()])
@@ -148,8 +142,11 @@ test('Ctrl-C ends it with 130, and says how to go on', async () => {
   await using between = await startBetween(service.url, (call) => (call < 1 || open ? 'pass' : 'swallow'))
   const running = startDeskwire(['import', path, ...at(between.url)])
   const file = `${path}.progress.json`
-  await until('one batch is done', () => existsSync(file) && /"batches":1/.test(readFileSync(file, 'utf8')))
-  expect(await running.stop('SIGINT')).toEqual({
+  await eventually(
+    'one batch is done',
+    () => existsSync(file) && /"batches":1/.test(readFileSync(file, 'utf8')),
+  )
+  expect(await running.end('SIGINT')).toEqual({
     code: 130,
     stdout: '',
     stderr: 'deskwire: interrupted: 1,000 of 2,500 rows done; run the same command again to go on\n',

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { verifyStandardWebhook, verifyWebhook } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
+import { deskwire } from '../../../testbed/services.ts'
 import { signCommand } from '../../src/commands/sign.ts'
 import { verifySignatureCommand } from '../../src/commands/verify-signature.ts'
 import type { Command } from '../../src/commands.ts'
 import { UsageError } from '../../src/usage-error.ts'
-import { deskwire } from '../harness.ts'
 import { fileOf } from '../import/files.ts'
 
 const secret = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdmVjdG9ycywgbi4gMS4='

@@ -1,6 +1,6 @@
 /** What a backup holds is what comes back: every row of every table, in a database that goes on from there. */
 import { mkdtempDisposable } from 'node:fs/promises'
-import { type AddressInfo, createConnection, createServer } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
@@ -12,6 +12,7 @@ import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { beginning, drain } from '../../../testbed/drain.ts'
 import { minute } from '../../../testbed/hooks.ts'
+import { listening } from '../../../testbed/loopback.ts'
 import { testService } from '../../../testbed/service.ts'
 import { backUp, examineBackup, type RestoreOptions, restore } from '../../src/backup/index.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
@@ -209,9 +210,8 @@ async function lateCounts(to: TestDatabase['connection']) {
     near.on('error', () => far.destroy())
     near.on('close', () => far.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const pool = createPool({ ...to, host: '127.0.0.1', port }, { max: 1, onIdleError: () => {} })
+  const way = await listening(server)
+  const pool = createPool({ ...to, host: '127.0.0.1', port: way.port }, { max: 1, onIdleError: () => {} })
   return {
     pool,
     get late() {
@@ -219,7 +219,7 @@ async function lateCounts(to: TestDatabase['connection']) {
     },
     async [Symbol.asyncDispose]() {
       await pool.end()
-      await new Promise((resolve) => server.close(resolve))
+      await way[Symbol.asyncDispose]()
     },
   }
 }

@@ -7,6 +7,7 @@ import { audit } from '../../../testbed/audit.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { differences, follow, tableRecords } from '../../../testbed/follower.ts'
 import { httpReader } from '../../../testbed/http-follower.ts'
+import { type Installation, install } from '../../../testbed/installation.ts'
 import {
   type Call,
   createLoad,
@@ -16,8 +17,8 @@ import {
   lost,
   type Post,
 } from '../../../testbed/load.ts'
-import { type Installation, install } from '../../../testbed/process.ts'
-import { kill, type ServiceProcess } from '../../../testbed/services.ts'
+import { kill } from '../../../testbed/program.ts'
+import type { ServiceProcess } from '../../../testbed/services.ts'
 
 type Victim = 'the holder' | 'the service beside' | 'the database' | 'everything'
 
@@ -74,7 +75,7 @@ async function strike(
   if (victim === 'the holder' || victim === 'everything') await holder!.end('SIGKILL')
   if (victim === 'the service beside' || victim === 'everything') await beside!.end('SIGKILL')
   // A service whose embedded database is gone ends by itself, and does not call that a success.
-  if (victim === 'the database') expect(await holder!.ended).toBe(1)
+  if (victim === 'the database') expect((await holder!.ended).code).toBe(1)
 }
 
 /** Both services, those that still run included. One beside a database that is gone has to be told where it is. */
@@ -111,7 +112,7 @@ test('kill -9 loses nothing that was acknowledged, and nothing is made twice', {
   const { token } = installation
   let services = [await installation.start('holder')]
   services.push(await installation.start('beside'))
-  const organizationId = /organization (\S+) was created/.exec(services[0]!.output())![1]!
+  const organizationId = /organization (\S+) was created/.exec(services[0]!.output.all)![1]!
   const load = createLoad()
   let current = services[0]!.url
   const followers = kinds.map((kind) => ({
@@ -179,7 +180,7 @@ test('kill -9 loses nothing that was acknowledged, and nothing is made twice', {
   }
   const answers = [...load.tally.keys()].filter((answer) => !expectedAnswers.has(answer))
   expect(answers.filter((answer) => answer !== 'unanswered' && answer !== '500 internal_error')).toEqual([])
-  expect(await services[1]!.end('SIGTERM')).toBe(0)
-  expect(await services[0]!.end('SIGTERM')).toBe(0)
+  expect((await services[1]!.end('SIGTERM')).code).toBe(0)
+  expect((await services[0]!.end('SIGTERM')).code).toBe(0)
   console.log(report.join('\n'))
 })

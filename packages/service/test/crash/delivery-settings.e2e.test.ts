@@ -4,24 +4,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startHooks } from '../../../testbed/arrivals.ts'
 import { testDatabase } from '../../../testbed/database.ts'
-import { eventually } from '../../../testbed/eventually.ts'
 import { createServices, type Environment, type Services, socketUrl } from '../../../testbed/services.ts'
 
 /** Runs `serve` to its end. */
 async function serveInVain(services: Services, args: readonly string[], environment?: Environment) {
-  const child = services.spawn(['serve', '--port', '0', ...args], environment)
-  let said = ''
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  child.stdout!.resume()
-  let code: number | null | undefined
-  child.once('close', (ended) => {
-    code = ended
-  })
-  await eventually('it has ended', () => code !== undefined)
+  const { code, stderr } = await services.start(['serve', '--port', '0', ...args], environment).ended
   // The log is apart; what a person reads is all that is left.
-  return { code, said: said.split('\n').filter((line) => line !== '' && !line.startsWith('{')) }
+  return { code, said: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{')) }
 }
 
 test.concurrent('no key, or none that is one, beside a database of one’s own', async () => {

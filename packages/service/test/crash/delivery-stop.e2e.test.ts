@@ -5,7 +5,7 @@ import { duplicates, type Hooks, startHooks } from '../../../testbed/arrivals.ts
 import { standing } from '../../../testbed/delivery-audit.ts'
 import { createCustomers } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
-import { install } from '../../../testbed/process.ts'
+import { install } from '../../../testbed/installation.ts'
 import { type ServiceProcess, workerOf } from '../../../testbed/services.ts'
 
 /** Answers nobody before `open` is called. */
@@ -35,7 +35,7 @@ async function sixteenOfTwenty(service: ServiceProcess, token: string, hooks: Ho
 
 /** The worker was told, which takes it a while on a busy machine: until then it rightly begins what is due. */
 async function workerStops(service: ServiceProcess): Promise<void> {
-  await eventually('the worker stops', () => service.output().includes('the worker stops'))
+  await eventually('the worker stops', () => service.output.all.includes('the worker stops'))
 }
 
 test.concurrent('SIGTERM of role all: what is in flight is completed, what is not begun is left', async () => {
@@ -55,7 +55,7 @@ test.concurrent('SIGTERM of role all: what is in flight is completed, what is no
   expect(service.running()).toBe(true)
   const since = performance.now()
   gated.open()
-  expect(await ended).toBe(0)
+  expect((await ended).code).toBe(0)
   expect(performance.now() - since).toBeLessThan(8_000)
   expect(hooks.arrivals).toHaveLength(16)
   expect(gone(worker!)).toBe(true)
@@ -67,11 +67,11 @@ test.concurrent('SIGTERM of role all: what is in flight is completed, what is no
   // A worker that comes after the changes finds them.
   const next = await installation.start('beside', 'worker')
   await eventually('the other four arrive', async () => (await standing(pool)).succeeded === 20)
-  expect(await next.end('SIGTERM')).toBe(0)
+  expect((await next.end('SIGTERM')).code).toBe(0)
   await pool.end()
   expect(hooks.arrivals).toHaveLength(20)
   expect(duplicates(hooks.arrivals)).toBe(0)
-  expect(await api.end('SIGTERM')).toBe(0)
+  expect((await api.end('SIGTERM')).code).toBe(0)
 })
 
 test.concurrent('kill -9 of the parent: its worker completes what is in flight, and ends', async () => {
@@ -86,7 +86,7 @@ test.concurrent('kill -9 of the parent: its worker completes what is in flight, 
   expect(gone(worker!)).toBe(false)
   gated.open()
   await eventually('the worker is gone', () => gone(worker!))
-  expect(await service.ended).toBe(null)
+  expect((await service.ended).code).toBe(null)
 
   const pool = await installation.connect()
   expect(await standing(pool)).toEqual({ succeeded: 16, pending: 4, attempts: 16, leased: 0 })
@@ -96,7 +96,7 @@ test.concurrent('kill -9 of the parent: its worker completes what is in flight, 
   expect(hooks.arrivals).toHaveLength(20)
   expect(duplicates(hooks.arrivals)).toBe(0)
   const successor = await workerOf(next)
-  expect(await next.end('SIGTERM')).toBe(0)
+  expect((await next.end('SIGTERM')).code).toBe(0)
   expect(gone(successor!)).toBe(true)
   expect(await processesOf(`${installation.dataDir}/postgres`)).toEqual([])
 })

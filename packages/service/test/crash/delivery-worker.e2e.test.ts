@@ -72,7 +72,7 @@ test.concurrent('a worker finds what was committed before it started, and withou
   await eventually('it has listened again, and was cut off', () => cut > 1)
   breaking = false
   await breaker
-  expect(worker.output()).toContain('notifications are lost for now; polling goes on')
+  expect(worker.output.all).toContain('notifications are lost for now; polling goes on')
   expect(hooks.arrivals).toHaveLength(11)
 
   // Polling alone takes the better part of 500 ms each time, as each change is made right after a poll.
@@ -83,7 +83,7 @@ test.concurrent('a worker finds what was committed before it started, and withou
     return quick === 5
   })
   expect(new Set(hooks.arrivals.map(({ eventId }) => eventId)).size).toBe(hooks.arrivals.length)
-  expect(await worker.end('SIGTERM')).toBe(0)
+  expect((await worker.end('SIGTERM')).code).toBe(0)
 })
 
 test.concurrent('SIGTERM waits 15 seconds for no answer: the attempt is made again', async () => {
@@ -103,7 +103,7 @@ test.concurrent('SIGTERM waits 15 seconds for no answer: the attempt is made aga
   const worker = await start()
   await eventually('two are not answered', () => hooks.arrivals.length === 3 && hooks.inFlight === 0)
   const since = performance.now()
-  expect(await worker.end('SIGTERM')).toBe(0)
+  expect((await worker.end('SIGTERM')).code).toBe(0)
   expect(performance.now() - since).toBeLessThan(15_000)
   expect(await standing(pool)).toEqual({ succeeded: 1, pending: 2, attempts: 1, leased: 0 })
 
@@ -111,7 +111,7 @@ test.concurrent('SIGTERM waits 15 seconds for no answer: the attempt is made aga
   const next = await start()
   await eventually('both arrive', async () => (await standing(pool)).succeeded === 3)
   expect(hooks.arrivals).toHaveLength(5)
-  expect(await next.end('SIGTERM')).toBe(0)
+  expect((await next.end('SIGTERM')).code).toBe(0)
 })
 
 test.concurrent('with another key neither an API nor a worker starts, and nothing is lost', async () => {
@@ -135,7 +135,7 @@ test.concurrent('with another key neither an API nor a worker starts, and nothin
   const refused = async () => {
     for (const role of ['worker', 'api', 'all']) {
       const failed = await start(8, role).catch((error: Error) => error.message)
-      expect(failed).toBe(`it ended before it was ready: ${line}`)
+      expect(failed).toBe(`it has ended: ${line}`)
     }
   }
 
@@ -151,7 +151,7 @@ test.concurrent('with another key neither an API nor a worker starts, and nothin
   const right = await start(7)
   await eventually('they arrive', async () => (await standing(pool)).succeeded === 3)
   expect(hooks.arrivals).toHaveLength(3)
-  expect(await right.end('SIGTERM')).toBe(0)
+  expect((await right.end('SIGTERM')).code).toBe(0)
 
   // Also when there are no secrets.
   await service.api.delete(`/v1/webhooks/${hook.id}`)

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
-import { type Installation, install } from '../../../testbed/process.ts'
+import { type Installation, install } from '../../../testbed/installation.ts'
 
 interface Answer {
   readonly status: number
@@ -91,13 +91,13 @@ test.concurrent('SIGTERM finishes what is in flight, is not held up by idle conn
     expect((await Promise.all(inFlight.map(({ answer }) => answer))).map(({ status }) => status)).toEqual(
       Array(12).fill(201),
     )
-    expect(await ended).toBe(0)
+    expect((await ended).code).toBe(0)
     // Far below the limit: the connections that were kept alive have not been waited for.
     expect(performance.now() - since).toBeLessThan(5_000)
 
     const next = await installation.start('holder')
     expect(await customers(installation)).toBe(12)
-    expect(await next.end('SIGTERM')).toBe(0)
+    expect((await next.end('SIGTERM')).code).toBe(0)
   } finally {
     agent.destroy()
     idle.destroy()
@@ -133,8 +133,8 @@ test.concurrent('SIGTERM finishes what has begun for clients that have gone, and
     await holder.query('commit')
     holder.release()
     await pool.end()
-    expect(await ended).toBe(0)
-    expect(service.output()).not.toMatch(/a request failed|after calling end/)
+    expect((await ended).code).toBe(0)
+    expect(service.output.all).not.toMatch(/a request failed|after calling end/)
   } finally {
     await (pool.ended ? null : pool.end())
   }
@@ -146,7 +146,7 @@ test.concurrent('a second process on the same data is refused with a line that s
   await expect(installation.start('holder')).rejects.toThrow(
     new RegExp(`deskwire: .* is in use by process ${service.pid} `),
   )
-  expect(await service.end('SIGTERM')).toBe(0)
+  expect((await service.end('SIGTERM')).code).toBe(0)
 })
 
 test.concurrent('SIGTERM does not wait for maintenance that cannot go on', async () => {
@@ -168,9 +168,9 @@ test.concurrent('SIGTERM does not wait for maintenance that cannot go on', async
       return rows.length === 1
     })
     const since = performance.now()
-    expect(await api.end('SIGTERM')).toBe(0)
+    expect((await api.end('SIGTERM')).code).toBe(0)
     expect(performance.now() - since).toBeLessThan(15_000)
-    expect(api.output()).not.toContain('maintenance failed')
+    expect(api.output.all).not.toContain('maintenance failed')
   } finally {
     holder.release(true)
     await pool.end()

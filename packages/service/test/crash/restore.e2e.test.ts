@@ -1,35 +1,22 @@
 /** A restore that is killed leaves what was there: nothing, or the database that it was to replace. */
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { processesOf } from '../../../embedded-postgres/src/processes.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
+import { kill } from '../../../testbed/program.ts'
 import { testService } from '../../../testbed/service.ts'
-import { createServices, kill, socketUrl } from '../../../testbed/services.ts'
+import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { backUp } from '../../src/backup/index.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { embedded } from '../../src/db/embedded.ts'
 
 const clock = { now: () => Date.now() }
-
-async function outcome(
-  child: ChildProcess,
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'close') as Promise<[number | null]>,
-  ])
-  return { code, stdout, stderr }
-}
 
 test('killed in the middle of its rows, it leaves an empty database, and can be run again', {
   timeout: 120_000,
@@ -45,18 +32,17 @@ test('killed in the middle of its rows, it leaves an empty database, and can be 
   )
   const file = join(files.path, 'one.backup')
   const { rows } = await backUp(service.database.pool, clock, file)
-  const run = () => services.spawn(['restore', file, '--database-url', socketUrl(empty.connection)])
+  const run = () => services.start(['restore', file, '--database-url', socketUrl(empty.connection)])
 
   const killed = run()
   await eventually('its rows are coming', async () => {
-    if (killed.exitCode !== null) throw new Error('it was too quick')
+    if (!killed.running()) throw new Error('it was too quick')
     const { rows: found } = await empty.pool.query(
       `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy "erasures"%'`,
     )
     return found.length > 0
   })
-  killed.kill('SIGKILL')
-  await outcome(killed)
+  await killed.end('SIGKILL')
   await eventually('its connection is gone', async () => {
     const { rows: found } = await empty.pool.query(
       `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy %'`,
@@ -65,7 +51,7 @@ test('killed in the middle of its rows, it leaves an empty database, and can be 
   })
   expect(await tablesOf(empty.pool)).toEqual([])
 
-  const again = await outcome(run())
+  const again = await run().ended
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows} rows of 1 organizations`) })
   const { rows: counted } = await empty.pool.query('select count(*)::int as count from erasures')
   expect(counted).toEqual([{ count: 150_000 }])
@@ -90,28 +76,27 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
         if (existsSync(path)) for (const pid of await processesOf(path)) kill(pid)
     },
   }
-  const run = (...flags: string[]) => services.spawn(['restore', file, '--data-dir', dataDir, ...flags])
+  const run = (...flags: string[]) => services.start(['restore', file, '--data-dir', dataDir, ...flags])
 
   async function killMidway(...flags: string[]): Promise<void> {
     const killed = run(...flags)
     await eventually('its server runs', () => {
-      if (killed.exitCode !== null) throw new Error('it was too quick')
+      if (!killed.running()) throw new Error('it was too quick')
       return existsSync(join(stagedCluster, 'postmaster.pid'))
     })
-    killed.kill('SIGKILL')
-    await outcome(killed)
+    await killed.end('SIGKILL')
   }
 
   await killMidway()
   expect(existsSync(cluster)).toBe(false)
-  const refused = await outcome(services.spawn(['serve', '--port', '0', '--data-dir', dataDir]))
+  const refused = await services.start(['serve', '--port', '0', '--data-dir', dataDir]).ended
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
       /a restore into \S+ was interrupted: run deskwire restore again, or delete/,
     ),
   })
-  expect(await outcome(run())).toMatchObject({ code: 0 })
+  expect(await run().ended).toMatchObject({ code: 0 })
   expect(existsSync(staging)).toBe(false)
   const first = await contents(dataDir)
   expect(first).toMatchObject({ customers: 1 })
@@ -119,7 +104,7 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   await killMidway('--replace')
   expect(await contents(dataDir)).toEqual(first)
   // Its server was left running; the next attempt ends it, and says so.
-  const replaced = await outcome(run('--replace', '--json'))
+  const replaced = await run('--replace', '--json').ended
   expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('left running') })
   const { movedTo, epoch } = JSON.parse(replaced.stdout)
   expect(existsSync(join(movedTo, 'PG_VERSION'))).toBe(true)

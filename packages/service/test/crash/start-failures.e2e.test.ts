@@ -1,5 +1,4 @@
 /** What an operator can do wrong at a start, with the real command: each ends it with exit code 1, or 2 for a setting, and one line that says what to set. */
-import { once } from 'node:events'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +8,7 @@ import { expect, test } from 'vitest'
 import { ADMIN_ROLE } from '../../../embedded-postgres/src/settings.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { eventually } from '../../../testbed/eventually.ts'
+import { freePort, listening } from '../../../testbed/loopback.ts'
 import { createServices, type Environment, socketUrl } from '../../../testbed/services.ts'
 
 const key = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
@@ -16,19 +16,8 @@ const key = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
 /** Runs `serve` to its end: its exit code, and all that it said. The log tells of nothing but of what is grave. */
 async function serveInVain(args: readonly string[], environment: Environment = {}) {
   await using services = createServices()
-  const child = services.spawn(['serve', '--port', '0', ...args], {
-    ...key,
-    DESKWIRE_LOG_LEVEL: 'error',
-    ...environment,
-  })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]!.setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code, ...said }
+  const settings = { ...key, DESKWIRE_LOG_LEVEL: 'error', ...environment }
+  return await services.start(['serve', '--port', '0', ...args], settings).ended
 }
 
 /** One line on standard error, none on the other. */
@@ -37,15 +26,6 @@ const oneLine = (pattern: RegExp) => ({
   stdout: '',
   stderr: expect.stringMatching(new RegExp(`^deskwire: ${pattern.source}[^\\n]*\\n$`)),
 })
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 interface Role extends AsyncDisposable {
   readonly name: string
@@ -207,46 +187,26 @@ test('a password that is missing, or wrong', async () => {
 })
 
 test('a server that accepts and says nothing', { timeout: 60_000 }, async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => {}).resume()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  try {
-    expect(await serveInVain(['--database-url', `postgres://someone@127.0.0.1:${port}/desk`])).toEqual(
-      oneLine(/the database cannot be used: .*timeout.*; see that a PostgreSQL answers/),
-    )
-  } finally {
-    await new Promise((resolve) => server.close(resolve))
-  }
+  await using silent = await listening(createServer((socket) => socket.on('error', () => {}).resume()))
+  expect(await serveInVain(['--database-url', `postgres://someone@127.0.0.1:${silent.port}/desk`])).toEqual(
+    oneLine(/the database cannot be used: .*timeout.*; see that a PostgreSQL answers/),
+  )
 })
 
 test('a port that is taken', async () => {
   await using database = await testDatabase()
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
+  await using taken = await listening(createServer())
+  const { port } = taken
   const url = socketUrl(database.connection)
-  try {
-    const api = await serveInVain(['--role', 'api', '--port', String(port), '--database-url', url], {
-      DESKWIRE_BOOTSTRAP_KEY: '',
-    })
-    expect(api).toMatchObject({
-      code: 1,
-      stderr: `deskwire: cannot listen on 127.0.0.1, port ${port}: something else listens there; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)\n`,
-    })
-    const worker = await serveInVain([
-      '--role',
-      'worker',
-      '--worker-port',
-      String(port),
-      '--database-url',
-      url,
-    ])
-    expect(worker).toEqual(oneLine(/cannot listen on 127\.0\.0\.1, port \d+: .*DESKWIRE_WORKER_PORT/))
-  } finally {
-    await new Promise((resolve) => server.close(resolve))
-  }
+  const api = await serveInVain(['--role', 'api', '--port', String(port), '--database-url', url], {
+    DESKWIRE_BOOTSTRAP_KEY: '',
+  })
+  expect(api).toMatchObject({
+    code: 1,
+    stderr: `deskwire: cannot listen on 127.0.0.1, port ${port}: something else listens there; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)\n`,
+  })
+  const worker = await serveInVain(['--role', 'worker', '--worker-port', String(port), '--database-url', url])
+  expect(worker).toEqual(oneLine(/cannot listen on 127\.0\.0\.1, port \d+: .*DESKWIRE_WORKER_PORT/))
 })
 
 test('a data directory that cannot be one, and authorities that cannot be read', async () => {

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import { startHooks } from '../../../testbed/arrivals.ts'
 import { callOf } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
+import { install } from '../../../testbed/installation.ts'
 import { heldModel, startModel } from '../../../testbed/model.ts'
-import { install } from '../../../testbed/process.ts'
+import { kill } from '../../../testbed/program.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { createServices, kill, type Services, socketUrl, workerOf } from '../../../testbed/services.ts'
+import { createServices, type Services, socketUrl, workerOf } from '../../../testbed/services.ts'
 import { announcements, jobsOf, read, resolved } from '../../../testbed/summaries.ts'
 
 function startWorker(
@@ -48,7 +49,7 @@ test.concurrent('without any setting a summary is written, also by the worker th
     expect(await summaryOf(id)).toBe(`Customer: Where is parcel ${n}?`)
     kill((await workerOf(service)) ?? 0)
   }
-  expect(await service.end('SIGTERM')).toBe(0)
+  expect((await service.end('SIGTERM')).code).toBe(0)
 })
 
 test.concurrent('kill -9 in the middle of a request: the next worker writes it, and it is announced once', async () => {
@@ -64,7 +65,7 @@ test.concurrent('kill -9 in the middle of a request: the next worker writes it, 
   const { id } = await resolved(service.api, ['Where is my parcel?'])
   const first = await startWorker(services, service, settings)
   await held.hanging(1)
-  expect(await first.end('SIGKILL')).toBe(null)
+  expect((await first.end('SIGKILL')).code).toBe(null)
   expect(await jobsOf(service)).toMatchObject([{ id, leased: true, attempts: 1 }])
 
   const second = await startWorker(services, service, settings)
@@ -81,8 +82,8 @@ test.concurrent('kill -9 in the middle of a request: the next worker writes it, 
     'Bearer sk-secret',
     'Bearer sk-secret',
   ])
-  expect(await second.end('SIGTERM')).toBe(0)
-  expect(first.output() + second.output()).not.toMatch(/sk-secret|Where is my parcel/)
+  expect((await second.end('SIGTERM')).code).toBe(0)
+  expect(first.output.all + second.output.all).not.toMatch(/sk-secret|Where is my parcel/)
 })
 
 test.concurrent('SIGTERM in the middle of a request: it is given back within 15 seconds, as if never taken', async () => {
@@ -95,7 +96,7 @@ test.concurrent('SIGTERM in the middle of a request: it is given back within 15 
   const worker = await startWorker(services, service, { DESKWIRE_SUMMARIZER_URL: model.url })
   await held.hanging(1)
   const since = performance.now()
-  expect(await worker.end('SIGTERM')).toBe(0)
+  expect((await worker.end('SIGTERM')).code).toBe(0)
   expect(performance.now() - since).toBeLessThan(15_000)
   const [job] = await jobsOf(service)
   expect(job).toMatchObject({ id, leased: false, attempts: 0 })

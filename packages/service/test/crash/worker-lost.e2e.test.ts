@@ -7,8 +7,9 @@ import { startHooks } from '../../../testbed/arrivals.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf } from '../../../testbed/hooks.ts'
+import { kill } from '../../../testbed/program.ts'
 import { testService } from '../../../testbed/service.ts'
-import { createServices, kill, socketUrl, workerOf } from '../../../testbed/services.ts'
+import { createServices, socketUrl, workerOf } from '../../../testbed/services.ts'
 
 test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
   await using hooks = await startHooks()
@@ -71,6 +72,6 @@ test('is tried as often as its schedule says and told of in the log; all others 
     'the other endpoint has got all of them',
     () => new Set(hooks.of('other').map(({ eventId }) => eventId)).size === 6,
   )
-  expect(running.output()).toContain('what the worker held was given back')
-  expect(await running.end('SIGTERM')).toBe(0)
+  expect(running.output.all).toContain('what the worker held was given back')
+  expect((await running.end('SIGTERM')).code).toBe(0)
 })

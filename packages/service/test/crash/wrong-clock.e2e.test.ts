@@ -37,7 +37,7 @@ test('the weeks of the log stand that the database is about to need, and metrics
   await hooks.register({ url, token: api.token }, 'silent', ['customer.created'])
   await api.post('/v1/customers', { name: 'Ada' })
   await eventually('it has arrived', () => hooks.arrivals.length === 1)
-  const [, address] = /^worker listening on (\S+)$/m.exec(worker.output()) ?? []
+  const [, address] = /^worker listening on (\S+)$/m.exec(worker.output.all) ?? []
   const metrics = await (await fetch(`${address}/metrics`)).text()
   expect(metrics).toMatch(/^deskwire_deliveries_due\S* 1$/m)
 })

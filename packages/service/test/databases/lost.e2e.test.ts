@@ -114,7 +114,7 @@ test('a database that is lost costs its own organizations 503, and nobody else a
       async () => (await first.get('/v1/customers')).status === 200,
     )
     await delivers(third, 2)
-    expect(await service.end('SIGTERM')).toBe(0)
+    expect((await service.end('SIGTERM')).code).toBe(0)
 
     // Away as a process starts: it says so once, however often it tries, and serves it when it is there.
     wayToThree.turnAway()
@@ -130,10 +130,7 @@ test('a database that is lost costs its own organizations 503, and nobody else a
     ])
     await delivers(firstLate, 0)
     const said = () =>
-      late
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('a database cannot be used'))
+      late.output.all.split('\n').filter((line) => line.includes('a database cannot be used'))
     expect(said().map((line) => (JSON.parse(line) as { database: string }).database)).toEqual(['three'])
     wayToThree.comeBack()
     await eventually(
@@ -142,8 +139,8 @@ test('a database that is lost costs its own organizations 503, and nobody else a
     )
     await delivers(thirdLate, 2)
     expect(said()).toHaveLength(1)
-    expect(late.output().split('the database can be used now')).toHaveLength(2)
-    expect(await late.end('SIGTERM')).toBe(0)
+    expect(late.output.all.split('the database can be used now')).toHaveLength(2)
+    expect((await late.end('SIGTERM')).code).toBe(0)
   } finally {
     await two.stop().catch(() => {})
     await rm(scratch, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import {
   answer,
   type Behaviour,
@@ -9,8 +10,8 @@ import {
   raw,
   reset,
 } from '../../../testbed/receiver.ts'
+import { createBench, post, shortDeadline } from '../../../testbed/sending.ts'
 import type { Sender } from '../../src/delivery/send/send.ts'
-import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
 const bench = createBench()
 let receiver: Receiver
@@ -85,7 +86,7 @@ describe('the status decides', () => {
     const own = await bench.receiver()
     own.will(raw(bytes), answer(201))
     expect(await post(sender, own)).toMatchObject({ kind: 'answered', status: 200, responseBody: '' })
-    await eventually(() => own.open === 0)
+    await eventually('its connections are closed', () => own.open === 0)
     expect(await post(sender, own)).toMatchObject({ status: 201 })
     expect(own.requests.map(({ connection }) => connection)).toEqual([1, 2])
   })
@@ -145,7 +146,7 @@ describe('the body', () => {
     const own = await bench.receiver()
     own.will(endless('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n', 'x'.repeat(4096), 1))
     expect(await post(sender, own)).toMatchObject({ status: 200, responseBody: 'x'.repeat(1024) })
-    await eventually(() => own.open === 0)
+    await eventually('its connections are closed', () => own.open === 0)
   })
 
   test('of up to 16 KiB keeps the connection', async () => {

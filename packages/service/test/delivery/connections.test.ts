@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { answer, neverAnswer, type Receiver } from '../../../testbed/receiver.ts'
-import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
+import { createBench, post, shortDeadline } from '../../../testbed/sending.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())
@@ -23,7 +24,7 @@ describe('a connection is kept', () => {
     for (const _ of [1, 2, 3])
       expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: 'ok' })
     expect(over(receiver)).toEqual([1, 2, 3])
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
   })
 
   test('while it idles: some seconds, and longer where the receiver says so', async () => {
@@ -52,7 +53,7 @@ describe('a connection is kept', () => {
     receiver.will(answer(200), neverAnswer, answer(200))
     await post(sender, receiver, { path: '/well' })
     const hanging = post(sender, receiver, { path: '/hang', ownConnection: true })
-    await eventually(() => receiver.requests.length === 2)
+    await eventually('2 requests have come', () => receiver.requests.length === 2)
     await post(sender, receiver, { path: '/well' })
     expect(await hanging).toMatchObject({ code: 'timeout' })
     await post(sender, receiver, { path: '/hang', ownConnection: true })
@@ -65,7 +66,7 @@ describe('so many connections at once', () => {
     const [sender, receiver] = [bench.sender({ maxIdlePerOrigin: 16 }), await bench.receiver()]
     await Promise.all(Array.from({ length: 40 }, (_, n) => post(sender, receiver, { path: `/${n}` })))
     expect(receiver.accepted).toBeGreaterThan(16)
-    await eventually(() => receiver.open === 16)
+    await eventually('16 connections are open', () => receiver.open === 16)
   })
 
   test('and no more than allowed in all: the one that idled longest makes room', async () => {
@@ -74,13 +75,13 @@ describe('so many connections at once', () => {
     for (const receiver of receivers) {
       expect(await post(sender, receiver)).toMatchObject({ status: 200 })
     }
-    await eventually(() => receivers.map(({ open }) => open).join() === '0,1,1')
+    await eventually('the oldest is closed', () => receivers.map(({ open }) => open).join() === '0,1,1')
     // As many at once as there may be; whoever sends begins no more.
     const left = receivers.flatMap((receiver) => Array.from({ length: 20 }, () => receiver)).values()
     const flood = async () => {
       for (const receiver of left) expect(await post(sender, receiver)).toMatchObject({ status: 200 })
     }
     await Promise.all([flood(), flood()])
-    await eventually(() => receivers.reduce((sum, { open }) => sum + open, 0) <= 2)
+    await eventually('two are kept', () => receivers.reduce((sum, { open }) => sum + open, 0) <= 2)
   })
 })

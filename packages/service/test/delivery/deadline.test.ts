@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startDnsServer } from '../../../testbed/dns-server.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import { startFullBacklog } from '../../../testbed/full-backlog.ts'
 import {
   answer,
@@ -9,7 +10,7 @@ import {
   type ReceiverOptions,
   raw,
 } from '../../../testbed/receiver.ts'
-import { createBench, eventually, post, shortDeadline, ways } from './sending.fixture.ts'
+import { createBench, post, shortDeadline, ways } from '../../../testbed/sending.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)
@@ -44,7 +45,7 @@ describe.each(ways)('%s', (_way, way) => {
     })
     expect(tookMs).toBeGreaterThan(shortDeadline * 0.9)
     expect(tookMs).toBeLessThan(shortDeadline + slackMs)
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
   })
 
   test('a peer that never accepts is a timeout', async () => {
@@ -107,7 +108,7 @@ describe.each(ways)('%s', (_way, way) => {
       message: `127.0.0.1:${receiver.port} did not finish the TLS handshake in time`,
     })
     expect(tookMs).toBeLessThan(shortDeadline + slackMs)
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
   })
 
   test('a peer that reads nothing of a large request is a timeout', async () => {
@@ -139,7 +140,7 @@ describe.each(ways)('%s', (_way, way) => {
       if (request.headers['x-well'] !== undefined) answer(200)(socket, request, below)
     })
     const hanging = Array.from({ length: 40 }, () => post(sender, receiver, { path: sick }))
-    await eventually(() => receiver.requests.length === 40)
+    await eventually('40 requests have come', () => receiver.requests.length === 40)
     const well = post(sender, receiver, { path: healthy, headers: { 'x-well': '1' } })
     expect(await Promise.race([well, ...hanging])).toMatchObject({ status: 200 })
     sender.close()
@@ -154,10 +155,10 @@ describe.each(ways)('%s', (_way, way) => {
     const receiver = await bench.receiver()
     receiver.will(neverAnswer)
     const underWay = post(sender, receiver)
-    await eventually(() => receiver.requests.length === 1)
+    await eventually('a request has come', () => receiver.requests.length === 1)
     sender.close()
     expect(await underWay).toMatchObject({ code: 'timeout' })
     expect(await post(sender, receiver)).toMatchObject({ kind: 'failed' })
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
   })
 })

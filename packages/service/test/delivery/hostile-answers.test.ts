@@ -1,8 +1,9 @@
 /** Answers that no well-meaning server gives: each ends as one outcome, soon, and with little of it in memory. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { answer, type Behaviour, endless, raw } from '../../../testbed/receiver.ts'
-import { createBench, eventually, post, ways } from './sending.fixture.ts'
+import { createBench, post, ways } from '../../../testbed/sending.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)
@@ -51,7 +52,7 @@ describe.each(ways)('%s', (_way, way) => {
         handshake: true,
       })
       expect(receiver.requests.length).toBe(1)
-      await eventually(() => receiver.open === 0)
+      await eventually('its connections are closed', () => receiver.open === 0)
     })
   })
 
@@ -76,7 +77,7 @@ describe.each(ways)('%s', (_way, way) => {
         responseBody: '',
         durationMs: expect.any(Number),
       })
-      await eventually(() => receiver.open === 0)
+      await eventually('its connections are closed', () => receiver.open === 0)
       expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: '' })
       expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2])
     })
@@ -149,7 +150,7 @@ describe.each(ways)('%s', (_way, way) => {
       })
       expect(outcome).toMatchObject({ kind: 'answered', status: 200 })
       expect(outcome.kind === 'answered' && Buffer.byteLength(outcome.responseBody)).toBeLessThan(4 * 1024)
-      await eventually(() => receiver.open === 0)
+      await eventually('its connections are closed', () => receiver.open === 0)
     })
   })
 })

@@ -3,6 +3,7 @@
  * has not processed is sent again within the attempt; any other is a failed attempt.
  */
 import { afterAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import {
   answer,
   answerThen,
@@ -12,7 +13,7 @@ import {
   type Receiver,
   reset,
 } from '../../../testbed/receiver.ts'
-import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
+import { createBench, post, shortDeadline } from '../../../testbed/sending.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())
@@ -39,9 +40,9 @@ describe('before any byte of the request was written: sent again', () => {
     receiver.hangUpAll()
     // The same turn: the connection is taken before its close is seen.
     expect(await post(sender, receiver, { body })).toMatchObject({ status: 200 })
-    await eventually(() => receiver.open === 1)
+    await eventually('a connection is open', () => receiver.open === 1)
     receiver.hangUpAll()
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
     expect(await post(sender, receiver, { body })).toMatchObject({ status: 200 })
     expect(over(receiver)).toEqual([1, 2, 3])
     expect(receiver.requests.at(-1)?.body.equals(body)).toBe(true)
@@ -132,7 +133,7 @@ describe('an answer before the request was sent, which answers something before 
     expect(await post(sender, receiver, { body: huge })).toMatchObject({ status: 200 })
     expect(over(receiver)).toEqual([1, 2])
     expect(receiver.requests.at(-1)?.body.equals(huge)).toBe(true)
-    await eventually(() => receiver.open === 1)
+    await eventually('a connection is open', () => receiver.open === 1)
   })
 })
 

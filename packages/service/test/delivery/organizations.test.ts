@@ -3,9 +3,10 @@
  * answer to another organization's delivery, though both have the same host.
  */
 import { afterAll, expect, test } from 'vitest'
+import { eventually } from '../../../testbed/eventually.ts'
 import { answer, type Behaviour, type Receiver } from '../../../testbed/receiver.ts'
+import { createBench, post } from '../../../testbed/sending.ts'
 import type { SendOutcome } from '../../src/delivery/send/send.ts'
-import { createBench, eventually, post } from './sending.fixture.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())
@@ -64,9 +65,9 @@ test('an organization that keeps many connections to an origin takes none from a
   const calls = (organizationId: string, count: number) =>
     Promise.all(Array.from({ length: count }, () => post(sender, receiver, { organizationId })))
   await calls('a', 12)
-  await eventually(() => receiver.open === 4)
+  await eventually('4 connections are open', () => receiver.open === 4)
   await calls('b', 12)
-  await eventually(() => receiver.open === 8)
+  await eventually('8 connections are open', () => receiver.open === 8)
   const before = receiver.accepted
   await Promise.all([calls('a', 4), calls('b', 4)])
   expect(receiver.accepted).toBe(before)
@@ -81,7 +82,7 @@ test('a connection that brings bytes while it waits is closed at once, and not w
   }, answer(201))
   await post(sender, receiver)
   await spoilt
-  await eventually(() => receiver.open === 0)
+  await eventually('its connections are closed', () => receiver.open === 0)
   expect(statusOf(await post(sender, receiver))).toBe(201)
   expect(over(receiver)).toEqual([1, 2])
 })

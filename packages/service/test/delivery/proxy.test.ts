@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { authority, createBench } from './sending.fixture.ts'
+import { authority, createBench } from '../../../testbed/sending.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())

@@ -2,9 +2,10 @@
 import type { TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAuthority } from '../../../testbed/certificates.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import type { Receiver } from '../../../testbed/receiver.ts'
+import { authority, createBench, post, ways } from '../../../testbed/sending.ts'
 import { TlsSessions } from '../../src/delivery/send/tls-sessions.ts'
-import { authority, createBench, eventually, post, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)
@@ -19,7 +20,7 @@ describe.each(ways)('%s', (_way, way) => {
 
   async function hangUp(receiver: Receiver): Promise<void> {
     receiver.hangUpAll()
-    await eventually(() => receiver.open === 0)
+    await eventually('its connections are closed', () => receiver.open === 0)
   }
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
@@ -63,7 +64,7 @@ describe.each(ways)('%s', (_way, way) => {
     const resumed = watch(receiver)
     for (let round = 0; round < 3; round++) {
       expect(await post(sender, receiver)).toMatchObject({ code: 'tls_error' })
-      await eventually(() => receiver.open === 0)
+      await eventually('its connections are closed', () => receiver.open === 0)
     }
     expect(resumed).not.toContain(true)
   })

@@ -1,12 +1,10 @@
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { createSecureContext, type TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createAuthority } from '../../../testbed/certificates.ts'
 import type { ReceiverOptions } from '../../../testbed/receiver.ts'
+import { authority, createBench, post, ways } from '../../../testbed/sending.ts'
 import { dialFailure, exchangeFailure } from '../../src/delivery/send/failure.ts'
 import { createSender } from '../../src/delivery/send/send.ts'
-import { authority, createBench, post, ways } from './sending.fixture.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)
@@ -87,11 +85,8 @@ describe.each(ways)('%s', (_way, way) => {
     })
 
     test('a peer that hangs up during the handshake has failed as a connection', async () => {
-      const server = createServer((socket) => socket.destroy())
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const { port } = server.address() as AddressInfo
-      expect(await post(bench.sender(), { port })).toMatchObject({ code: 'connection_failed' })
-      server.close()
+      const receiver = await bench.receiver({ speaks: 'tcp', onTcp: (socket) => socket.destroy() })
+      expect(await post(bench.sender(), receiver)).toMatchObject({ code: 'connection_failed' })
     })
   })
 

@@ -188,7 +188,8 @@ describe('a name that was public when the endpoint was registered', () => {
     // Answers are remembered for half a minute at most.
     clock.advance(30 * second)
     it.dns.set('hook.test', reply)
-    await using loopback = await listening(it.receiver.port)
+    // What must not be reached: 127.0.0.1 on the receiver's port.
+    await using loopback = await startReceiver({ ...authority.issue(['hook.test']), port: it.receiver.port })
     await makeCustomer(it.api)
     await it.engine.runDue()
     expect(it.receiver.requests).toHaveLength(1)
@@ -222,17 +223,6 @@ test('a stopped engine finishes what is under way, and starts nothing', async ()
   expect((await it.log()).map(({ status }) => status)).toEqual(['pending', 'succeeded'])
   expect(it.receiver.requests).toHaveLength(1)
 })
-
-/** What must not be reached: 127.0.0.1 on the receiver's port. */
-async function listening(port: number) {
-  const receiver = await startReceiver({ ...authority.issue(['hook.test']), host: '127.0.0.1', port })
-  return {
-    get accepted() {
-      return receiver.accepted
-    },
-    [Symbol.asyncDispose]: () => receiver.close(),
-  }
-}
 
 test('an organization whose statements hang holds no connection that another needs', async () => {
   await using service = await testService()

@@ -1,10 +1,10 @@
 /** What `deploy/` holds fits this release: its settings exist, and the chart has its version. The rest is for `npm run check -- chart` and others. */
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { textOf } from '../../../testbed/repository.ts'
 import { settings } from '../../src/config.ts'
 import { parseDatabases } from '../../src/db/databases.ts'
 import { version } from '../../src/kernel/version.ts'
-import { textOf } from './repository.ts'
 
 const files = [
   'compose.yaml',

@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { anchorOf, filesEndingIn, headingsOf, linksOf, root, textOf, withoutBlocks } from './repository.ts'
+import {
+  anchorOf,
+  filesEndingIn,
+  headingsOf,
+  linksOf,
+  root,
+  textOf,
+  withoutBlocks,
+} from '../../../testbed/repository.ts'
 
 const files = filesEndingIn(['.md'])
 

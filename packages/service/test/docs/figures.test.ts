@@ -1,6 +1,6 @@
 /** The figures on the first page are those of the last measurements, each under the command that makes it. */
 import { expect, test } from 'vitest'
-import { textOf } from './repository.ts'
+import { textOf } from '../../../testbed/repository.ts'
 
 /** The rows of the table below a heading, cell by cell. */
 function rowsBelow(text: string, heading: string): string[][] {

@@ -5,7 +5,15 @@
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { anchorOf, filesEndingIn, headingsOf, linksOf, root, textOf, withoutBlocks } from './repository.ts'
+import {
+  anchorOf,
+  filesEndingIn,
+  headingsOf,
+  linksOf,
+  root,
+  textOf,
+  withoutBlocks,
+} from '../../../testbed/repository.ts'
 
 /** It quotes what it finds. */
 const thisFile = 'packages/service/test/docs/references.test.ts'

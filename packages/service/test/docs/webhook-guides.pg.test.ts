@@ -1,7 +1,5 @@
 /** What the guides about webhooks tell a reader to run, run as it is written, against deliveries of a real service. */
 import { readFile, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createReceiver, nodeHandler, type WebhookEvent } from '@deskwire/sdk'
@@ -11,13 +9,14 @@ import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
+import { blocksOf, blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { deliveriesOf, hour, makeWebhook, minute, readWebhook, retry } from '../../../testbed/hooks.ts'
+import { freePort, startHttpServer } from '../../../testbed/loopback.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
 import { recovererOn } from '../webhooks/recovery.fixture.ts'
-import { blocksOf, blockWith, startProgram } from './programs.ts'
 
 /** Receivers look at the time: it begins as it is. */
 const clock = testClock(Date.now())
@@ -30,11 +29,6 @@ const sendTo =
     const { status } = await fetch(address(), { method: 'POST', headers, body })
     return { kind: 'answered', status, responseBody: '', durationMs: 5 }
   }
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-}
 
 /** An organization with an endpoint for its customers, and what a program of the guide is started with. */
 async function desk(events: readonly string[] = ['customer.created']) {
@@ -52,12 +46,15 @@ async function desk(events: readonly string[] = ['customer.created']) {
 test('a secret is rotated, deployed and ended, and no delivery is refused meanwhile', async () => {
   const { api, webhook, environment } = await desk()
   const known = [webhook.secret as string, webhook.secret as string]
-  const servers = known.map((_, n) =>
-    createServer((request, response) =>
-      nodeHandler(createReceiver({ secrets: known[n] as string, handle: () => {} }))(request, response),
+  await using stack = new AsyncDisposableStack()
+  const servers = await Promise.all(
+    known.map((_, n) =>
+      startHttpServer((request, response) =>
+        nodeHandler(createReceiver({ secrets: known[n] as string, handle: () => {} }))(request, response),
+      ),
     ),
   )
-  const receivers = await Promise.all(servers.map(listening))
+  const receivers = servers.map((server) => `${stack.use(server).url}/hook`)
   let [turn, refused] = [0, 0]
   const send = sendTo(() => receivers[turn++ % 2] as string)
   const { engine } = testEngine(shared(), clock, {
@@ -81,23 +78,22 @@ test('a secret is rotated, deployed and ended, and no delivery is refused meanwh
   const settings = { ...environment, SECRET_FILE: file, RECEIVERS: receivers.join() }
   try {
     await deliver()
-    expect(await startProgram(rotate, settings, 'module-typescript').end).toMatchObject({ code: 0 })
+    expect(await startSource(rotate, settings, 'module-typescript').ended).toMatchObject({ code: 0 })
     const secret = await readFile(file, 'utf8')
     await deliver()
     known[0] = secret
     await deliver()
     // One of them has not got it: the overlap goes on.
-    const early = await startProgram(end, settings, 'module-typescript').end
-    expect(early.output).toContain(`${receivers[1]} does not know it yet: 400`)
+    const early = await startSource(end, settings, 'module-typescript').ended
+    expect(early.stderr).toContain(`${receivers[1]} does not know it yet: 400`)
     expect(early.code).toBe(1)
     expect((await readWebhook(api, webhook.id)).previousSecretExpiresAt).not.toBeNull()
     known[1] = secret
-    const ended = await startProgram(end, settings, 'module-typescript').end
-    expect(ended).toEqual({ code: 0, output: 'The old secret signs no more.\n' })
+    const ended = await startSource(end, settings, 'module-typescript').ended
+    expect(ended).toEqual({ code: 0, stdout: 'The old secret signs no more.\n', stderr: '' })
     expect((await readWebhook(api, webhook.id)).previousSecretExpiresAt).toBeNull()
     await deliver()
   } finally {
-    for (const server of servers) server.close()
     await rm(file, { force: true })
   }
 })
@@ -106,31 +102,24 @@ test('deliveries that say no more than "look now" keep a copy exact', async () =
   const events = ['ticket.created', 'ticket.updated', 'ticket.deleted']
   const { api, webhook, environment } = await desk(events)
   // A port that is free now: the program says only what it holds.
-  const reserved = createServer()
-  const receiver = await listening(reserved)
-  await new Promise((resolve) => reserved.close(resolve))
-  const program = startProgram(blockWith('docs/guides/webhooks-or-sync.md', 'js', 'createServer'), {
+  const port = String(await freePort())
+  await using program = startSource(blockWith('docs/guides/webhooks-or-sync.md', 'js', 'createServer'), {
     ...environment,
     DESKWIRE_WEBHOOK_SECRET: webhook.secret,
-    PORT: new URL(receiver).port,
+    PORT: port,
   })
-  const { engine } = testEngine(shared(), clock, { send: sendTo(() => receiver) })
-  const said = (text: string) => eventually(text, () => program.output.endsWith(`${text}\n`))
-  try {
-    await said('0 exact')
-    const { id: customerId } = await makeCustomer(api)
-    const ticket = await api.post('/v1/tickets', { customerId, subject: 'One' })
-    await engine.runDue()
-    await said('1 exact')
-    await api.post('/v1/tickets', { customerId, subject: 'Two' })
-    await api.delete(`/v1/tickets/${ticket.json.id}`)
-    await api.post('/v1/tickets', { customerId, subject: 'Three' })
-    await engine.runDue()
-    await said('2 exact')
-  } finally {
-    program.process.kill()
-    await program.end
-  }
+  const { engine } = testEngine(shared(), clock, { send: sendTo(() => `http://127.0.0.1:${port}/hook`) })
+  const said = (text: string) => eventually(text, () => program.output.all.endsWith(`${text}\n`))
+  await said('0 exact')
+  const { id: customerId } = await makeCustomer(api)
+  const ticket = await api.post('/v1/tickets', { customerId, subject: 'One' })
+  await engine.runDue()
+  await said('1 exact')
+  await api.post('/v1/tickets', { customerId, subject: 'Two' })
+  await api.delete(`/v1/tickets/${ticket.json.id}`)
+  await api.post('/v1/tickets', { customerId, subject: 'Three' })
+  await engine.runDue()
+  await said('2 exact')
 })
 
 /** What the guide's handlers are, and how a test hears of what they do. */
@@ -275,14 +264,14 @@ test('what was missed in an outage is brought back, and what had arrived is not 
   await makeCustomer(api, { name: 'while it was disabled' })
   sent.length = 0
   answer(200)
-  const program = startProgram(
+  await using program = startSource(
     blockWith('docs/guides/webhooks.md', 'ts', 'webhooks.recover('),
     environment,
     'module-typescript',
   )
   await eventually('it is active', async () => (await readWebhook(api, webhook.id)).status === 'active')
   let hasEnded = false
-  void program.end.finally(() => {
+  void program.ended.finally(() => {
     hasEnded = true
   })
   await eventually('the recovery is done', async () => {
@@ -292,15 +281,15 @@ test('what was missed in an outage is brought back, and what had arrived is not 
   await engine.runDue()
   const names = ['failed', ...Array.from({ length: 10 }, (_, n) => `hour ${n * 8}`), 'while it was disabled']
   expect(sent.map(name).sort()).toEqual(names.sort())
-  const { code, output } = await program.end
-  expect(output).toMatch(/^\d+ sent again, \d+ made\n$/)
+  const { code, stdout } = await program.ended
+  expect(stdout).toMatch(/^\d+ sent again, \d+ made\n$/)
   expect(code).toBe(0)
-  expect(output.match(/\d+/g)?.reduce((sum, n) => sum + Number(n), 0)).toBe(names.length)
+  expect(stdout.match(/\d+/g)?.reduce((sum, n) => sum + Number(n), 0)).toBe(names.length)
   // There is no outage any more that the service knows of.
-  const again = await startProgram(
+  const again = await startSource(
     blockWith('docs/guides/webhooks.md', 'ts', 'webhooks.recover('),
     environment,
     'module-typescript',
-  ).end
-  expect(again.output).toContain('set SINCE to recover')
+  ).ended
+  expect(again.stderr).toContain('set SINCE to recover')
 })

@@ -1,29 +1,26 @@
 /** Pages of another origin in a real browser, which use the SDK: what they may do where they are listed, and nothing where not. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { stripTypeScriptTypes } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser, watchedPage } from '../../../testbed/browser.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
+import { startHttpServer } from '../../../testbed/loopback.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 
 const sdk = fileURLToPath(new URL('../../../sdk/src/', import.meta.url))
 
 /** A site with nothing but the SDK on it, as modules that a browser can load. */
-async function startSite(): Promise<Server & { readonly origin: string }> {
+function startSite() {
   const files = new Set(readdirSync(sdk))
-  const server = createServer((request, response) => {
+  return startHttpServer((request, response) => {
     const name = request.url?.slice(1) ?? ''
     if (!files.has(name))
       return response.setHeader('content-type', 'text/html').end('<!doctype html><title>Site</title>')
     response.setHeader('content-type', 'text/javascript')
     return response.end(stripTypeScriptTypes(readFileSync(sdk + name, 'utf8')))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return Object.assign(server, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
 let browser: Browser
@@ -36,7 +33,7 @@ beforeAll(async () => {
   stranger = await startSite()
   browser = await startBrowser()
   service = await testService({
-    corsOrigins: ['https://app.example', listed.origin],
+    corsOrigins: ['https://app.example', listed.url],
     rateLimit: { perSecond: 1_000, burst: 1_000 },
   })
 })
@@ -44,8 +41,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
-  listed?.close()
-  stranger?.close()
+  await listed?.[Symbol.asyncDispose]()
+  await stranger?.[Symbol.asyncDispose]()
 })
 
 async function pageOf(origin: string): Promise<Page> {
@@ -66,7 +63,7 @@ function inPage(page: Page, body: string, token = service.api.token): Promise<un
 }
 
 test('a page of a listed origin calls, syncs, changes under a condition, and reads why it was refused', async () => {
-  const page = await pageOf(listed.origin)
+  const page = await pageOf(listed.url)
   expect(
     await inPage(
       page,
@@ -86,7 +83,7 @@ test('a page of a listed origin calls, syncs, changes under a condition, and rea
 
 test('every header that a page needs can be read, on answers and on refusals of every sort', async () => {
   const { id } = await makeCustomer(service.api)
-  const page = await pageOf(listed.origin)
+  const page = await pageOf(listed.url)
   const read = (path: string, authorization: string) =>
     page.evaluate(
       async ([address = '', key = '']) => {
@@ -112,14 +109,14 @@ test('every header that a page needs can be read, on answers and on refusals of 
 })
 
 test('a page of any other origin is kept out by the browser', async () => {
-  const page = await pageOf(stranger.origin)
+  const page = await pageOf(stranger.url)
   const outcome = await inPage(
     page,
     `return client.customers.create({ name: 'Mallory' }).then(() => 'made', (error) => error.name + ': ' + error.message)`,
   )
   const { host } = new URL(service.url)
   expect(outcome).toBe(
-    `DeskwireError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.origin}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
+    `DeskwireError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.url}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
   )
   expect(
     await inPage(

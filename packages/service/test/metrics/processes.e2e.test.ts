@@ -65,26 +65,27 @@ test('role all: the API shows its own figures and those of its worker, also of t
     'its attempt is counted, from nothing',
     async () => attempts.exec(await metricsAt(url))?.[1] === '1',
   )
-  expect(await it.started.end('SIGTERM')).toBe(0)
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
 })
 
 test('role worker: with DESKWIRE_WORKER_PORT it answers for itself', async () => {
   await using hooks = await startHooks()
   await using it = await beside(hooks, ['--role', 'worker', '--worker-port', '0'])
-  const [, url = ''] = /^worker listening on (\S+)$/m.exec(it.started.output()) ?? []
+  const [, url = ''] = /^worker listening on (\S+)$/m.exec(it.started.output.all) ?? []
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
   expect((await fetch(`${url}/v1/customers`)).status).toBe(404)
   await it.deliver()
   await eventually('the attempt is counted', async () => attempts.exec(await metricsAt(url))?.[1] === '1')
   expect(await metricsAt(url)).toMatch(/^deskwire_deliveries_due\{process="worker"\} 0$/m)
-  expect(await it.started.end('SIGTERM')).toBe(0)
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
 })
 
 test('with DESKWIRE_METRICS_PORT the figures are there and nowhere else, in each role', async () => {
   await using hooks = await startHooks()
   await using all = await beside(hooks, ['--role', 'all', '--metrics-port', '0'])
-  const elsewhereOf = ({ output }: ServiceProcess) => /^metrics on (\S+)\/metrics$/m.exec(output())?.[1] ?? ''
+  const elsewhereOf = ({ output }: ServiceProcess) =>
+    /^metrics on (\S+)\/metrics$/m.exec(output.all)?.[1] ?? ''
   expect(await metricsAt(elsewhereOf(all.started))).toMatch(/^deskwire_deliveries_due\{process="api"\} 0$/m)
   await eventually('the worker beside it tells its own', async () =>
     (await metricsAt(elsewhereOf(all.started))).includes('{process="worker"}'),
@@ -92,14 +93,14 @@ test('with DESKWIRE_METRICS_PORT the figures are there and nowhere else, in each
   expect((await fetch(`${all.started.url}/metrics`)).status).toBe(404)
   expect((await fetch(`${all.started.url}/readyz`)).status).toBe(200)
   expect((await fetch(`${elsewhereOf(all.started)}/v1/customers`)).status).toBe(404)
-  expect(await all.started.end('SIGTERM')).toBe(0)
+  expect((await all.started.end('SIGTERM')).code).toBe(0)
 
   await using worker = await beside(hooks, ['--role', 'worker', '--worker-port', '0', '--metrics-port', '0'])
-  const [, own = ''] = /^worker listening on (\S+)$/m.exec(worker.started.output()) ?? []
+  const [, own = ''] = /^worker listening on (\S+)$/m.exec(worker.started.output.all) ?? []
   expect(await metricsAt(elsewhereOf(worker.started))).toMatch(
     /^deskwire_deliveries_due\{process="worker"\} 0$/m,
   )
   expect((await fetch(`${own}/metrics`)).status).toBe(404)
   expect((await fetch(`${own}/readyz`)).status).toBe(200)
-  expect(await worker.started.end('SIGTERM')).toBe(0)
+  expect((await worker.started.end('SIGTERM')).code).toBe(0)
 })

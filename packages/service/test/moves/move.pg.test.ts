@@ -1,6 +1,5 @@
 /** An organization moves from one database to another: all of it, once, wherever its mover is killed, beside whoever works with it. */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { Pool } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -265,14 +264,9 @@ function orgCommands(
 ) {
   const lines = Object.entries(databases).map(([name, connection]) => `${name} ${socketUrl(connection)}`)
   return (...args: readonly string[]) => {
-    const child = services.spawn(['org', ...args, '--json'], { DESKWIRE_DATABASES: lines.join(';') })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-      })
-    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
-    return { child, ended }
+    const program = services.start(['org', ...args, '--json'], { DESKWIRE_DATABASES: lines.join(';') })
+    const ended = program.ended.then(({ code, stdout, stderr }) => ({ code, said: stdout + stderr }))
+    return { program, ended }
   }
 }
 
@@ -290,7 +284,7 @@ test('the command, killed while it copies, goes on when it is run again; its tra
     ])
     return rowCount === 1
   })
-  killed.child.kill('SIGKILL')
+  await killed.program.end('SIGKILL')
   expect(await killed.ended).toEqual({ code: null, said: '' })
   expect(await isServedBy(pool, organizationId)).toBe(true)
   const { code, said } = await command('move', organizationId, '--to', 'two').ended

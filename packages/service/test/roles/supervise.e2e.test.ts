@@ -8,7 +8,8 @@ import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
 import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { eventually } from '../../../testbed/eventually.ts'
-import { kill, workerOf } from '../../../testbed/services.ts'
+import { kill } from '../../../testbed/program.ts'
+import { workerOf } from '../../../testbed/services.ts'
 import type { WorkerMessage, WorkerOrders } from '../../src/roles/supervise.ts'
 
 interface Supervisor extends AsyncDisposable {

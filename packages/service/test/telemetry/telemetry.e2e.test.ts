@@ -1,5 +1,4 @@
 /** Telemetry of real processes, against an OTLP receiver: one trace from a request to each attempt, and nothing where it is off. */
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Hooks, startHooks } from '../../../testbed/arrivals.ts'
@@ -116,8 +115,7 @@ test('one trace leads from a request through its commit to each attempt, and on 
   )
   // No path of a receiver, no body, no key.
   expect(JSON.stringify(sink.spans)).not.toMatch(/\/hook|Ada|dwk_/)
-  const answered = it.started
-    .output()
+  const answered = it.started.output.all
     .split('\n')
     .find(
       (line) =>
@@ -158,8 +156,8 @@ test('one trace leads from a request through its commit to each attempt, and on 
   const together = await spanOf(sink, 'commit', below(offloaded))
   expect((await spanOf(sink, 'deliver customer.created', below(together))).traceId).toBe(batch.traceId)
 
-  expect(it.started.output()).toContain('asked for @opentelemetry/sdk-trace')
-  expect(await it.started.end('SIGTERM')).toBe(0)
+  expect(it.started.output.all).toContain('asked for @opentelemetry/sdk-trace')
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
 })
 
 test('a stop exports what is left, in protobuf unless told', async () => {
@@ -174,7 +172,7 @@ test('a stop exports what is left, in protobuf unless told', async () => {
   expect((await it.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
   await eventually('it arrives', () => hooks.of('hook').length === 1)
   expect(sink.requests).toEqual([])
-  expect(await it.started.end('SIGTERM')).toBe(0)
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
   const traceId = Buffer.from(hooks.of('hook')[0]?.traceparent?.slice(3, 35) ?? '', 'hex')
   const exported = sink.requests.filter(({ path }) => path === '/v1/traces')
   expect(exported.map(({ type }) => type)).toEqual(exported.map(() => 'application/x-protobuf'))
@@ -197,7 +195,7 @@ test('a collector that takes everything and never answers holds up nothing, and 
   await eventually('all arrive', () => hooks.of('hook').length === 50)
   await eventually('it was exported to', () => sink.requests.length > 0)
   const began = performance.now()
-  expect(await it.started.end('SIGTERM')).toBe(0)
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
   expect(performance.now() - began).toBeLessThan(12_000)
 })
 
@@ -210,23 +208,19 @@ test('where it is off nothing of it is loaded, kept or sent', async () => {
   expect(hooks.of('hook')[0]?.traceparent).toBeUndefined()
   const { rows } = await it.service.database.pool.query('select e.trace_context from events e')
   expect(rows).toEqual([{ trace_context: null }])
-  expect(await it.started.end('SIGTERM')).toBe(0)
-  expect(it.started.output()).not.toContain('asked for')
+  expect((await it.started.end('SIGTERM')).code).toBe(0)
+  expect(it.started.output.all).not.toContain('asked for')
 })
 
 test('what it needs and is not installed is named in one line, with what installs it', async () => {
   await using services = createServices()
-  const child = services.spawn(['serve', '--port', '0'], {
+  const { code, stderr } = await services.start(['serve', '--port', '0'], {
     ...preloaded,
     TEST_TELEMETRY_MISSING: 'true',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
-  })
-  let said = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  expect((await once(child, 'close'))[0]).toBe(2)
-  const [line, ...others] = said.split('\n').filter((text) => text !== '' && !text.startsWith('asked for'))
+  }).ended
+  expect(code).toBe(2)
+  const [line, ...others] = stderr.split('\n').filter((text) => text !== '' && !text.startsWith('asked for'))
   expect(others).toEqual([])
   expect(line).toMatch(
     /^deskwire: OTEL_EXPORTER_OTLP_ENDPOINT is set, and the libraries for it are not installed/,

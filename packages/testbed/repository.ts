@@ -1,9 +1,8 @@
 /** The files of this repository as their readers see them, for the tests of what they point at. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, relative, resolve } from 'node:path'
 
-export const root = fileURLToPath(new URL('../../../..', import.meta.url))
+export const root = resolve(import.meta.dirname, '../..')
 
 const notOurs = new Set(['node_modules', 'assets', 'dist', 'data', '.git'])
 

@@ -1,16 +1,16 @@
 /** A sender and a receiver that it may reach, for one test file. */
 import { join } from 'node:path'
-import { createAuthority } from '../../../testbed/certificates.ts'
-import { type Receiver, type ReceiverOptions, startReceiver } from '../../../testbed/receiver.ts'
 import {
   createSender,
   type Sender,
   type SenderOptions,
   type SendOutcome,
-} from '../../src/delivery/send/send.ts'
-import { createResolver } from '../../src/delivery/target/resolver.ts'
-import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
+} from '../service/src/delivery/send/send.ts'
+import { createResolver } from '../service/src/delivery/target/resolver.ts'
+import { noNetworks, parseNetworks } from '../service/src/kernel/networks.ts'
+import { systemClock } from '../service/src/kernel/timestamps.ts'
+import { createAuthority } from './certificates.ts'
+import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
 /** Milliseconds, where an attempt is to run into its deadline. */
 export const shortDeadline = 300
@@ -86,12 +86,4 @@ export function post(
   const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}', ...own } = more
   const url = `https://${host}:${receiver.port}${path}`
   return sender.send({ organizationId: 'one', url, headers, body, ...own })
-}
-
-/** Waits until something that sockets bring about has come about. */
-export async function eventually(condition: () => boolean): Promise<void> {
-  for (let turns = 0; !condition(); turns++) {
-    if (turns > 20_000) throw new Error('It never came about')
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
 }
