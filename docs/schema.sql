@@ -490,7 +490,7 @@ create table lanes (
   lease_until timestamptz(3),
   worker_id uuid,
   listening boolean not null default false,
-  tier smallint not null default 3,
+  tier smallint not null default 1,
   lost_leases smallint not null default 0,
   alone_left smallint not null default 0,
   alone_id uuid,
@@ -499,7 +499,7 @@ create table lanes (
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((alone_id is null) = (alone_since is null)),
   check ((lease_id is null) = (lease_until is null)),
-  check (tier >= 0 and tier <= 3)
+  check (tier >= 0 and tier <= 2)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null;
 
@@ -2106,7 +2106,7 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_71cd7105b84b(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function complete_deliveries_30e932565c89(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -2203,7 +2203,7 @@ begin
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = case when p_priority_class >= 2 then p_priority_class when v_due <= p_now then 1 else 0 end
+        tier = p_priority_class
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.

@@ -30,7 +30,7 @@ const { drain, concurrency } = deliveryTuning
  * database, and those that are sent meanwhile of what was claimed.
  */
 export const repeatedAtMost =
-  drain.completeAt + concurrency.perEndpoint + drain.claimSizes.heavy + drain.refillBelow
+  drain.completeAt + concurrency.perEndpoint + drain.claimSizeOfBacklog + drain.refillBelow
 
 /** An endpoint as it was registered. */
 export interface Hook {

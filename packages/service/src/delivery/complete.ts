@@ -21,7 +21,7 @@ export interface Completion {
    * has attempts to spare, or looks again by itself.
    */
   readonly next: 'release' | 'listen' | 'hold'
-  /** Where the queue waits when it is let go: a light or a heavy one in the one or the other, by its backlog. */
+  /** Where the queue waits when it is released. */
   readonly priority: PriorityClass
   /** Ids of deliveries that its holder has claimed and not completed yet. */
   readonly known: readonly string[]
@@ -189,7 +189,7 @@ begin
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = case when p_priority_class >= 2 then p_priority_class when v_due <= p_now then 1 else 0 end
+        tier = p_priority_class
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.

@@ -19,8 +19,6 @@ export interface EndpointUsage {
   readonly overdue: number
   /** So many attempts may be under way beside those that are overdue. */
   readonly window: number
-  /** Whether an attempt was answered since the drain began, and the last of them in time. */
-  readonly isProven: boolean
   /**
    * Whether the drain has had its turn: a handshake was made in vain, and others would wait behind the next. A crowd of
    * endpoints with the wrong certificate, each with a backlog, left the worker time for nothing else.
@@ -31,36 +29,36 @@ export interface EndpointUsage {
 }
 
 /**
- * May another attempt to the endpoint begin? Never refused to an endpoint that has none under way, unless it is spent. One that
- * may be about to hang gets more than one only while there is plenty: they would stand in each other's way.
+ * May another attempt to the endpoint begin? Always where it has none under way, unless it is spent. More than one only while there is
+ * plenty: the permits that are left are for the first attempts of other endpoints.
  */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
   const { priority, underWay, overdue, window } = endpoint
   if (endpoint.isSpent || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false
-  if (endpoint.hasSparePermit) return true
-  return hasRoom(worker, priority, tuning) && (endpoint.isProven || hasPlenty(worker, priority, tuning))
+  return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
 /** Whether there is one more for the class: a drain of it may begin. */
 function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
-  // A fresh endpoint that hangs becomes a slow one, and must not take by that what is left for the others.
-  if (priority === 'fresh' && worker.slow + worker.fresh >= tuning.slow + tuning.fresh) return false
+  // An unproven endpoint that hangs becomes a failing one, and must not take by that what is left for the others.
+  if (priority === 'unproven' && worker.failing + worker.unproven >= tuning.failing + tuning.unproven)
+    return false
   return inAll(worker) < tuning.total && worker[priority] < mostOf(priority, tuning)
 }
 
-/** Whether less than half of all is in use, and of the class's; of the slow an eighth. */
+/** Whether less than half of all is in use, and of the class's; of the failing an eighth. */
 function hasPlenty(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
-  const part = priority === 'slow' ? tuning.plentyOfSlow : tuning.plenty
+  const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
   return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < mostOf(priority, tuning) * part
 }
 
-/** The light may have all that the others leave. */
+/** The healthy may have all that the others leave. */
 function mostOf(priority: PriorityClass, tuning: ConcurrencyTuning): number {
-  return priority === 'light' ? tuning.total : tuning[priority]
+  return priority === 'healthy' ? tuning.total : tuning[priority]
 }
 
-function inAll({ light, heavy, slow, fresh }: WorkerUsage): number {
-  return light + heavy + slow + fresh
+function inAll({ healthy, unproven, failing }: WorkerUsage): number {
+  return healthy + unproven + failing
 }
 
 /** Ticks that the lateness is an average of, the last ones counting most. */
@@ -74,7 +72,7 @@ interface Permit {
 /** The figures of one worker. */
 export class ConcurrencyLimiter {
   readonly #tuning: ConcurrencyTuning
-  readonly #used: Record<PriorityClass, number> = { light: 0, heavy: 0, slow: 0, fresh: 0 }
+  readonly #used: Record<PriorityClass, number> = { healthy: 0, unproven: 0, failing: 0 }
   #lateness = 0
   #payloads = 0
 
@@ -115,7 +113,7 @@ export class ConcurrencyLimiter {
    */
   isEnoughFor(milliseconds: number): boolean {
     const { enough, quick, turnsOfAnAttempt } = this.#tuning
-    const isBusy = this.inUse - this.#used.slow > enough
+    const isBusy = this.inUse - this.#used.failing > enough
     return isBusy && milliseconds <= Math.max(quick, turnsOfAnAttempt * this.#lateness)
   }
 
@@ -177,6 +175,7 @@ export class EndpointLimiter {
   readonly #tuning: ConcurrencyTuning
   readonly #usage: { -readonly [K in keyof EndpointUsage]: EndpointUsage[K] }
   readonly #underWay = new Set<RunningAttempt>()
+  #isProven = false
   /** The permit that the drain came with, while it is in no attempt. */
   #spare: Permit | null
 
@@ -191,8 +190,7 @@ export class EndpointLimiter {
       priority,
       underWay: 0,
       overdue: 0,
-      window: priority === 'slow' ? tuning.perSlowEndpointAtFirst : atFirst,
-      isProven: false,
+      window: priority === 'failing' ? 1 : atFirst,
       isSpent: false,
       hasSparePermit: true,
     }
@@ -205,7 +203,7 @@ export class EndpointLimiter {
 
   /** Whether an attempt was answered since the drain began, and the last of them in time. */
   get isProven(): boolean {
-    return this.#usage.isProven
+    return this.#isProven
   }
 
   get isSpent(): boolean {
@@ -254,7 +252,7 @@ export class EndpointLimiter {
   }
 
   /**
-   * `tickEvery` has passed: what is overdue is charged to the slow, so that a class is not filled up by those that turn out slow. With
+   * `tickEvery` has passed: what is overdue is charged to the failing, so that it does not fill up the healthy. With
    * `eager`, more may be started while there is plenty, unless the worker is what is slow.
    */
   tick(eager: boolean): void {
@@ -265,22 +263,13 @@ export class EndpointLimiter {
       longest = Math.max(longest, attempt.ticks)
       if (!this.#isOverdue(attempt)) continue
       this.#usage.overdue++
-      this.#fallTo('slow')
-      this.#worker.charge(attempt.permit, 'slow')
+      this.#fallTo('failing')
+      this.#worker.charge(attempt.permit, 'failing')
     }
     const { priority } = this.#usage
-    if (!eager || priority === 'slow' || !this.#worker.hasPlenty(priority)) return
+    if (!eager || priority === 'failing' || !this.#worker.hasPlenty(priority)) return
     // It may have begun just before the first of them.
     if (!this.#worker.isEnoughFor((longest - 1) * this.#tuning.tickEvery)) this.#widen()
-  }
-
-  /** More was due than could be claimed: from now on the endpoint's attempts are charged to those with a backlog. */
-  hasBacklog(): void {
-    if (this.#usage.priority === 'light') this.#usage.priority = 'heavy'
-    const { priority } = this.#usage
-    for (const { permit } of this.#underWay)
-      if (permit.priority !== 'slow') this.#worker.charge(permit, priority)
-    if (this.#spare !== null) this.#worker.charge(this.#spare, priority)
   }
 
   /** The drain is over; what is still under way then is left with its permits. */
@@ -289,31 +278,26 @@ export class EndpointLimiter {
     this.#keep(null)
   }
 
-  /**
-   * An endpoint that does not answer, or cannot be reached, waits among the slow; one that answers late has to prove
-   * itself again, but not behind those: the worker may have been late itself.
-   */
   #learn({ answered, took, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
     // One that hung has kept its own pace, and holds up nothing else of its endpoint.
     if (lostHandshake && !wasOverdue) this.#usage.isSpent = true
     if (!answered) {
-      this.#fallTo('slow')
-      this.#usage.window = this.#tuning.perSlowEndpointAtFirst
+      this.#fallTo('failing')
+      this.#usage.window = 1
       return
     }
     if (this.#worker.isEnoughFor(took)) this.#narrow()
     else this.#widen()
-    if (wasOverdue) {
-      this.#fallTo('fresh')
-      return
+    if (wasOverdue) this.#fallTo('unproven')
+    else {
+      this.#usage.priority = 'healthy'
+      this.#isProven = true
     }
-    if (this.#usage.priority !== 'heavy') this.#usage.priority = 'light'
-    this.#usage.isProven = true
   }
 
-  #fallTo(priority: 'slow' | 'fresh'): void {
+  #fallTo(priority: 'unproven' | 'failing'): void {
     this.#usage.priority = priority
-    this.#usage.isProven = false
+    this.#isProven = false
   }
 
   #widen(): void {

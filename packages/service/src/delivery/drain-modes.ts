@@ -24,7 +24,6 @@
  *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but lost and ended ─ a surprise ─▶ lost)
  * ```
  */
-import type { PriorityClass } from './model.ts'
 import type { DrainTuning } from './tuning.ts'
 
 export const drainModes = [
@@ -61,7 +60,8 @@ export interface DrainSituation {
   /** The worker stops, so that nothing is begun any more; and the time for what is under way is over. */
   readonly stops: boolean
   readonly isOverdue: boolean
-  readonly priority: PriorityClass
+  /** The last claim was full: the next deliveries are claimed before the last of these are sent. */
+  readonly hasBacklog: boolean
   /** More may be due than was claimed. */
   readonly hasMore: boolean
   /** It may claim more: it has not had its turn while others wait, and its one delivery is not one that is sent alone. */
@@ -106,9 +106,9 @@ function mustComplete(situation: DrainSituation, tuning: DrainTuning): boolean {
 }
 
 function mustClaim(
-  { stops, hasMore, mayClaim, mayStart, waiting, priority }: DrainSituation,
+  { stops, hasMore, mayClaim, mayStart, waiting, hasBacklog }: DrainSituation,
   { refillBelow }: DrainTuning,
 ): boolean {
   if (stops || !hasMore || !mayClaim || !mayStart) return false
-  return waiting < (priority === 'heavy' ? refillBelow : 1)
+  return waiting < (hasBacklog ? refillBelow : 1)
 }

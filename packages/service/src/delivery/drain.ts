@@ -146,13 +146,23 @@ export class Drain {
     const { queues, clock, schedule, tuning } = this.#services
     const { limiter, workerId } = this.#worker
     const { priority } = this.#limiter
-    const { claimSizes, claimSizeWhenFull } = tuning.drain
+    const { claimSize, claimSizeOfBacklog, claimSizeWhenFull } = tuning.drain
     let limit = 0
     const asking = () => {
       const now = clock.now()
-      limit = limiter.isFullOfPayloads ? claimSizeWhenFull : claimSizes[priority]
+      const size = this.#fullClaims > 0 ? claimSizeOfBacklog : claimSize
+      limit = limiter.isFullOfPayloads ? claimSizeWhenFull : size
       const until = now + leaseOf(schedule, tuning.leases)
-      return { lease: { id: this.#leaseId, workerId, until, listening: priority === 'light' }, now, limit }
+      return {
+        lease: {
+          id: this.#leaseId,
+          workerId,
+          until,
+          listening: priority === 'healthy' && this.#fullClaims === 0,
+        },
+        now,
+        limit,
+      }
     }
     this.#wasWoken = false
     const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
@@ -163,10 +173,7 @@ export class Drain {
     if (claim === null) return this.#lose()
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
-    if (isFull) {
-      this.#fullClaims++
-      this.#limiter.hasBacklog()
-    }
+    if (isFull) this.#fullClaims++
     // It listens only once that is written with results: a commit of this very moment was not seen.
     if (await this.#accept(claim)) this.#move('sending')
     else this.#lose()
@@ -270,19 +277,20 @@ export class Drain {
   }
 
   #situation(mode: 'sending' | 'listening'): DrainSituation {
-    const { clock, tuning } = this.#services
+    const { clock } = this.#services
     const { shutdown } = this.#worker
     const inHand = this.#inHand
-    const { priority, mayStart, underWay } = this.#limiter
-    const hasHadItsTurn = this.#fullClaims >= tuning.drain.fullClaims[priority]
+    const { mayStart, underWay } = this.#limiter
     return {
       mode,
       stops: shutdown.isRequested,
       isOverdue: shutdown.isOverdue,
-      priority,
+      hasBacklog: this.#fullClaims > 0,
       hasMore: this.#hasMore,
       mayClaim:
-        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
+        !this.#isAlone &&
+        !this.#isSuspended &&
+        !(this.#hasMore && this.#limiter.mustYield(this.#fullClaims > 0)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -322,7 +330,7 @@ export class Drain {
 
   async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
     const { claim, sign } = this.#claimed as { claim: Claim; sign: Sign }
-    const doubtful = this.#limiter.priority === 'slow'
+    const doubtful = this.#limiter.priority === 'failing'
     const destination = { claim, sign, disabled: this.#disabled, doubtful }
     const result = await attempt(this.#services, destination, delivery)
     const { verdict, responseStatus, durationMs: took, lostHandshake } = result

@@ -85,7 +85,7 @@ export function createEndpointQueues(
       return rows.map((row) => ({
         organizationId: row.organization_id,
         webhookId: row.webhook_id,
-        priority: priorityClasses[row.tier] ?? 'light',
+        priority: priorityClasses[row.tier] ?? 'healthy',
       }))
     },
 

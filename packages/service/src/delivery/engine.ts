@@ -47,7 +47,7 @@ export function createEngine(
   options: {
     /** Whose leases these are: whoever learns of the worker's death gives them back by it. */
     readonly workerId?: string
-    /** For drains of all but the light, who are not to wait for a connection behind them. */
+    /** For drains of unproven and failing endpoints, which the healthy are not to wait for a connection behind. */
     readonly otherQueues?: EndpointQueues
     /** Calls that take an organization's clock row, one at a time of each. */
     readonly clockTurns?: KeyedQueue
@@ -64,8 +64,7 @@ export function createEngine(
     tuning = deliveryTuning,
     limiter = new ConcurrencyLimiter(tuning.concurrency),
   } = options
-  const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
-    tuning.engine
+  const { foundAtOnce, looksApart, pollEvery, apart, attemptsMayTake, completingMayTake } = tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
   const drainServices: DrainServices = { ...services, tuning }
   const shutdown = new Shutdown()
@@ -107,8 +106,8 @@ export function createEngine(
   /** Somebody drains by hand, and looks again by himself. */
   let draining = false
   const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
-    slow: new Pace({ apart: slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
-    fresh: new Pace({ apart: freshApart }, looking.wake),
+    unproven: new Pace(apart.unproven, looking.wake),
+    failing: new Pace(apart.failing, looking.wake),
   }
 
   return {
@@ -143,7 +142,7 @@ export function createEngine(
       const known = running.get(keyOf(queue))
       known?.drain.wake()
       if (known !== undefined) continue
-      if (behind || queue.priority !== 'light' || launch(queue) === null) search = true
+      if (behind || queue.priority !== 'healthy' || launch(queue) === null) search = true
     }
     if (search) looking.wake()
   }
@@ -191,7 +190,7 @@ export function createEngine(
   function launch(queue: DueQueue): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
-    const servedBy = queue.priority === 'light' ? queues : otherQueues
+    const servedBy = queue.priority === 'healthy' ? queues : otherQueues
     const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
     const ended = drain
       .run()

@@ -5,10 +5,11 @@
 import type { Networks } from '../kernel/networks.ts'
 
 /**
- * Among whom an endpoint's queue waits, so that one that hangs, or has a backlog, stands in nobody else's way. In the order of the
- * column `lanes.tier`: little is waiting; a backlog; nobody answers; nothing is known of it yet, or it answers late.
+ * What an endpoint's queue competes with, so that endpoints that hang do not delay those that respond. In the order of the column
+ * `lanes.tier`. An endpoint is healthy while it responds in time, unproven before its first response and after a late one, and failing after an
+ * attempt without a response.
  */
-export const priorityClasses = ['light', 'heavy', 'slow', 'fresh'] as const
+export const priorityClasses = ['healthy', 'unproven', 'failing'] as const
 export type PriorityClass = (typeof priorityClasses)[number]
 
 /** An endpoint, and so its queue: a row of `lanes`. */

@@ -5,25 +5,16 @@
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { DueQueue } from './model.ts'
 
-interface PaceLimits {
-  readonly apart: number
-  readonly atLeast?: number
-}
-
 export class Pace {
   readonly #apart: number
-  readonly #atLeast: number
   readonly #onOpen: () => void
   readonly #elapsed = stopwatch()
   #closedUntil = 0
   #timer: NodeJS.Timeout | null = null
 
-  /**
-   * Milliseconds from one beginning to the next, and from one search to the next at least. `onOpen` is called when more may be searched for, if somebody asked before.
-   */
-  constructor({ apart, atLeast = 0 }: PaceLimits, onOpen: () => void) {
+  /** Milliseconds from one beginning to the next. `onOpen` is called when more may be searched for, if that was asked before. */
+  constructor(apart: number, onOpen: () => void) {
     this.#apart = apart
-    this.#atLeast = atLeast
     this.#onOpen = onOpen
   }
 
@@ -40,9 +31,8 @@ export class Pace {
 
   /** To be called with what a search found, be it nothing. */
   begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): void {
-    if (found.length === 0 && this.#atLeast === 0) return
     const apart = this.#apart
-    this.#closedUntil = this.#elapsed() + Math.max(this.#atLeast, found.length * apart)
+    this.#closedUntil = this.#elapsed() + found.length * apart
     found.forEach((queue, n) => {
       if (n === 0) begin(queue)
       else setTimeout(begin, n * apart, queue)

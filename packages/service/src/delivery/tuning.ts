@@ -15,19 +15,14 @@ export interface ConcurrencyTuning {
    * next to no time.
    */
   readonly total: number
-  /** Of those, for queues with a backlog: a quarter is enough for 5,000 deliveries a second to receivers that take 100 ms. */
-  readonly heavy: number
-  /** Of those, for endpoints that do not answer. */
-  readonly slow: number
-  /** Of those, for endpoints that may turn out slow; together with the slow no more than both. */
-  readonly fresh: number
-  /** The part of a class's attempts below which there is plenty: then a queue gets more than it has earned. */
+  /** Of those, for endpoints of which nothing is known, or that responded late; with the failing no more than both. */
+  readonly unproven: number
+  /** Of those, for endpoints that do not respond. */
+  readonly failing: number
+  /** The part of all attempts, and of a class's, below which there is plenty: then an endpoint gets more than one. */
   readonly plenty: number
-  /**
-   * The same for the slow: what hangs beside what already hangs helps nobody, and is given up at the same moment and
-   * started over at the same moment.
-   */
-  readonly plentyOfSlow: number
+  /** The same of the failing: attempts that hang together are given up together, and started again together. */
+  readonly plentyOfFailing: number
   /** Attempts to one endpoint at once, which the guides promise. */
   readonly perEndpoint: number
   /**
@@ -35,8 +30,6 @@ export interface ConcurrencyTuning {
    * answers, and one that hangs keeps no more than these, unless there is plenty.
    */
   readonly perEndpointAtFirst: number
-  /** The same for an endpoint that did not answer the last time. */
-  readonly perSlowEndpointAtFirst: number
   /**
    * Attempts of a worker at once that keep its processor busy. Beyond them only an endpoint that takes its time gets more than it has: with
    * any other the worker itself is what is slow, and more at once are but more connections, and more memory for them.
@@ -45,7 +38,7 @@ export interface ConcurrencyTuning {
   /** An endpoint takes its time if it needs longer for an answer, and longer than these many times what the worker's timers are late. */
   readonly quick: number
   readonly turnsOfAnAttempt: number
-  /** An attempt that takes longer is charged to the slow. */
+  /** An attempt that takes longer is charged to the failing. */
   readonly slowAfter: number
   /** How often a worker looks after its drains: the exactness of `slowAfter`. */
   readonly tickEvery: number
@@ -55,16 +48,13 @@ export interface ConcurrencyTuning {
 
 /** One drain of an endpoint's queue: `drain.ts`. */
 export interface DrainTuning {
-  /**
-   * Deliveries claimed at once. A light queue mostly has one; a slow one comes seldom, and one that refuses gets through
-   * them at once; 64 are worth their statement, and are sent before their payload is old.
-   */
-  readonly claimSizes: ByClass
+  /** Deliveries claimed at once. Most queues have one. */
+  readonly claimSize: number
+  /** After a full claim: 64 are worth their statement, and are sent before their payload is old. */
+  readonly claimSizeOfBacklog: number
   /** Deliveries claimed at once while payloads fill the memory that they may have. */
   readonly claimSizeWhenFull: number
-  /** After so many full claims a drain ends when others wait, so that all get theirs. */
-  readonly fullClaims: ByClass
-  /** A heavy queue's claimed deliveries are added to below this: the next are there when the last are sent. */
+  /** After a full claim, claimed deliveries are added to below this: the next are there when the last are sent. */
   readonly refillBelow: number
   /**
    * What was claimed is sent within this, or claimed again: payload, secrets, scopes and the endpoint itself are to be
@@ -94,16 +84,10 @@ interface EngineTuning {
    */
   readonly foundAtOnce: ByClass
   /**
-   * From one look for slow queues to the next at least; each finds a few. Attempts that hang together are given up together: a
-   * thousand handshakes begun at once in their place held everybody else up for seconds, every ten. Those found begin one after
-   * another within it.
+   * From the beginning of one queue to that of the next: a handshake takes the worker 2 ms, in which no healthy endpoint is served. Forty new
+   * endpoints that got their first events together delayed the others by 200 to 300 ms.
    */
-  readonly slowApart: number
-  /**
-   * From the beginning of one fresh queue to that of the next: a handshake takes the worker 2 ms, in which nobody else is served. Some forty
-   * new endpoints that got their first events together held up the others for 200 to 300 ms.
-   */
-  readonly freshApart: number
+  readonly apart: Readonly<Record<Exclude<PriorityClass, 'healthy'>, number>>
   /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
   readonly attemptsMayTake: number
   readonly completingMayTake: number
@@ -266,14 +250,12 @@ export interface DeliveryTuning {
 export const deliveryTuning: DeliveryTuning = deepFreeze({
   concurrency: {
     total: 2_048,
-    heavy: 512,
-    slow: 512,
-    fresh: 256,
+    unproven: 256,
+    failing: 512,
     plenty: 1 / 2,
-    plentyOfSlow: 1 / 8,
+    plentyOfFailing: 1 / 8,
     perEndpoint: 16,
     perEndpointAtFirst: 4,
-    perSlowEndpointAtFirst: 1,
     enough: 64,
     quick: 10,
     turnsOfAnAttempt: 16,
@@ -282,9 +264,9 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     payloadsInMemory: 64 * 1024 * 1024,
   },
   drain: {
-    claimSizes: { light: 16, heavy: 64, slow: 16, fresh: 4 },
+    claimSize: 16,
+    claimSizeOfBacklog: 64,
     claimSizeWhenFull: 8,
-    fullClaims: { light: 1, heavy: 4, slow: 1, fresh: 1 },
     refillBelow: 16,
     freshFor: 1_000,
     completeAt: 64,
@@ -294,9 +276,8 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
   engine: {
     pollEvery: 500,
     looksApart: 5,
-    foundAtOnce: { light: 256, heavy: 64, slow: 4, fresh: 32 },
-    slowApart: 80,
-    freshApart: 8,
+    foundAtOnce: { healthy: 256, unproven: 32, failing: 4 },
+    apart: { unproven: 8, failing: 20 },
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,
   },

@@ -261,7 +261,7 @@ function startOn(
   function drain({ at, queues }: DueQueues): void {
     const known = queues.map(({ tier, ...queue }) => ({
       ...queue,
-      priority: priorityClasses[tier] ?? 'light',
+      priority: priorityClasses[tier] ?? 'healthy',
     }))
     worker.engine.drain(known, at)
   }
@@ -341,7 +341,7 @@ export function createWorker(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly observer?: DeliveryObserver
-  /** Connections for large commits and the drains of all but the light, who are not to wait behind them; by default the same. */
+  /** Connections for large commits and the drains of unproven and failing endpoints, which the healthy are not to wait behind; by default the same. */
   readonly otherPool?: Pool
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string

@@ -70,7 +70,7 @@ test.each([
         results,
         health: noChange,
         next: 'hold',
-        priority: 'heavy',
+        priority: 'healthy',
         known: known.map(({ id }) => id),
       } as const
       const completed = await queues.complete({ ...key, leaseId: lease.id }, completion, now, lease.until)

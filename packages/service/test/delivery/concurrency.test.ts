@@ -13,16 +13,15 @@ import { type PriorityClass, priorityClasses } from '../../src/delivery/model.ts
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 const usual = deliveryTuning.concurrency
-const tuning = { ...usual, total: 20, heavy: 5, slow: 8, fresh: 2 }
+const tuning = { ...usual, total: 20, unproven: 2, failing: 8 }
 
 describe('permits', () => {
-  test('of the heavy, the slow and the fresh are limited, and leave the rest to the light', () => {
+  test('of the unproven and the failing are limited, and leave the rest to the healthy', () => {
     const limiter = new ConcurrencyLimiter(tuning)
     for (const [priority, most] of [
-      ['heavy', 5],
-      ['slow', 8],
-      ['fresh', 2],
-      ['light', 5],
+      ['failing', 8],
+      ['unproven', 2],
+      ['healthy', 10],
     ] as const) {
       for (let n = 0; n < most; n++) expect(limiter.acquire(priority)).not.toBeNull()
       expect(limiter.acquire(priority)).toBeNull()
@@ -30,30 +29,26 @@ describe('permits', () => {
     expect(limiter.inUse).toBe(20)
   })
 
-  test('that turn out slow are charged to the slow, who get none until they are below their limit', () => {
+  test('of attempts that take too long are charged to the failing, who get none until they are below their limit', () => {
     const limiter = new ConcurrencyLimiter(tuning)
-    const held = Array.from({ length: 12 }, () => limiter.acquire('light')!)
-    for (const permit of held) limiter.charge(permit, 'slow')
-    expect(limiter.acquire('slow')).toBeNull()
-    expect(limiter.hasRoom('light')).toBe(true)
+    const held = Array.from({ length: 12 }, () => limiter.acquire('healthy')!)
+    for (const permit of held) limiter.charge(permit, 'failing')
+    expect(limiter.acquire('failing')).toBeNull()
+    expect(limiter.hasRoom('healthy')).toBe(true)
     for (const permit of held.splice(0, 4)) limiter.release(permit)
-    expect(limiter.acquire('slow')).toBeNull()
+    expect(limiter.acquire('failing')).toBeNull()
     limiter.release(held.pop()!)
-    expect(limiter.acquire('slow')).not.toBeNull()
+    expect(limiter.acquire('failing')).not.toBeNull()
   })
 
-  test('are refused to the fresh as long as those that turned out slow are too many', () => {
+  test('are refused to the unproven as long as those that turned out to hang are too many', () => {
     const limiter = new ConcurrencyLimiter(tuning)
     for (let n = 0; n < 5; n++) {
-      for (let permit = limiter.acquire('fresh'); permit !== null; permit = limiter.acquire('fresh'))
-        limiter.charge(permit, 'slow')
+      for (let permit = limiter.acquire('unproven'); permit !== null; permit = limiter.acquire('unproven'))
+        limiter.charge(permit, 'failing')
     }
-    expect(limiter.inUse).toBe(tuning.slow + tuning.fresh)
-    expect([limiter.hasRoom('fresh'), limiter.hasRoom('slow'), limiter.hasRoom('light')]).toEqual([
-      false,
-      false,
-      true,
-    ])
+    expect(limiter.inUse).toBe(tuning.failing + tuning.unproven)
+    expect(priorityClasses.map((priority) => limiter.hasRoom(priority))).toEqual([true, false, false])
   })
 
   test('are never more than there are, and none is lost', () => {
@@ -79,54 +74,50 @@ describe('permits', () => {
   })
 })
 
-test('there is plenty while half of a class is free; of the slow, while seven eighths are', () => {
-  const limiter = new ConcurrencyLimiter({ ...usual, total: 100, heavy: 16, slow: 32, fresh: 16 })
-  const acquire = (priority: 'heavy' | 'slow', count: number) => {
+test('there is plenty while half of all and of a class is free; of the failing, seven eighths', () => {
+  const limiter = new ConcurrencyLimiter({ ...usual, total: 100, unproven: 16, failing: 32 })
+  const acquire = (priority: PriorityClass, count: number) => {
     for (let n = 0; n < count; n++) limiter.acquire(priority)
   }
-  acquire('heavy', 7)
-  acquire('slow', 3)
-  expect([limiter.hasPlenty('heavy'), limiter.hasPlenty('slow')]).toEqual([true, true])
-  acquire('heavy', 1)
-  acquire('slow', 1)
-  expect([limiter.hasPlenty('heavy'), limiter.hasPlenty('slow')]).toEqual([false, false])
-  expect([limiter.hasRoom('heavy'), limiter.hasRoom('slow')]).toEqual([true, true])
+  const plenty = () => priorityClasses.map((priority) => limiter.hasPlenty(priority))
+  acquire('unproven', 7)
+  acquire('failing', 3)
+  expect(plenty()).toEqual([true, true, true])
+  acquire('unproven', 1)
+  acquire('failing', 1)
+  expect(plenty()).toEqual([true, false, false])
+  acquire('healthy', 38)
+  expect(plenty()).toEqual([false, false, false])
+  expect(limiter.hasRoom('healthy')).toBe(true)
 })
 
 describe('whether another attempt may start', () => {
-  const nobody: WorkerUsage = { light: 0, heavy: 0, slow: 0, fresh: 0 }
-  const proven: EndpointUsage = {
-    priority: 'light',
+  const nobody: WorkerUsage = { healthy: 0, unproven: 0, failing: 0 }
+  const healthy: EndpointUsage = {
+    priority: 'healthy',
     underWay: 3,
     overdue: 0,
     window: 16,
-    isProven: true,
     isSpent: false,
     hasSparePermit: false,
   }
-  const unproven = { ...proven, priority: 'fresh', isProven: false } as const
+  const unproven = { ...healthy, priority: 'unproven' } as const
 
   test.each<[string, boolean, WorkerUsage, EndpointUsage]>([
-    ['to one that answers, while there is room', true, { ...nobody, light: 19 }, proven],
-    ['not when there is none', false, { ...nobody, light: 20 }, proven],
+    ['to one that answers, while there is plenty', true, { ...nobody, healthy: 9 }, healthy],
+    ['not when there is none', false, { ...nobody, healthy: 10 }, healthy],
     [
       'with its spare permit in any case',
       true,
-      { ...nobody, light: 20 },
-      { ...proven, hasSparePermit: true },
+      { ...nobody, healthy: 20 },
+      { ...healthy, hasSparePermit: true },
     ],
-    ['not beyond its window', false, nobody, { ...proven, window: 3 }],
-    ['beside one that hangs', true, nobody, { ...proven, window: 3, overdue: 1 }],
-    ['not beyond sixteen, whatever hangs', false, nobody, { ...proven, underWay: 16, overdue: 16 }],
+    ['not beyond its window', false, nobody, { ...healthy, window: 3 }],
+    ['beside one that hangs', true, nobody, { ...healthy, window: 3, overdue: 1 }],
+    ['not beyond sixteen, whatever hangs', false, nobody, { ...healthy, underWay: 16, overdue: 16 }],
     ['to one of which nothing is known while there is plenty', true, nobody, unproven],
-    ['not when there is room and no plenty', false, { ...nobody, fresh: 1 }, unproven],
-    [
-      'nor when there is plenty of its own and the slow have taken it',
-      false,
-      { ...nobody, slow: 10 },
-      unproven,
-    ],
-    ['never to one that is spent', false, nobody, { ...proven, isSpent: true, hasSparePermit: true }],
+    ['not when there is room and no plenty', false, { ...nobody, unproven: 1 }, unproven],
+    ['never to one that is spent', false, nobody, { ...healthy, isSpent: true, hasSparePermit: true }],
   ])('%s', (_when, expected, worker, endpoint) => {
     expect(mayStart(worker, endpoint, tuning)).toBe(expected)
   })
@@ -152,44 +143,31 @@ describe('an endpoint', () => {
   }
 
   test('begins with a few attempts, and one more for each that is answered, up to sixteen', () => {
-    const limiter = open('light')
+    const limiter = open('healthy')
     expect(room(limiter)).toBe(4)
     for (let n = 0; n < 30; n++) limiter.end(start(limiter), quick)
     expect(room(limiter)).toBe(16)
   })
 
-  test('that is slow has a single attempt, until it is quick again', () => {
-    const limiter = open('slow')
+  test('that is failing has a single attempt, until it is quick again', () => {
+    const limiter = open('failing')
     expect(room(limiter)).toBe(1)
     limiter.end(start(limiter), quick)
-    expect(limiter.priority).toBe('light')
+    expect(limiter.priority).toBe('healthy')
     expect(room(limiter)).toBe(2)
   })
 
-  test('that cannot be reached is as good as slow', () => {
-    const limiter = open('fresh')
-    limiter.end(start(limiter), unanswered)
-    expect(limiter.priority).toBe('slow')
-    const other = open('fresh')
-    other.end(start(other), quick)
-    expect(other.priority).toBe('light')
-  })
-
-  test('is proven by an answer in time: then it needs room, and no plenty', () => {
-    const worker = new ConcurrencyLimiter({ ...usual, total: 40, heavy: 8, slow: 8, fresh: 8 })
-    const limiter = worker.open('fresh') as EndpointLimiter
-    const first = start(limiter)
-    for (let n = 0; n < 3; n++) worker.acquire('fresh')
-    expect(limiter.mayStart).toBe(false)
-    limiter.end(first, quick)
-    for (let n = 0; n < 25; n++) worker.acquire('light')
-    start(limiter)
-    expect(worker.hasPlenty('light')).toBe(false)
-    expect(limiter.mayStart).toBe(true)
+  test('that cannot be reached is failing', () => {
+    for (const priority of ['healthy', 'unproven'] as const) {
+      const limiter = open(priority)
+      limiter.end(start(limiter), unanswered)
+      expect(limiter.priority).toBe('failing')
+      expect(room(limiter)).toBe(1)
+    }
   })
 
   test('has had its turn when a handshake was made in vain, whatever else would have room', () => {
-    const limiter = open('light')
+    const limiter = open('healthy')
     for (let n = 0; n < 30; n++) limiter.end(start(limiter), quick)
     const attempts = [start(limiter), start(limiter)]
     limiter.end(attempts[0]!, inVain)
@@ -198,7 +176,7 @@ describe('an endpoint', () => {
   })
 
   test('goes on when what was lost had taken its time: a hang holds up nothing else of its endpoint', () => {
-    const limiter = open('light')
+    const limiter = open('healthy')
     const attempts = [start(limiter), start(limiter)]
     tick(limiter, ticksUntilSlow)
     limiter.end(attempts[0]!, inVain)
@@ -206,46 +184,35 @@ describe('an endpoint', () => {
   })
 
   test('falls when an attempt takes too long; while it is overdue it holds up no other', () => {
-    const limiter = open('light')
+    const limiter = open('healthy')
     const hanging = start(limiter)
     tick(limiter, ticksUntilSlow - 1)
-    expect(limiter.priority).toBe('light')
+    expect(limiter.priority).toBe('healthy')
     tick(limiter, 1)
-    expect([limiter.priority, hanging.permit.priority]).toEqual(['slow', 'slow'])
+    expect([limiter.priority, hanging.permit.priority]).toEqual(['failing', 'failing'])
     expect(room(limiter)).toBe(5)
     limiter.end(hanging, unanswered)
-    expect(limiter.priority).toBe('slow')
+    expect(limiter.priority).toBe('failing')
     expect(room(limiter)).toBe(1)
   })
 
   test('that answers late gets more too, but has to prove itself anew', () => {
-    const limiter = open('slow')
+    const limiter = open('failing')
     for (let n = 0; n < 5; n++) {
       const attempt = start(limiter)
       tick(limiter, ticksUntilSlow)
       limiter.end(attempt, quick)
     }
-    expect(limiter.priority).toBe('fresh')
+    expect(limiter.priority).toBe('unproven')
     expect(room(limiter)).toBe(6)
-  })
-
-  test('with a backlog waits among the heavy, but a slow one among the slow', () => {
-    for (const [priority, then] of [
-      ['light', 'heavy'],
-      ['slow', 'slow'],
-    ] as const) {
-      const limiter = open(priority)
-      limiter.hasBacklog()
-      expect(limiter.priority).toBe(then)
-    }
   })
 
   describe('where others keep the worker busy', () => {
     const slowly = { ...quick, took: 200 }
     /** A worker that has enough to do beside the endpoint, whose timers come so late. */
-    const busy = (lateness: number, others: PriorityClass = 'light') => {
+    const busy = (lateness: number, others: PriorityClass = 'healthy') => {
       const worker = new ConcurrencyLimiter(usual)
-      const limiter = worker.open('light') as EndpointLimiter
+      const limiter = worker.open('healthy') as EndpointLimiter
       for (let n = 0; n < usual.enough; n++) worker.acquire(others)
       for (let n = 0; n < 100; n++) worker.noteLateness(lateness)
       return { worker, limiter }
@@ -277,7 +244,7 @@ describe('an endpoint', () => {
         [20, 1],
       ] as const) {
         const { worker } = busy(lateness)
-        const limiter = worker.open('light') as EndpointLimiter
+        const limiter = worker.open('healthy') as EndpointLimiter
         expect(room(limiter)).toBe(1)
         const waiting = start(limiter)
         for (let n = 0; n < 3; n++) limiter.tick(true)
@@ -287,15 +254,15 @@ describe('an endpoint', () => {
     })
 
     test('is not held back by what hangs', () => {
-      const { limiter } = busy(0, 'slow')
+      const { limiter } = busy(0, 'failing')
       answer(limiter, 20, quick)
       expect(room(limiter)).toBe(16)
     })
 
     test('gets as many as ever when the others are done', () => {
       const worker = new ConcurrencyLimiter(usual)
-      const limiter = worker.open('light') as EndpointLimiter
-      const others = Array.from({ length: usual.enough }, () => worker.acquire('light')!)
+      const limiter = worker.open('healthy') as EndpointLimiter
+      const others = Array.from({ length: usual.enough }, () => worker.acquire('healthy')!)
       answer(limiter, 9, quick)
       for (const permit of others) worker.release(permit)
       answer(limiter, 20, quick)
@@ -305,7 +272,7 @@ describe('an endpoint', () => {
 
   test('loses and keeps no permit, whatever happens to its attempts', () => {
     const step = fc.record({
-      act: fc.constantFrom('start', 'end', 'tick', 'backlog'),
+      act: fc.constantFrom('start', 'end', 'tick'),
       answered: fc.boolean(),
       attempted: fc.boolean(),
       took: fc.nat(2_000),
@@ -321,7 +288,6 @@ describe('an endpoint', () => {
           const running: RunningAttempt[] = []
           for (const { act, ...ended } of steps) {
             if (act === 'tick') limiter.tick(ended.answered)
-            if (act === 'backlog') limiter.hasBacklog()
             if (act === 'end' && running.length > 0) limiter.end(running.shift()!, ended)
             if (act === 'start') {
               const attempt = limiter.start()

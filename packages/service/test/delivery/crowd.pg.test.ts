@@ -18,8 +18,8 @@ import { createEndpointQueues, searchStatement } from '../../src/delivery/endpoi
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { kinds } from '../../src/desk/index.ts'
 
-const { foundAtOnce, slowApart, freshApart } = deliveryTuning.engine
-const concurrency = { total: 24, heavy: 8, slow: 8, fresh: 4 }
+const { foundAtOnce, apart } = deliveryTuning.engine
+const concurrency = { total: 24, unproven: 4, failing: 8 }
 const well = 'https://127.0.0.1:1/well'
 
 /** A service with a healthy endpoint, and sick ones of another organization whose attempts hang. */
@@ -109,37 +109,17 @@ describe('forty backlogs', () => {
   })
 })
 
-test('slow queues begin a few at a time, however many there are, so that what was given up together does not begin again together', async () => {
-  const clock = testClock()
-  await using service = await testService({ clock })
-  const { organizationId } = await service.newOrganization()
-  const { pool } = service.database
-  const { encryptionKey } = deliverySettings
-  const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:1/sick/${n}`)
-  await plant(pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
-  await pool.query('update lanes set tier = 2 where organization_id = $1', [organizationId])
-  const began: number[] = []
-  const send: Send = async () => {
-    began.push(performance.now())
-    return { kind: 'answered', status: 500, responseBody: '', durationMs: 1 }
-  }
-  const { engine } = testEngine(service, clock, { send })
-  const since = performance.now()
-  engine.wake()
-  await eventually('each was tried', () => began.length === urls.length)
-  await engine.stop()
-  // So many each time that slow queues are looked for, and of these one after another.
-  const looks = urls.length / foundAtOnce.slow - 1
-  expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
-})
-
-test('fresh queues begin one after another, and each once', async () => {
+test.each([
+  ['unproven', 1],
+  ['failing', 2],
+] as const)('%s queues begin one after another, each once', async (name, tier) => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
   const { encryptionKey } = deliverySettings
   const urls = Array.from({ length: 80 }, (_, n) => `https://127.0.0.1:1/new/${n}`)
   await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
+  await service.database.pool.query('update lanes set tier = $1', [tier])
   const began: { url: string; at: number }[] = []
   const send: Send = async ({ url }) => {
     began.push({ url, at: performance.now() })
@@ -151,7 +131,9 @@ test('fresh queues begin one after another, and each once', async () => {
   await eventually('each was tried', () => began.length >= urls.length)
   await engine.stop()
   expect(new Set(began.map(({ url }) => url)).size).toBe(began.length)
-  expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan((urls.length - 3) * freshApart * 0.9)
+  expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan(
+    (urls.length - 3) * apart[name] * 0.9,
+  )
 })
 
 test.each([
@@ -188,15 +170,15 @@ describe('a healthy endpoint is delivered to at once', () => {
         timedOut++
       }
     }
-    await eventually('all of them are parked among the slow', async () => {
+    await eventually('all of them are failing', async () => {
       const queues = await standing(it.service.database.pool)
       return queues.every(({ tier, held }) => tier === 2 && !held) && queues.length === 60
     })
     it.clock.advance(minute)
     it.engine.wake()
-    await it.held.made(60 + concurrency.slow)
+    await it.held.made(60 + concurrency.failing)
     for (let n = 0; n < 3; n++) await it.delivers()
-    expect(it.held.inFlight()).toHaveLength(concurrency.slow)
+    expect(it.held.inFlight()).toHaveLength(concurrency.failing)
     // Each gets its turn: those that wait get the places of those that are through.
     const retried = () => new Set(it.held.attempts.slice(60).map(({ url }) => url)).size
     await eventually('every one was tried again', () => {
@@ -209,7 +191,7 @@ describe('a healthy endpoint is delivered to at once', () => {
     await using it = await crowd(60, 40)
     it.engine.wake()
     // More of them than there are permits; none of them is known to have a backlog.
-    await it.held.made(concurrency.fresh)
+    await it.held.made(concurrency.unproven)
     const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
     for (let n = 0; n < 5; n++) await it.delivers()
     clearInterval(flood)
@@ -278,24 +260,26 @@ test('no search steps over queues at work or waiting, and no claim over another 
     const urls = Array.from({ length: count }, (_, n) => `https://127.0.0.1:1/${name}/${n}`)
     return plant(pool, { organizationId: api.organizationId, encryptionKey, urls, backlog, now })
   }
-  // Dead endpoints with 30,000 due among them, 3,000 queues at work, and three endpoints that are well.
+  // Dead endpoints with 30,000 due among them, 3,000 queues at work, and three healthy endpoints.
   const dead = await planted(await service.newOrganization(), 'dead', 300, 100)
   await pool.query('update lanes set tier = 2')
   await planted(await service.newOrganization(), 'at-work', 3_000, 1)
   await pool.query(
-    `update lanes set lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1 where tier = 3`,
-    [new Date(now + 15_000)],
+    `update lanes set tier = 0, lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1
+       where not (webhook_id = any($2))`,
+    [new Date(now + 15_000), dead.map(({ id }) => id)],
   )
   const healthy = await planted(service.api, 'well', 3, 2)
+  await pool.query('update lanes set tier = 0 where webhook_id = any($1)', [healthy.map(({ id }) => id)])
   await pool.query('analyze')
 
   const search = (open: readonly boolean[]) =>
     nodesOf(pool, searchStatement, [new Date(now), randomUUID(), ...open])
-  const light = await search([true, true, false, true])
-  expect(light[0]?.['Actual Rows']).toBe(3)
-  const all = await search([true, true, true, true])
-  expect(all[0]?.['Actual Rows']).toBe(foundAtOnce.slow + 3)
-  for (const node of [...light, ...all]) {
+  const open = await search([true, true, false])
+  expect(open[0]?.['Actual Rows']).toBe(3)
+  const all = await search([true, true, true])
+  expect(all[0]?.['Actual Rows']).toBe(foundAtOnce.failing + 3)
+  for (const node of [...open, ...all]) {
     expect(node['Node Type']).not.toBe('Seq Scan')
     expect(node['Rows Removed by Filter'] ?? 0).toBe(0)
   }

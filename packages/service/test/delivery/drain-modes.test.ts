@@ -9,7 +9,6 @@ import {
   moveTo,
   nextMode,
 } from '../../src/delivery/drain-modes.ts'
-import { priorityClasses } from '../../src/delivery/model.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 const tuning = deliveryTuning.drain
@@ -45,7 +44,7 @@ const quiet: DrainSituation = {
   mode: 'sending',
   stops: false,
   isOverdue: false,
-  priority: 'light',
+  hasBacklog: false,
   hasMore: false,
   mayClaim: true,
   mayStart: false,
@@ -64,8 +63,8 @@ describe('a drain that sends', () => {
     ['claims when more is due and there is room', { hasMore, mayStart }, 'claiming'],
     ['claims nothing that it has no room for', { hasMore }, null],
     ['claims nothing while something waits to be sent', { hasMore, mayStart, waiting: 1 }, null],
-    ['but with a backlog it does', { hasMore, mayStart, waiting: 15, priority: 'heavy' }, 'claiming'],
-    ['until enough waits', { hasMore, mayStart, waiting: 16, priority: 'heavy' }, null],
+    ['but with a backlog it does', { hasMore, mayStart, waiting: 15, hasBacklog: true }, 'claiming'],
+    ['until enough waits', { hasMore, mayStart, waiting: 16, hasBacklog: true }, null],
     ['claims nothing when it has had its share', { hasMore, mayStart, mayClaim: false }, null],
     ['claims nothing when the worker stops', { hasMore, mayStart, stops: true }, null],
     ['completes sixty-four results', { results: 64 }, 'completing'],
@@ -95,7 +94,7 @@ describe('a drain that sends', () => {
       mode: fc.constantFrom('sending', 'listening'),
       stops: fc.boolean(),
       isOverdue: fc.boolean(),
-      priority: fc.constantFrom(...priorityClasses),
+      hasBacklog: fc.boolean(),
       hasMore: fc.boolean(),
       mayClaim: fc.boolean(),
       mayStart: fc.boolean(),

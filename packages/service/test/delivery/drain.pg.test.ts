@@ -164,7 +164,7 @@ test('a result that is completed twice counts once', async () => {
     results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
     next: 'hold' as const,
-    priority: 'light' as const,
+    priority: 'healthy' as const,
     known: [],
   }
   for (let n = 0; n < 2; n++)
