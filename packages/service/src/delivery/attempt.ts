@@ -16,7 +16,7 @@ import type {
 import type { Sign } from './signer.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 
-/** What sending needs to know, and what it answers. */
+/** Sends one request. */
 export type Send = (request: {
   readonly organizationId: string
   readonly url: string
@@ -32,21 +32,21 @@ export interface AttemptServices {
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   /** The read scope of a subject's kind. */
   readonly scopeOf: (subjectKind: string) => string | null
-  /** Whom attempts are told to; nobody unless told. */
+  /** Traces attempts; default: none. */
   readonly trace?: TraceAttempt | null
 }
 
-/** An endpoint as it is to be sent to. */
+/** The endpoint of an attempt. */
 interface Destination {
   readonly claim: Claim
   readonly sign: Sign
-  /** Why it is disabled, also if that came after it was claimed. */
+  /** Why it is disabled, also when that happened after the claim; null while it is active. */
   readonly disabled: string | null
-  /** Whether it may well not answer, as it did not the last time. */
+  /** Whether its last attempt had no response. */
   readonly doubtful: boolean
 }
 
-/** Never rejects: what cannot be sent at all is a failed attempt, so that it keeps no other from being completed. */
+/** Never rejects: a delivery that cannot be sent at all is a failed attempt, so it does not keep others from being completed. */
 export async function attempt(
   services: AttemptServices,
   destination: Destination,
@@ -80,7 +80,7 @@ async function make(
   return resultOf(services, destination.claim, delivery, outcome, startedAt)
 }
 
-/** The attempt that a delivery had which was being sent alone, since `startedAt`, when its worker died. */
+/** The attempt of a delivery that was being sent alone, since `startedAt`, when its worker died. */
 export function lostAttempt(
   services: Pick<AttemptServices, 'clock' | 'schedule'>,
   claim: Claim,
@@ -175,14 +175,14 @@ export function envelope(
   return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}}`
 }
 
-/** Tells whoever counts of a result, if an attempt was made. */
-export function tell(observer: DeliveryObserver, result: AttemptResult): void {
+/** Reports a result to the metrics, if an attempt was made. */
+export function report(observer: DeliveryObserver, result: AttemptResult): void {
   const { verdict, durationMs, startedAt, delivery } = result
   if (!verdict.attempted) return
   observer.attempted({
     outcome: verdict.error?.code ?? 'succeeded',
     durationMs,
-    // It may have been made by a process whose clock is a little ahead.
+    // The process that made the delivery may have a clock that is a little ahead.
     waitedMs: delivery.attemptCount > 0 ? null : Math.max(0, startedAt - delivery.dueAt),
   })
 }

@@ -99,7 +99,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     const stored = await storedPayloads(connection, organizationId, claimed.filter(isStored))
     const dataOf = (row: DeliveryColumns) => {
       if (row.eventType === 'ping') return '{}'
-      // Nothing is sent of what the API would not serve, whatever was stored of it.
+      // A subject that the API would not serve is not sent, even where the event stored it.
       return row.current !== null && isStored(row) ? (stored.get(row.eventId) ?? null) : row.current
     }
     return {
@@ -216,7 +216,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
  * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those
  * of the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and
  * plans again each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
- * `traced` looks an event up for each delivery, which nobody else needs.
+ * `traced` looks an event up for each delivery, which untraced workers do not need.
  */
 function claimStatement(tables: readonly StreamTable[], limit: number, traced: boolean): PreparedStatement {
   // Of the endpoint once, not with each of its deliveries.

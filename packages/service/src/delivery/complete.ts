@@ -42,11 +42,11 @@ interface Round extends Omit<Completion, 'results'> {
   readonly tally: readonly number[]
 }
 
-interface Column<Told> {
+interface Column<Value> {
   /** The parameter is called `p_` and this. */
   readonly name: string
   readonly type: string
-  readonly value: (told: Told) => string | number | boolean | null
+  readonly value: (from: Value) => string | number | boolean | null
 }
 
 const roundColumns: readonly Column<Round>[] = [
@@ -96,15 +96,15 @@ const completedRows: string = `rows from (${resultColumns.map(({ name }) => `unn
 /** How many parameters there are. */
 const completionParameters: number = roundColumns.length + resultColumns.length
 
-/** Where a completed delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
+/** The day of a completed delivery in the log. Pending deliveries are in a partition of their own, under the day 'infinity'. */
 export function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
 /**
- * A delivery's row holds its last attempt. Those before it stand in a table of their own, to which this takes the last of these
- * deliveries, before its row tells of something else: most need one attempt, and no row there. One may stand there already, as
- * a row also tells why nothing was attempted.
+ * A delivery's row holds its last attempt. Earlier attempts are in a table of their own: this copies the last attempt of these deliveries
+ * there before the row is updated. Most deliveries need one attempt and no row there. A row may be there already, as a delivery's row
+ * also says why nothing was attempted.
  */
 export const takeLastAttempts = (
   ids: string,
@@ -230,11 +230,11 @@ export async function complete(
     formatTimestamp(leaseUntil),
     ...encodeCompletion(completion),
   ])
-  const told = readJson(row?.[0] ?? '{}') as Partial<CompletedText>
-  const failingSince = told.failing_since ?? null
+  const completed = readJson(row?.[0] ?? '{}') as Partial<CompletedText>
+  const failingSince = completed.failing_since ?? null
   return {
-    held: told.held ?? false,
-    more: told.more ?? false,
+    held: completed.held ?? false,
+    more: completed.more ?? false,
     failingSince: failingSince === null ? null : Date.parse(failingSince),
   }
 }

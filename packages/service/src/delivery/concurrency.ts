@@ -1,9 +1,9 @@
 /**
- * The concurrency limiter: may another attempt begin? `mayStart` is the one answer, and pure; the two classes keep the
- * figures that it goes by, one for a worker and one for each drain.
+ * The concurrency limiter: may another attempt begin? `mayStart` decides, and is pure; the two classes keep the figures that it needs, one
+ * for a worker and one for each drain.
  *
- * A worker's attempts are shared among the priority classes. Whatever hangs or is flooded, a part of them is left to those who need
- * one for a moment. How many an endpoint gets, and in which class it waits, follows from how it answers.
+ * A worker's permits are shared among the priority classes, so that hanging or flooded endpoints leave some to others. How many an endpoint
+ * gets, and its class, follow from how it responds.
  */
 import type { PriorityClass } from './model.ts'
 import { type ConcurrencyTuning, deliveryTuning } from './tuning.ts'
@@ -11,7 +11,7 @@ import { type ConcurrencyTuning, deliveryTuning } from './tuning.ts'
 /** A worker's attempts, and drains about to make one, by the class that each is charged to at the moment. */
 export type WorkerUsage = Readonly<Record<PriorityClass, number>>
 
-/** What bears on the next attempt to an endpoint. */
+/** What decides about the next attempt to an endpoint. */
 export interface EndpointUsage {
   readonly priority: PriorityClass
   /** Attempts under way, and those of them that take too long: they hold up no other. */
@@ -19,22 +19,19 @@ export interface EndpointUsage {
   readonly overdue: number
   /** So many attempts may be under way beside those that are overdue. */
   readonly window: number
-  /**
-   * Whether the drain has had its turn: a handshake was made in vain, and others would wait behind the next. A crowd of
-   * endpoints with the wrong certificate, each with a backlog, left the worker time for nothing else.
-   */
-  readonly isSpent: boolean
+  /** A TLS handshake failed: the drain begins no more attempts. Endpoints with a wrong certificate and a backlog took all of a worker's time. */
+  readonly handshakeFailed: boolean
   /** Whether the permit that the drain came with is in no attempt. */
   readonly hasSparePermit: boolean
 }
 
 /**
- * May another attempt to the endpoint begin? Always where it has none under way, unless it is spent. More than one only while there is
+ * May another attempt to the endpoint begin? Always where it has none under way, unless a handshake failed. More than one only while there is
  * plenty: the permits that are left are for the first attempts of other endpoints.
  */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
   const { priority, underWay, overdue, window } = endpoint
-  if (endpoint.isSpent || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false
+  if (endpoint.handshakeFailed || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false
   return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
@@ -191,7 +188,7 @@ export class EndpointLimiter {
       underWay: 0,
       overdue: 0,
       window: priority === 'failing' ? 1 : atFirst,
-      isSpent: false,
+      handshakeFailed: false,
       hasSparePermit: true,
     }
   }
@@ -206,8 +203,8 @@ export class EndpointLimiter {
     return this.#isProven
   }
 
-  get isSpent(): boolean {
-    return this.#usage.isSpent
+  get handshakeFailed(): boolean {
+    return this.#usage.handshakeFailed
   }
 
   /** Attempts under way. */
@@ -280,7 +277,7 @@ export class EndpointLimiter {
 
   #learn({ answered, took, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
     // One that hung has kept its own pace, and holds up nothing else of its endpoint.
-    if (lostHandshake && !wasOverdue) this.#usage.isSpent = true
+    if (lostHandshake && !wasOverdue) this.#usage.handshakeFailed = true
     if (!answered) {
       this.#fallTo('failing')
       this.#usage.window = 1

@@ -1,12 +1,12 @@
 /**
  * The modes of a drain, and what it does next: pure. `drain.ts` does it.
  *
- * - `claiming`: a statement takes or keeps the lease and brings what is due. What is under way goes on.
- * - `sending`: attempts are begun and waited for. Whoever drains looks again by itself: no commit tells it of more.
+ * - `claiming`: a statement takes or keeps the lease and returns due deliveries. Attempts under way go on.
+ * - `sending`: attempts begin and are waited for. The drain looks for more by itself: no commit wakes it.
  * - `completing`: a statement writes results, and says whether more is due.
  * - `listening`: as sending, with nothing left to begin and attempts that hang. Commits wake the worker for this endpoint.
  * - `releasing`: nothing is due or nothing may be begun; a statement writes what is left of results and gives the lease back.
- * - `lost`: the lease is another's, or nobody knows. Nothing is begun or written; what is under way is waited for, as nobody
+ * - `lost`: another worker has the lease, or may have. Nothing begins or is written; attempts under way are waited for, as no other drain
  *   else may send to the endpoint meanwhile. Nothing in it can fail.
  * - `ended`: nothing of it runs any more.
  *
@@ -21,7 +21,7 @@
  *                    │             │                     └───── results ───────┘ │
  *                    │             └─ nothing is left ─▶ releasing ◀─────────────┘
  *                    │                                       │
- *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but lost and ended ─ a surprise ─▶ lost)
+ *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but lost and ended ─ unexpected error ─▶ lost)
  * ```
  */
 import type { DrainTuning } from './tuning.ts'
@@ -64,7 +64,7 @@ export interface DrainSituation {
   readonly hasBacklog: boolean
   /** More may be due than was claimed. */
   readonly hasMore: boolean
-  /** It may claim more: it has not had its turn while others wait, and its one delivery is not one that is sent alone. */
+  /** It may claim more: others of its class do not wait for a permit, and its delivery is not one that is sent alone. */
   readonly mayClaim: boolean
   /** Another attempt may begin. */
   readonly mayStart: boolean
@@ -90,7 +90,7 @@ export function nextMode(
   return underWay === 0 && waiting === 0 ? 'releasing' : null
 }
 
-/** Attempts under way leave room for more, and nothing is there to be sent: a commit that brings something is to say so. */
+/** There are permits and nothing to send: commits are to wake the drain. */
 export function isIdle({ hasMore, mayClaim, waiting, mayStart }: DrainSituation): boolean {
   return !hasMore && mayClaim && waiting === 0 && mayStart
 }

@@ -1,13 +1,13 @@
 /**
- * One drain of an endpoint's queue: claim what is due, send it, complete it, and claim more while there is more. Up to sixteen
- * attempts at once, all from this worker, as nobody else holds the lease. Its modes and their moves are in `drain-modes.ts`.
+ * One drain of an endpoint's queue: claims due deliveries, sends them, writes their results, and claims more while more are due. Up to
+ * sixteen attempts at once, all from this worker, which holds the lease. The modes and their transitions are in `drain-modes.ts`.
  *
- * A drain waits for nothing that it need not wait for: an attempt that ends makes room for the next, whatever the others
- * do; results are completed in batches; and while some attempts hang, it listens for what comes in meanwhile.
+ * Attempts do not wait for each other: each that ends lets the next begin. Results are written in batches. While attempts hang, the drain
+ * listens for new deliveries.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import { type AttemptServices, attempt, lostAttempt, tell } from './attempt.ts'
+import { type AttemptServices, attempt, lostAttempt, report } from './attempt.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
@@ -27,14 +27,14 @@ import { type DeliveryTuning, leaseOf } from './tuning.ts'
 
 export interface DrainServices extends AttemptServices {
   readonly queues: EndpointQueues
-  /** What signs this endpoint's deliveries now. */
+  /** Returns the signer of this endpoint's deliveries. */
   readonly signerOf: (claim: Claim) => Sign
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   readonly observer: DeliveryObserver
   readonly tuning: DeliveryTuning
 }
 
-/** What all drains of one worker share. */
+/** Shared by all drains of a worker. */
 export interface WorkerServices {
   readonly workerId: string
   readonly limiter: ConcurrencyLimiter
@@ -55,20 +55,20 @@ export class Drain {
   readonly #endpoint: EndpointKey
   readonly #leaseId: string
   readonly #limiter: EndpointLimiter
-  readonly #inHand: InHand
+  readonly #deliveries: Claimed
   #mode: DrainMode = 'claiming'
-  /** The last claim, and what signs for it; null before the first. */
+  /** The last claim and its signer; null before the first. */
   #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
-  /** Why the endpoint is disabled, also if that came after it was claimed. */
+  /** Why the endpoint is disabled, also when that happened after the claim. */
   #disabled: string | null = null
-  /** More may be due than is in hand; and whether something came in since the last statement began. */
+  /** More may be due than was claimed; and whether the drain was woken since the last statement began. */
   #hasMore = true
   #wasWoken = false
-  /** What is in hand is sent alone: nothing more is claimed. */
+  /** The claimed delivery is sent alone: nothing more is claimed. */
   #isAlone = false
-  /** Its organization is suspended: what is under way is completed, and the queue left until it is resumed. */
+  /** Its organization is suspended: attempts under way are completed, and the queue is left until it is resumed. */
   #isSuspended = false
-  /** Claims that brought as much as they could. */
+  /** Claims that returned as many deliveries as they may. */
   #fullClaims = 0
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ export class Drain {
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
     this.#limiter = limiter
-    this.#inHand = new InHand(worker.limiter)
+    this.#deliveries = new Claimed(worker.limiter)
   }
 
   get mode(): DrainMode {
@@ -88,8 +88,8 @@ export class Drain {
   }
 
   /**
-   * Runs until nothing is due, or the worker stops: what is not begun then, or not answered when it can wait no longer,
-   * stays due. Rejects when the database fails; then what is not completed goes out again when the lease ends.
+   * Runs until nothing is due, or the worker stops: deliveries that have not begun by then, or have no response when the time is up, stay
+   * due. Rejects when the database fails; then deliveries without a written result are sent again when the lease ends.
    */
   async run(): Promise<DrainEnd> {
     try {
@@ -104,7 +104,7 @@ export class Drain {
     return { ran: this.#claimed !== null, more: this.#hasMore }
   }
 
-  /** Something has come in. */
+  /** New deliveries may be due. */
   wake(): void {
     this.#wasWoken = true
     this.#hasMore = true
@@ -113,7 +113,7 @@ export class Drain {
 
   /** To be called every `tickEvery` milliseconds. */
   tick(): void {
-    this.#limiter.tick(this.#inHand.waiting > 0)
+    this.#limiter.tick(this.#deliveries.waiting > 0)
     this.#quietTicks++
     this.#start()
     this.#notifyIfDue()
@@ -165,21 +165,20 @@ export class Drain {
       }
     }
     this.#wasWoken = false
-    const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
-    // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes
-    // would be claimed again for ever.
-    this.#inHand.claimedAt = clock.now()
+    const claim = await queues.claim(this.#endpoint, asking, this.#deliveries.ids)
+    // Counted from the end of the claim: a claim that takes longer than `freshFor` would otherwise be repeated for ever.
+    this.#deliveries.claimedAt = clock.now()
     this.#quietTicks = 0
     if (claim === null) return this.#lose()
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
     if (isFull) this.#fullClaims++
-    // It listens only once that is written with results: a commit of this very moment was not seen.
+    // It listens only after a completion has said so: a commit of this very moment was not seen.
     if (await this.#accept(claim)) this.#move('sending')
     else this.#lose()
   }
 
-  /** Puts in hand what of the claim is to be sent now; false when the lease was lost by then. */
+  /** Takes the deliveries of the claim that are to be sent now; false when the lease was lost by then. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log, tuning } = this.#services
     this.#isSuspended = claim.endpoint.suspended
@@ -192,7 +191,7 @@ export class Drain {
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
-      // Whatever comes of it, the next drain sees.
+      // The next drain sees the result.
       this.#hasMore = false
       const finding = { endpoint: this.#endpoint, tried: null, reason: 'registrant_revoked', at: clock.now() }
       await this.#worker.disablePolicy.disable(finding)
@@ -200,8 +199,8 @@ export class Drain {
     }
     this.#claimed = { claim, sign: this.#services.signerOf(claim) }
     if (this.#disabled !== null) {
-      // What is under way may still arrive: it is completed first, and the next drain fails the rest.
-      if (this.#inHand.size > 0) {
+      // Attempts under way may still succeed: they are completed first, and the next drain fails the rest.
+      if (this.#deliveries.size > 0) {
         this.#hasMore = false
         return true
       }
@@ -215,22 +214,23 @@ export class Drain {
     const toSend = toSendOf(claim)
     if (toSend.kind !== 'together') return this.#acceptAlone(claim, toSend)
     if (toSend.deliveries.length < claim.deliveries.length) this.#hasMore = true
-    for (const delivery of toSend.deliveries) if (!this.#inHand.has(delivery.id)) this.#inHand.add(delivery)
+    for (const delivery of toSend.deliveries)
+      if (!this.#deliveries.has(delivery.id)) this.#deliveries.add(delivery)
     return true
   }
 
-  /** One delivery is the whole drain: so is what a worker dies of told from what was sent beside it. */
+  /** Sends one delivery by itself, so that a worker's death can be attributed to it. */
   async #acceptAlone(claim: Claim, toSend: Exclude<ToSend, { kind: 'together' }>): Promise<boolean> {
     const { queues, clock, log } = this.#services
     this.#isAlone = true
     this.#hasMore = false
-    // Others are under way: it is the next drain's.
-    if (this.#inHand.size > 0) return true
+    // Others are under way: the next drain sends it.
+    if (this.#deliveries.size > 0) return true
     const { delivery } = toSend
     if (toSend.kind === 'alone') {
       const leased = { ...this.#endpoint, leaseId: this.#leaseId }
       if (!(await queues.isolate(leased, delivery.id, clock.now()))) return false
-      this.#inHand.add(delivery)
+      this.#deliveries.add(delivery)
       return true
     }
     this.#note(lostAttempt(this.#services, claim, delivery, toSend.since))
@@ -279,7 +279,7 @@ export class Drain {
   #situation(mode: 'sending' | 'listening'): DrainSituation {
     const { clock } = this.#services
     const { shutdown } = this.#worker
-    const inHand = this.#inHand
+    const deliveries = this.#deliveries
     const { mayStart, underWay } = this.#limiter
     return {
       mode,
@@ -292,40 +292,40 @@ export class Drain {
         !this.#isSuspended &&
         !(this.#hasMore && this.#limiter.mustYield(this.#fullClaims > 0)),
       mayStart,
-      waiting: inHand.waiting,
+      waiting: deliveries.waiting,
       underWay,
-      results: inHand.results,
-      resultsAge: inHand.results === 0 ? 0 : clock.now() - inHand.firstResultAt,
+      results: deliveries.results,
+      resultsAge: deliveries.results === 0 ? 0 : clock.now() - deliveries.firstResultAt,
       quietTicks: this.#quietTicks,
     }
   }
 
-  /** Whether attempts may be begun, if there is room for them. */
+  /** Whether attempts may begin, if there are permits. */
   get #begins(): boolean {
     if (this.#worker.shutdown.isRequested) return false
     return this.#mode !== 'releasing' && this.#mode !== 'lost' && this.#mode !== 'ended'
   }
 
-  /** Starts as many attempts as may be. */
+  /** Starts as many attempts as may begin. */
   #start(): void {
-    const inHand = this.#inHand
-    if (inHand.waiting === 0) return
-    const age = this.#services.clock.now() - inHand.claimedAt
+    const deliveries = this.#deliveries
+    if (deliveries.waiting === 0) return
+    const age = this.#services.clock.now() - deliveries.claimedAt
     const isFresh = age >= 0 && age < this.#services.tuning.drain.freshFor
-    if (!this.#begins || this.#limiter.isSpent || !isFresh) {
+    if (!this.#begins || this.#limiter.handshakeFailed || !isFresh) {
       this.#leaveWaiting()
       return
     }
-    while (inHand.waiting > 0) {
+    while (deliveries.waiting > 0) {
       const running = this.#limiter.start()
       if (running === null) return
-      void this.#attempt(inHand.next(), running)
+      void this.#attempt(deliveries.next(), running)
     }
   }
 
-  /** What was claimed and not begun is left, and claimed again if the drain goes on. */
+  /** Drops claimed deliveries that have not begun; they are claimed again if the drain goes on. */
   #leaveWaiting(): void {
-    if (this.#inHand.leaveWaiting()) this.#hasMore = true
+    if (this.#deliveries.leaveWaiting()) this.#hasMore = true
   }
 
   async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
@@ -343,14 +343,14 @@ export class Drain {
   }
 
   #note(result: AttemptResult): void {
-    this.#inHand.note(result, this.#services.clock.now())
-    tell(this.#services.observer, result)
+    this.#deliveries.note(result, this.#services.clock.now())
+    report(this.#services.observer, result)
   }
 
-  /** Writes the results that there are; false when the lease was lost. */
+  /** Writes the results; false when the lease was lost. */
   async #write(next: Completion['next']): Promise<boolean> {
     const { queues, clock, schedule, tuning } = this.#services
-    const results = this.#inHand.takeResults()
+    const results = this.#deliveries.takeResults()
     const now = clock.now()
     const health = results.reduce(
       (change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt),
@@ -358,8 +358,8 @@ export class Drain {
     )
     this.#wasWoken = false
     const { priority } = this.#limiter
-    // A drain that is cut short knows of attempts under way: they are due again.
-    const known = next === 'release' ? [] : this.#inHand.idsBut(results)
+    // A drain that is cut short has attempts under way: their deliveries are due again.
+    const known = next === 'release' ? [] : this.#deliveries.idsBut(results)
     const completed = await queues.complete(
       { ...this.#endpoint, leaseId: this.#leaseId },
       { results, health, next, priority, known },
@@ -367,11 +367,11 @@ export class Drain {
       now + leaseOf(schedule, tuning.leases),
     )
     if (!completed.held) return false
-    this.#inHand.forget(results)
+    this.#deliveries.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
     const { failingSince } = completed
     const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
-    // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
+    // Nothing more is sent; attempts under way may still succeed, and the next drain fails the rest.
     if (disabled === null) return true
     this.#disabled = disabled
     if (next === 'release') this.#hasMore = true
@@ -387,13 +387,13 @@ export class Drain {
     this.#move('lost')
   }
 
-  /** Waits until an attempt ends, something comes in, or the worker stops. */
+  /** Waits until an attempt ends, the drain is woken, or the worker stops. */
   async #something(): Promise<void> {
     await this.#worker.shutdown.wait(this.#signal.promise)
     this.#signal = Promise.withResolvers()
   }
 
-  /** Most results change nothing for the drain: waking it for each is a tenth of all that it costs. */
+  /** Most results change nothing for the drain, and waking it for each took a tenth of its processor time. */
   #notifyIfDue(): void {
     const mode = this.#mode
     if (mode === 'lost' && this.#limiter.underWay === 0) this.#notify()
@@ -406,17 +406,17 @@ export class Drain {
   }
 }
 
-/** What a drain has claimed and not completed: it waits, is under way, or has a result. */
-class InHand {
+/** Deliveries that a drain has claimed and not completed: each waits, is under way, or has a result. */
+class Claimed {
   readonly #limiter: ConcurrencyLimiter
   readonly #ids = new Set<string>()
   #waiting: ClaimedDelivery[] = []
   #results: AttemptResult[] = []
-  /** When what waits was claimed; and when the first of the results came, if there are any. */
+  /** When the waiting ones were claimed; and when the first of the results came, if there are any. */
   claimedAt = 0
   firstResultAt = 0
 
-  /** `limiter` is told of the payloads that wait. */
+  /** `limiter` counts the payloads that wait. */
   constructor(limiter: ConcurrencyLimiter) {
     this.#limiter = limiter
   }
@@ -471,7 +471,7 @@ class InHand {
     this.#results.push(result)
   }
 
-  /** They are to be forgotten once they are written. */
+  /** To be forgotten once they are written. */
   takeResults(): readonly AttemptResult[] {
     const results = this.#results
     this.#results = []
@@ -488,31 +488,28 @@ class InHand {
   }
 }
 
-/**
- * How a worker that is told to stop ends its drains: at once no attempt is begun any more, and later, if it must
- * be, those under way are no longer waited for.
- */
+/** Stops the drains of a worker: no attempt begins any more, and after `cut` attempts under way are not waited for. */
 export class Shutdown {
   #isRequested = false
   #isOverdue = false
   readonly #waiting = new Set<() => void>()
 
-  /** No attempt is to be begun any more. */
+  /** No attempt may begin any more. */
   get isRequested(): boolean {
     return this.#isRequested
   }
 
-  /** Those under way are not to be waited for any more. */
+  /** Attempts under way are not waited for any more. */
   get isOverdue(): boolean {
     return this.#isOverdue
   }
 
-  /** From now on no attempt is begun. */
+  /** From now on no attempt begins. */
   request(): void {
     this.#isRequested = true
   }
 
-  /** From now on nobody waits for attempts under way. */
+  /** From now on no drain waits for attempts under way. */
   cut(): void {
     this.#isRequested = true
     this.#isOverdue = true
@@ -522,7 +519,7 @@ export class Shutdown {
   /** Waits for the work, but not past the cut. Rejects when the work does before that. */
   async wait(work: Promise<unknown>): Promise<void> {
     const { promise: cut, resolve: leave } = Promise.withResolvers<void>()
-    // Held by this wait alone: a promise for all of them would keep each one's reaction until the end.
+    // One promise for each wait: a shared one would keep every wait's reaction until the end.
     this.#waiting.add(leave)
     if (this.#isOverdue) leave()
     try {

@@ -1,9 +1,9 @@
 /**
- * Endpoint queues in the database: how workers find, lease and complete what is due, one queue an endpoint. A queue is held by
+ * Endpoint queues in the database: how workers find, lease and complete due deliveries, one queue an endpoint. A queue is held by
  * one worker at a time, so an endpoint never sees more attempts at once than that worker makes, and no search steps over the backlog
  * of an endpoint that is down.
  *
- * Its row is one of `lanes`. `due_at` says when somebody has to look at it: when its next delivery is due, or, while a worker
+ * Its row is one of `lanes`. `due_at` says when a worker has to look at it: when its next delivery is due, or, while a worker
  * holds it, when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
 import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
@@ -32,7 +32,7 @@ export interface EndpointQueues extends SweptQueues {
   findDue(workerId: string, now: number, open: readonly PriorityClass[]): Promise<readonly DueQueue[]>
   /**
    * Leases the queue, or prolongs the lease, and reads its endpoint and up to `limit` of the next deliveries, apart from
-   * those `known`; null when somebody else has it.
+   * those `known`; null when another worker has it.
    */
   readonly claim: ClaimDue
   /** Writes down that from `now` on this delivery alone is being sent; false when the lease is lost. */
@@ -50,7 +50,7 @@ export interface EndpointQueues extends SweptQueues {
     now: number,
     failingBefore: number,
   ): Promise<boolean | 'busy'>
-  /** Lets nobody look at the queue while its organization is suspended, or is served elsewhere; a resumption has somebody look again. */
+  /** Hides the queue from searches while its organization is suspended, or served elsewhere; a resumption makes it due again. */
   holdSuspended(endpoint: EndpointKey): Promise<void>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * The engine: finds endpoint queues with something due and drains them, many at once, each by itself. It is woken right after a
- * commit, and looks besides: a notification is a hint, the table is the truth.
+ * The engine finds endpoint queues with due deliveries and drains them, many at once. Commits wake it, and it searches twice a second
+ * anyway: a notification is a hint, the table is the truth.
  */
 import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
@@ -18,20 +18,20 @@ import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
 export interface Engine {
   /**
-   * Something may be due: look at once, or at that time, in milliseconds since the Unix epoch. What is due to whoever says so may not
-   * be yet by this worker's clock, and a look before that finds nothing.
+   * Something may be due: searches at once, or at that time, in milliseconds since the Unix epoch. This worker's clock may be behind the
+   * writer's, and a search before that time finds nothing.
    */
   wake(at?: number): void
-  /** Something is due at these queues, since that time: drain them, without searching for them where that is fair to others. */
+  /** These queues have been due since that time: drains the healthy ones without a search, and searches for the others. */
   drain(queues: readonly DueQueue[], at: number): void
-  /** Looks again and again until stopped. */
+  /** Searches until stopped. */
   start(): void
   /**
-   * Begins no more drains and no more attempts, and waits for those under way to be completed: for 12 s, after
-   * which what is not answered is left due; and for 2 s more, after which a database that does not answer is left.
+   * Begins no more drains and attempts, and waits for those under way: 12 s for responses, after which their deliveries stay due, and 2 s
+   * more for the database.
    */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many drains that took. For tests and drains by hand. */
+  /** Drains all that is due by the clock and returns the number of drains. For tests. */
   runDue(): Promise<number>
   /** Attempts under way. */
   readonly inFlight: number
@@ -45,13 +45,13 @@ interface RunningDrain {
 export function createEngine(
   services: Omit<DrainServices, 'tuning'>,
   options: {
-    /** Whose leases these are: whoever learns of the worker's death gives them back by it. */
+    /** The owner of the leases; a supervisor releases them by it when the worker dies. */
     readonly workerId?: string
     /** For drains of unproven and failing endpoints, which the healthy are not to wait for a connection behind. */
     readonly otherQueues?: EndpointQueues
-    /** Calls that take an organization's clock row, one at a time of each. */
+    /** Runs one call at a time of those that take an organization's clock row. */
     readonly clockTurns?: KeyedQueue
-    /** The attempts of the process, where this is not its only engine. */
+    /** Shared by the engines of a process; default: its own. */
     readonly limiter?: ConcurrencyLimiter
     readonly tuning?: DeliveryTuning
   } = {},
@@ -89,7 +89,7 @@ export function createEngine(
   })
   const { tickEvery } = tuning.concurrency
   let sinceTick: (() => number) | null = null
-  /** While something is being drained. */
+  /** Runs while there are drains. */
   const ticking = periodic({
     every: tickEvery,
     stopWithin: 0,
@@ -101,9 +101,9 @@ export function createEngine(
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
   const sweeper = createSweeper(drainServices, { stopWithin, onDeliveries: wakeUnlessDraining })
-  /** Queues may be waiting for room. */
+  /** Queues may be waiting for permits. */
   let behind = false
-  /** Somebody drains by hand, and looks again by himself. */
+  /** `runDue` drives the engine. */
   let draining = false
   const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
     unproven: new Pace(apart.unproven, looking.wake),
@@ -128,14 +128,14 @@ export function createEngine(
     if (!draining) looking.wake()
   }
 
-  /** Does it at once, or when it is time by this worker's clock; of what is further off than the next look, that sees. */
+  /** Acts at once, or at that time by this worker's clock; the next search sees what is due after it. */
   function when(at: number, act: () => void): void {
     const early = at - clock.now()
     if (early <= 0) act()
     else if (early < pollEvery) setTimeout(act, early).unref()
   }
 
-  /** Those with a class that has a pace, or is served in turn, wait to be found: nobody goes ahead of others by being told of. */
+  /** Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its class. */
   function drainMore(due: readonly DueQueue[]): void {
     let search = false
     for (const queue of due) {
@@ -147,7 +147,7 @@ export function createEngine(
     if (search) looking.wake()
   }
 
-  /** Begins drains of what is due, as many as there is room for. */
+  /** Searches for due queues and begins as many drains as there are permits. */
   async function look(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
     await sweeper.noticed(now, draining)
@@ -172,12 +172,12 @@ export function createEngine(
         paced += found.length
       }
     }
-    // There are more where those came from.
+    // There may be more.
     if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
     return begun
   }
 
-  /** Wakes the queue's drain, or begins one, which it then answers. */
+  /** Wakes the queue's drain; or begins one, which it then returns. */
   function begin(queue: DueQueue): RunningDrain | null {
     const known = running.get(keyOf(queue))
     known?.drain.wake()
@@ -186,7 +186,7 @@ export function createEngine(
     return begun
   }
 
-  /** Null when there is no room. */
+  /** Null when there is no permit. */
   function launch(queue: DueQueue): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
@@ -212,9 +212,9 @@ export function createEngine(
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
       if (draining) return
-      // One that was answered goes on; of any other it may be known only now why it does not.
+      // A proven endpoint goes on at once; any other is found by the next search, in its class.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
-      // At this endpoint, or at one that has waited for room.
+      // This endpoint, or one that has waited for a permit.
       else if (more || behind) looking.wake()
     })
     return begun

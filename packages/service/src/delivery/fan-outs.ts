@@ -67,8 +67,8 @@ const lockNumber = 673_720_110
  * the deliveries to the endpoints that were active and subscribed at the commit (docs/specification.md). What has had a
  * piece waits behind what has not, so that no endpoint and no commit waits for all of another. An event that has a delivery
  * to the endpoint is passed over, completed or not. An endpoint that is disabled now gets deliveries that have failed for
- * that; to one where p_backlog deliveries are due nothing more is brought just then, so that what happens now does not
- * stand behind all of a large commit.
+ * that; an endpoint with p_backlog due deliveries gets no more until they are sent, so that new events do not wait behind
+ * all of a large commit.
  *
  * What is left moves on in the same commit, so a delivery is made once, whoever dies. One piece of an organization is done
  * at a time, and waits 250 ms for its clock: it raises lock_not_available then, and nothing was done.

@@ -38,7 +38,7 @@ export interface Lease {
   readonly id: string
   readonly workerId: string
   readonly until: number
-  /** Whether commits are to tell the worker of what they add to the queue. */
+  /** Whether commits wake the worker for what they add to the queue. */
   readonly listening: boolean
 }
 
@@ -62,7 +62,7 @@ export interface ClaimedDelivery {
     readonly createdAt: string
     /** The subject's kind; `webhook` for a ping. */
     readonly subjectKind: string
-    /** The trace that its change was made in, as a `traceparent`; null or none where it was not traced, or nobody asks. */
+    /** The trace that its change was made in, as a `traceparent`; null where it was not traced, missing where the worker does not trace. */
     readonly traceContext?: string | null
   }
   /** What `data` is to be, null when the subject is gone: its representation now, or the stored payload. */
@@ -83,7 +83,7 @@ export interface Endpoint {
   readonly suspended: boolean
 }
 
-/** What one claim brought. */
+/** The result of a claim. */
 export interface Claim extends LeasedQueue {
   readonly endpoint: Endpoint
   readonly deliveries: readonly ClaimedDelivery[]
@@ -112,7 +112,7 @@ export interface DeliveryError {
 }
 
 export interface Verdict {
-  /** Where the delivery stands now. */
+  /** The delivery's status after the attempt. */
   readonly status: 'pending' | 'succeeded' | 'failed'
   readonly error: DeliveryError | null
   /** Whether an attempt was made; it is then logged. */
@@ -140,7 +140,7 @@ export interface AttemptResult {
   readonly lostHandshake: boolean
 }
 
-/** What a worker tells of what it does, to whoever counts. Nothing here names an endpoint. */
+/** Receives what a worker does, for its metrics. Nothing here names an endpoint. */
 export interface DeliveryObserver {
   /** An attempt was made. */
   attempted(attempt: {

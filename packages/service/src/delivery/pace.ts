@@ -39,7 +39,7 @@ export class Pace {
     })
   }
 
-  /** Calls nobody any more. What was found begins all the same. */
+  /** Calls `onOpen` no more. Queues that were found begin all the same. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }

@@ -1,7 +1,7 @@
 /**
  * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (specification 9.4).
- * A revocation disables what the key registered in its own commit. An expiry is nobody's call: workers look for keys
- * that have expired and do the same. A drain whose claim finds its registrant gone disables as well, whoever was late.
+ * A revocation disables what the key registered in its own commit. No call marks an expiry, so workers look for keys that
+ * have expired and do the same. A drain whose claim finds its registrant gone disables as well, whoever was late.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'

@@ -45,7 +45,7 @@ export function createSigner(
     return hmac
   }
   return ({ sealedSecrets, standardSignatures }, owner) => {
-    // A delivery without a signature would be refused by its receiver six times over, and nobody would know why.
+    // A receiver would refuse a delivery without a signature at each attempt, and its log would not say why.
     if (sealedSecrets.length === 0) throw new RangeError('a delivery needs at least one secret to sign with')
     const service = sealedSecrets.map((sealed) => hmacOf('service', sealed, owner))
     if (!standardSignatures) {

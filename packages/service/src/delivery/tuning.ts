@@ -1,6 +1,6 @@
 /**
  * Every number of delivery that was chosen and not asked for, with its unit and its reason. What an operator sets is elsewhere
- * (`DeliverySchedule`); what a protocol or a released function says is no choice. Durations are milliseconds unless told.
+ * (`DeliverySchedule`); what a protocol or a released function says is no choice. Durations are in milliseconds where no other unit is named.
  */
 import type { JobLoopOptions } from '../kernel/job-loop.ts'
 import type { DeliverySchedule, PriorityClass } from './model.ts'
@@ -74,12 +74,12 @@ interface EngineTuning {
   /** How often to look without being woken. */
   readonly pollEvery: number
   /**
-   * From one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
+   * The shortest time from one search to the next: wakes in between share one search. Without it, a
    * crowd of queues that wait for room made thousands of searches a second.
    */
   readonly looksApart: number
   /**
-   * Endpoint queues that one search finds at most. A commit makes many due at once; those that hardly anybody answers come a few
+   * Endpoint queues that one search finds at most. A commit makes many due at once; those that rarely respond come a few
    * at a time, so that the attempts at the others are not made between theirs.
    */
   readonly foundAtOnce: ByClass
@@ -139,7 +139,7 @@ export interface DisableTuning {
 /** A loop of jobs: `kernel/job-loop.ts`. A job holds a connection, of which the engine needs more. */
 type JobTuning = Pick<JobLoopOptions<never>, 'every' | 'stopWithin' | 'atOnce' | 'busyPause'>
 
-/** Keys that have expired: `registrants.ts`. One index is probed, in which nothing stands but expiries to come. */
+/** Keys that have expired: `registrants.ts`. One index is probed, which holds only expiries to come. */
 export type RegistrantTuning = JobTuning
 
 /** Recoveries: `recoveries.ts`. */
@@ -148,7 +148,7 @@ export interface RecoveryTuning extends JobTuning {
   readonly piecesInARow: number
   /** Events looked at in one piece, for which the organization's writers wait. Measured: 200 take 4 to 10 ms. */
   readonly eventsAPiece: number
-  /** Deliveries due at an endpoint beyond which nothing more is brought back just then. */
+  /** Deliveries due at an endpoint beyond which a recovery pauses. */
   readonly backlogAtMost: number
   /** How long a recovery stays a worker's without a piece being done. A piece takes a few milliseconds. */
   readonly leaseFor: number
@@ -160,7 +160,7 @@ export interface FanOutTuning extends JobTuning {
   readonly eventsAPiece: number
   /** And of those, for one commit and endpoint. */
   readonly eventsOfOne: number
-  /** Deliveries due at an endpoint beyond which nothing more is brought to it just then. */
+  /** Deliveries due at an endpoint beyond which it gets no more for the moment. */
   readonly backlogAtMost: number
 }
 
@@ -185,7 +185,7 @@ interface SenderTuning {
   readonly idleFor: number
   /** How long before the time that a receiver says (Keep-Alive) it is given up, so that the next request keeps clear of that moment. */
   readonly clearOfClose: number
-  /** How long at most, whatever a receiver says. */
+  /** The longest time, even if a receiver allows more. */
   readonly idleForAtMost: number
   /**
    * TLS sessions that are kept to go on with, some 1 KB each, and for how long since their certificate was verified: what has expired or
@@ -208,7 +208,7 @@ interface AnswerTuning {
   readonly head: number
   /** All before the head of the final answer is complete, interim answers included. */
   readonly beginning: number
-  /** The body; of one that is longer, nobody reads the rest. */
+  /** The body; the rest of a longer one is not read. */
   readonly body: number
   /** Of the body, what the log keeps. */
   readonly kept: number
@@ -218,7 +218,7 @@ interface AnswerTuning {
 
 /** Names and their addresses: `target/`. */
 interface ResolverTuning {
-  /** How long an answer is used, whatever its own time to live says: addresses change. */
+  /** How long an answer is used, even if its own time to live is longer: addresses change. */
   readonly usedFor: number
   /** Names that are remembered. */
   readonly remembered: number

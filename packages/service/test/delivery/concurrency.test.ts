@@ -98,7 +98,7 @@ describe('whether another attempt may start', () => {
     underWay: 3,
     overdue: 0,
     window: 16,
-    isSpent: false,
+    handshakeFailed: false,
     hasSparePermit: false,
   }
   const unproven = { ...healthy, priority: 'unproven' } as const
@@ -117,7 +117,12 @@ describe('whether another attempt may start', () => {
     ['not beyond sixteen, whatever hangs', false, nobody, { ...healthy, underWay: 16, overdue: 16 }],
     ['to one of which nothing is known while there is plenty', true, nobody, unproven],
     ['not when there is room and no plenty', false, { ...nobody, unproven: 1 }, unproven],
-    ['never to one that is spent', false, nobody, { ...healthy, isSpent: true, hasSparePermit: true }],
+    [
+      'never to one that is spent',
+      false,
+      nobody,
+      { ...healthy, handshakeFailed: true, hasSparePermit: true },
+    ],
   ])('%s', (_when, expected, worker, endpoint) => {
     expect(mayStart(worker, endpoint, tuning)).toBe(expected)
   })
@@ -172,7 +177,7 @@ describe('an endpoint', () => {
     const attempts = [start(limiter), start(limiter)]
     limiter.end(attempts[0]!, inVain)
     limiter.end(attempts[1]!, quick)
-    expect([limiter.isSpent, room(limiter)]).toEqual([true, 0])
+    expect([limiter.handshakeFailed, room(limiter)]).toEqual([true, 0])
   })
 
   test('goes on when what was lost had taken its time: a hang holds up nothing else of its endpoint', () => {
@@ -180,7 +185,7 @@ describe('an endpoint', () => {
     const attempts = [start(limiter), start(limiter)]
     tick(limiter, ticksUntilSlow)
     limiter.end(attempts[0]!, inVain)
-    expect([limiter.isSpent, limiter.mayStart]).toEqual([false, true])
+    expect([limiter.handshakeFailed, limiter.mayStart]).toEqual([false, true])
   })
 
   test('falls when an attempt takes too long; while it is overdue it holds up no other', () => {
@@ -293,7 +298,7 @@ describe('an endpoint', () => {
               const attempt = limiter.start()
               if (attempt !== null) running.push(attempt)
               // The only one is never refused, but to who is spent.
-              else expect(running.length > 0 || limiter.isSpent).toBe(true)
+              else expect(running.length > 0 || limiter.handshakeFailed).toBe(true)
             }
             expect(limiter.underWay).toBe(running.length)
             expect(worker.inUse).toBe(Math.max(1, running.length))
