@@ -44,7 +44,8 @@ describe.each(identities)('as $name', (who) => {
   test('without install scripts: several first starts at once make the missing links', async () => {
     const project = await newProject(who)
     expect(await linksIn(project)).toEqual([])
-    const dataDirs = await Promise.all([1, 2, 3].map(() => emptyDataDir(who)))
+    // One makes its cluster with these programs; all run it with them.
+    const dataDirs = [await emptyDataDir(who), await newDataDir(who), await newDataDir(who)]
     const services = dataDirs.map((dataDir) => startService(who, dataDir, { project }))
     for (const service of services) await service.event('ready')
     const links = await linksIn(project)

@@ -21,10 +21,28 @@ import {
 useHarness()
 
 describe.each(identities)('as $name', (who) => {
-  test('the first start makes a cluster; the second keeps what is in it', async () => {
+  test('the first start makes a private cluster without a password; the second keeps what is in it', async () => {
     const dataDir = await emptyDataDir(who)
     const first = startService(who, dataDir)
-    expect(await first.event('ready')).toMatchObject({ adopted: false, dataDir })
+    const ready = await first.event('ready')
+    expect(ready).toMatchObject({ adopted: false, dataDir })
+    const { host } = ready.connection as { host: string }
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
+    expect((await stat(host)).mode & 0o777).toBe(0o700)
+    const names = await readdir(dataDir)
+    expect(names).toContain('postgres')
+    for (const name of names) expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0)
+    expect(
+      await query(
+        who,
+        dataDir,
+        'select count(*)::int from pg_authid where rolpassword is not null',
+        'postgres',
+      ),
+    ).toEqual([{ count: 0 }])
+    expect(await readFile(join(dataDir, 'postgres/pg_hba.conf'), 'utf8')).not.toMatch(
+      /trust|password|md5|scram/,
+    )
     const rows = await query(who, dataDir, [
       'create table kept (n int)',
       'insert into kept values (7)',
@@ -58,30 +76,6 @@ describe.each(identities)('as $name', (who) => {
     expect(second.events.map(({ event }) => event)).not.toContain('lost')
   })
 
-  test('the data directory and everything in it are private, and hold no password', async () => {
-    const dataDir = await emptyDataDir(who)
-    const service = startService(who, dataDir)
-    const { connection } = await service.event('ready')
-    const { host } = connection as { host: string }
-    expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
-    expect((await stat(host)).mode & 0o777).toBe(0o700)
-    const names = await readdir(dataDir)
-    expect(names).toContain('postgres')
-    for (const name of names) expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0)
-    expect(
-      await query(
-        who,
-        dataDir,
-        'select count(*)::int from pg_authid where rolpassword is not null',
-        'postgres',
-      ),
-    ).toEqual([{ count: 0 }])
-    expect(await readFile(join(dataDir, 'postgres/pg_hba.conf'), 'utf8')).not.toMatch(
-      /trust|password|md5|scram/,
-    )
-    await service.stop()
-  })
-
   test('Ctrl-C in the terminal reaches the service and not the server', async () => {
     const dataDir = await newDataDir(who)
     const service = startService(who, dataDir, { group: true })
@@ -106,6 +100,11 @@ describe.each(identities)('as $name', (who) => {
     expect(await last.event('ready')).toMatchObject({ adopted: true })
     await last.stop()
   })
+})
+
+// What does not depend on whose the files and the processes are.
+describe('as an ordinary user', () => {
+  const who = ordinary
 
   test('programs beside the service find the server only while it runs', async () => {
     const dataDir = await newDataDir(who)
@@ -120,11 +119,6 @@ describe.each(identities)('as $name', (who) => {
     await late.ended
     expect(late.events).toEqual([{ event: 'none' }])
   })
-})
-
-// What does not depend on whose the files and the processes are.
-describe('as an ordinary user', () => {
-  const who = ordinary
 
   test('a path far longer than a socket may have works', async () => {
     const dataDir = join(await emptyDataDir(who), 'deep'.repeat(30), 'deeper'.repeat(30))

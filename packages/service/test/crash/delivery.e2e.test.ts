@@ -45,10 +45,9 @@ type Victim = keyof typeof strikes
 
 /** Each blow falls on these at once. */
 const blows: readonly (readonly Victim[])[] = [
-  ['the worker beside its parent', 'the other worker'],
+  ['the worker beside its parent', 'the other worker', 'the other API'],
   ['a connection of the database'],
   ['everything'],
-  ['the other API', 'the worker beside its parent'],
   ['the database'],
   ['the holder', 'the other worker'],
 ]

@@ -8,9 +8,7 @@ import { createServices, socketUrl } from '../../../testbed/services.ts'
 
 const tickets = 2_000
 
-test('kill -9 of one worker after another in the middle of the deliveries of a large commit loses none and repeats none', {
-  timeout: 120_000,
-}, async () => {
+test('kill -9 of one worker after another in the middle of the deliveries of a large commit loses none and repeats none', async () => {
   await using hooks = await startHooks()
   await using service = await testService()
   await using services = createServices()

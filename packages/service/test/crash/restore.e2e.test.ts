@@ -18,9 +18,7 @@ import { embedded } from '../../src/db/embedded.ts'
 
 const clock = { now: () => Date.now() }
 
-test('killed in the middle of its rows, it leaves an empty database, and can be run again', {
-  timeout: 120_000,
-}, async () => {
+test('killed in the middle of its rows, it leaves an empty database, and can be run again', async () => {
   await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
   await using service = await testService()
   await using empty = await testDatabase({ template: null })
@@ -57,9 +55,7 @@ test('killed in the middle of its rows, it leaves an empty database, and can be 
   expect(counted).toEqual([{ count: 150_000 }])
 })
 
-test('killed beside a data directory, it leaves no empty desk and no half one, and the old one where it was', {
-  timeout: 180_000,
-}, async () => {
+test('killed beside a data directory, it leaves no empty desk and no half one, and the old one where it was', async () => {
   await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
   await using service = await testService()
   await using services = createServices()

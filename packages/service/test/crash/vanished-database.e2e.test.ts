@@ -9,9 +9,7 @@ import { vanishingDatabase } from '../../../testbed/vanishing-database.ts'
 /** What the service promises after the host is back, in milliseconds. */
 const backWithin = 30_000
 
-test.concurrent('a database that vanishes: readers are refused in time, and when it is back both serve within 30 s', {
-  timeout: 180_000,
-}, async () => {
+test.concurrent('a database that vanishes: readers are refused in time, and when it is back both serve within 30 s', async () => {
   await using hooks = await startHooks()
   // Beside the outage: it makes what there is, and sees what the others do.
   await using beside = await testService()
@@ -70,9 +68,7 @@ test.concurrent('a database that vanishes: readers are refused in time, and when
   expect((await worker.end('SIGTERM')).code).toBe(0)
 })
 
-test.concurrent('SIGTERM while the database is gone: nothing waits for it', {
-  timeout: 120_000,
-}, async () => {
+test.concurrent('SIGTERM while the database is gone: nothing waits for it', async () => {
   await using beside = await testService()
   await using way = await vanishingDatabase(beside.database.connection)
   await using services = createServices()
@@ -100,9 +96,7 @@ test.concurrent('SIGTERM while the database is gone: nothing waits for it', {
   expect(await cut).toBe('cut')
 })
 
-test.concurrent('a worker that nothing else keeps running stays while its database refuses it', {
-  timeout: 60_000,
-}, async () => {
+test.concurrent('a worker that nothing else keeps running stays while its database refuses it', async () => {
   await using beside = await testService()
   await using way = await vanishingDatabase(beside.database.connection)
   await using services = createServices()
