@@ -44,6 +44,6 @@ export default defineConfig(({ mode }) => ({
     // No test is about these: far longer than the longest takes on a machine that has much else to do.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    ...(mode === 'test' ? {} : { expect: { poll: { timeout: 100_000 } } }),
+    expect: { poll: { timeout: 100_000 } },
   },
 }))

@@ -5,9 +5,6 @@ import { makeCustomer } from '../../testbed/desk.ts'
 import { sharedBrowser, sharedService } from '../../testbed/shared-service.ts'
 import { expectWhole, findings } from './whole-pages.fixture.ts'
 
-/** For what a busy machine takes its time for. */
-const patience = { timeout: 30_000 }
-
 const browser = sharedBrowser()
 const service = sharedService()
 
@@ -33,7 +30,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
   ] as const) {
     await page.keyboard.press('/')
     await search.fill(words)
-    await expect.poll(() => options.first().innerText(), patience).toContain(title)
+    await expect.poll(() => options.first().innerText()).toContain(title)
     await page.keyboard.press('Enter')
     await page.waitForURL(service().url + address)
   }
@@ -44,7 +41,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
   expect(await findings(page)).toEqual([])
   await search.fill('<img src=x onerror=alert(1)>')
   await expect
-    .poll(() => page.getByRole('dialog').innerText(), patience)
+    .poll(() => page.getByRole('dialog').innerText())
     .toContain('Nothing has “<img src=x onerror=alert(1)>”')
   await page.keyboard.press('Escape')
   expect(await page.getByRole('dialog').count()).toBe(0)
@@ -93,7 +90,7 @@ test('an operation is tried against this service, with a key that stays in the t
   await page.getByLabel('limit').fill('5')
   await page.getByRole('button', { name: 'Send GET' }).click()
   const outcome = page.getByRole('status')
-  await expect.poll(() => outcome.innerText(), patience).toContain('200')
+  await expect.poll(() => outcome.innerText()).toContain('200')
   expect(await outcome.innerText()).toContain(name)
   expect(requests).toContain(`${service().url}/v1/customers?limit=5`)
   expect(complaints).toEqual([])
@@ -102,7 +99,7 @@ test('an operation is tried against this service, with a key that stays in the t
   await page.getByText('Try it').click()
   expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(service().api.token)
   await page.getByRole('button', { name: 'Send POST' }).click()
-  await expect.poll(() => outcome.innerText(), patience).toContain('422')
+  await expect.poll(() => outcome.innerText()).toContain('422')
   expect(await outcome.innerText()).toContain('/customerId')
   const elsewhere = await page.context().newPage()
   await elsewhere.goto(`${service().url}/docs/api/createTicket`, { waitUntil: 'networkidle' })

@@ -83,9 +83,7 @@ test.concurrent('a server that works on a statement for longer than it may ends 
   }
 })
 
-test.concurrent('a listener finds the silence out, and hears again when the host is back', {
-  timeout: 90_000,
-}, async () => {
+test.concurrent('a listener finds the silence out, and hears again when the host is back', async () => {
   await using database = await testDatabase({ template: null })
   await using way = await vanishingDatabase(database.connection)
   const heard: string[] = []

@@ -19,9 +19,7 @@ import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization, type NewKey } from '../../src/organization/create.ts'
 import { schemaOf } from '../../src/schema.ts'
 
-test('a database that is lost costs its own organizations 503, and nobody else anything', {
-  timeout: 240_000,
-}, async () => {
+test('a database that is lost costs its own organizations 503, and nobody else anything', async () => {
   await using hooks = await startHooks()
   await using one = await testDatabase()
   await using three = await testDatabase()

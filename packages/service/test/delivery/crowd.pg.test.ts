@@ -248,9 +248,7 @@ async function nodesOf(pool: Pool, text: string, values: unknown[]): Promise<Pla
   return flatten(rows[0]['QUERY PLAN'][0].Plan)
 }
 
-test('no search steps over queues at work or waiting, and no claim over another backlog', {
-  timeout: 120_000,
-}, async () => {
+test('no search steps over queues at work or waiting, and no claim over another backlog', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { pool } = service.database

@@ -65,9 +65,7 @@ async function start(pair: readonly [TestDatabase, TestDatabase], clock: ReturnT
   }
 }
 
-test('every answer is the one that the model gives, wherever the organization is', {
-  timeout: 240_000,
-}, async () => {
+test('every answer is the one that the model gives, wherever the organization is', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
   await using one = await testDatabase()
   await using two = await testDatabase()

@@ -39,7 +39,7 @@ let there: TestDatabase
 beforeAll(async () => {
   desk = await fullDesk()
   there = await testDatabase()
-}, 120_000)
+})
 afterAll(async () => {
   await there[Symbol.asyncDispose]()
   await desk[Symbol.asyncDispose]()
@@ -297,9 +297,7 @@ test('the command, killed while it copies, goes on when it is run again; its tra
   await dropSource(databasesOf(pool, there.pool), organizationId, 'one')
 })
 
-test('a fence whose mover does nothing more falls by itself: writes that waited go on at the source, and another mover brings them along', {
-  timeout: 120_000,
-}, async () => {
+test('a fence whose mover does nothing more falls by itself: writes that waited go on at the source, and another mover brings them along', async () => {
   const { database } = desk.service
   const { pool } = database
   const api = await desk.service.newOrganization('Held')
@@ -497,7 +495,7 @@ test('removes copies that the directory no longer knows of, and lets nobody in w
   expect(await run('list')).toEqual({ code: 0, said: '{"organizations":[]}\n' })
 })
 
-test('moves to a database whose log began its week without a partition', { timeout: 120_000 }, async () => {
+test('moves to a database whose log began its week without a partition', async () => {
   await using services = createServices()
   await using target = await testDatabase()
   const { pool, connection } = desk.service.database
@@ -521,9 +519,7 @@ test('moves to a database whose log began its week without a partition', { timeo
   expect(await isServedBy(target.pool, api.organizationId)).toBe(true)
 })
 
-test('ends a wait that a move took along when the key is revoked where the organization is now', {
-  timeout: 120_000,
-}, async () => {
+test('ends a wait that a move took along when the key is revoked where the organization is now', async () => {
   await using several = await severalDatabases()
   const [one, two] = several.databases as [TestDatabase, TestDatabase]
   const { address } = await several.startApi()

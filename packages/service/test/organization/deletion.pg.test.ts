@@ -37,9 +37,7 @@ function killedAt(pool: Pool, n: number): { pool: Pool; wasKilled: () => boolean
   return { pool: { query, connect } as unknown as Pool, wasKilled: () => left < 0 }
 }
 
-test('a whole desk, killed again and again, at one statement after another, ends with nothing of it and everything of its neighbour', {
-  timeout: 120_000,
-}, async () => {
+test('a whole desk, killed again and again, at one statement after another, ends with nothing of it and everything of its neighbour', async () => {
   await using desk = await fullDesk()
   const { service, clock } = desk
   const { pool } = service.database

@@ -38,7 +38,7 @@ async function hearing(
   })
   await Promise.all(ready.map(({ promise }) => promise))
   await tell(createNotifier(database.pool, fail, notifyWorker))
-  await expect.poll(() => enough(heard), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => enough(heard)).toBe(true)
   await Promise.all(ready.map(({ listener }) => listener.close()))
   return heard
 }

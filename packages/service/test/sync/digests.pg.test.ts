@@ -194,9 +194,7 @@ async function manyCustomers(api: Api, count: number) {
   return (json.data as { id: string }[]).map(({ id }) => id)
 }
 
-test('while writers run, a range differs from the copy only by what the stream has after the cursor', {
-  timeout: 60_000,
-}, async () => {
+test('while writers run, a range differs from the copy only by what the stream has after the cursor', async () => {
   const api = await shared().newOrganization()
   const ids = await manyCustomers(api, 400)
   const { client, copy, follow, differences } = copyOf(api)
@@ -251,9 +249,7 @@ test('while writers run, a range differs from the copy only by what the stream h
   expect(await differences()).toEqual([])
 })
 
-test('whatever a copy lacks, holds beyond or holds otherwise is found while writers run', {
-  timeout: 60_000,
-}, async () => {
+test('whatever a copy lacks, holds beyond or holds otherwise is found while writers run', async () => {
   const api = await shared().newOrganization()
   const ids = await manyCustomers(api, 1_000)
   const { rows, follow, differences } = copyOf(api)

@@ -20,9 +20,7 @@ import {
   versionsOf,
 } from './releases.fixture.ts'
 
-test('writers of two releases and followers go on while rows are upgraded: copies stay exact, and no bytes change without their stamp', {
-  timeout: 60_000,
-}, async () => {
+test('writers of two releases and followers go on while rows are upgraded: copies stay exact, and no bytes change without their stamp', async () => {
   await using releases = await startRelease()
   const { pool } = releases.database
   const older = releases.api
@@ -215,7 +213,7 @@ test('it ends between two pieces when it is told to', async () => {
   expect(upgraded! % 32).toBe(0)
 })
 
-test('kill -9 at any moment does no harm: the next one goes on', { timeout: 60_000 }, async () => {
+test('kill -9 at any moment does no harm: the next one goes on', async () => {
   await using releases = await startRelease()
   const { pool, connection } = releases.database
   await makeParcels(releases.api, 4_000)
