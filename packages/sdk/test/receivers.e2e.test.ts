@@ -83,8 +83,8 @@ const receivers: Receiver[] = [
   {
     file: 'receiver.go',
     version: ['go', 'version'],
-    // One package at a time: a first build compiles much of the standard library, beside other tests.
-    build: (source) => ['go', 'build', '-p=1', '-o', builtFrom(source), source],
+    // One package at a time, and not optimized: a first build compiles much of the standard library, beside other tests.
+    build: (source) => ['go', 'build', '-p=1', '-gcflags=all=-N -l', '-o', builtFrom(source), source],
     run: (source) => [builtFrom(source)],
     compares: /hmac\.Equal\(/,
     slow: [
