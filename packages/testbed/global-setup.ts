@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await surviveNothing(database.connection)
   const { database: migrated } = database.connection
   await administer(
-    { ...database.connection, database: 'postgres' },
+    { ...database.connection, database: 'template1' },
     `create database ${templateName} template ${migrated}`,
   )
   project.provide('postgres', database.connection)

@@ -34,13 +34,13 @@ test('the start loads no command, and neither library', () => {
   ])
 })
 
-test('the whole service is loaded by serve alone', () => {
+test('the whole service is loaded by no command, and its start by serve alone', () => {
   const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),
   )
-  expect(sources.filter((path) => loadedBy(path).includes('@deskwire/service'))).toEqual([
-    'commands/serve.ts',
-  ])
+  const loading = (from: string) => sources.filter((path) => loadedBy(path).includes(from))
+  expect(loading('@deskwire/service')).toEqual([])
+  expect(loading('@deskwire/service/serve')).toEqual(['commands/serve.ts'])
 })
 
 test('each command is there when it is asked for', async () => {

@@ -154,6 +154,7 @@ async function start(
 }
 
 async function writeFiles(layout: Layout, accounts: Accounts, files: ServerFiles): Promise<void> {
-  for (const [name, text] of Object.entries(files))
-    await writePrivate(`${layout.cluster}/${name}`, text, accounts.server)
+  const write = ([name, text]: readonly [string, string]) =>
+    writePrivate(`${layout.cluster}/${name}`, text, accounts.server)
+  await Promise.all(Object.entries(files).map(write))
 }

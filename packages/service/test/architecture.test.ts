@@ -392,8 +392,30 @@ test('one place reads what a request says of where it went', () => {
   expect(violations(reading)).toEqual(['http/origin.ts'])
 })
 
+test('a start loads nothing of what runs on the database before the database is begun', () => {
+  const reached = new Set(['serve.ts'])
+  for (const path of reached) {
+    const text = sources.find((source) => source.path === path)?.text ?? ''
+    for (const [, from] of text.matchAll(/^(?:import|export) (?!type )[^']*?from '(\.[^']+)'/gm))
+      reached.add(join(dirname(path), from as string))
+  }
+  expect(reached).toContain('db/open.ts')
+  const late = [
+    'http',
+    'openapi',
+    'kinds/model',
+    'kinds/http',
+    'desk',
+    'organization',
+    'schema',
+    'backup',
+    'summarizer',
+  ]
+  expect([...reached].filter((path) => late.includes(roomOf(path)))).toEqual([])
+})
+
 test('nothing prints but the log and the start', () => {
-  expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['main.ts'])
+  expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['main.ts', 'run.ts'])
 })
 
 test('functions that are made again and again are named before they are assigned to a property (decision 22)', () => {

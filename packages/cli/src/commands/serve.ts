@@ -1,4 +1,4 @@
-import { readConfig, serve, settingsHelp } from '@deskwire/service'
+import { readConfig, serve, settingsHelp } from '@deskwire/service/serve'
 import type { Command } from '../commands.ts'
 import { UsageError } from '../usage-error.ts'
 

@@ -205,11 +205,11 @@ export async function provideFunctions(
   client: Pick<Client, 'query'>,
   functions: readonly SchemaFunction[],
 ): Promise<void> {
-  for (const { name, definition } of functions) {
-    const { rows } = await client.query(
-      'select 1 from pg_proc where proname = $1 and pronamespace = current_schema()::regnamespace',
-      [name],
-    )
-    if (rows.length === 0) await client.query(definition)
-  }
+  const { rows } = await client.query<{ name: string }>(
+    `select p.proname::text as name from pg_proc p
+       where p.pronamespace = current_schema()::regnamespace and p.proname = any($1)`,
+    [functions.map(({ name }) => name)],
+  )
+  const provided = new Set(rows.map(({ name }) => name))
+  for (const { name, definition } of functions) if (!provided.has(name)) await client.query(definition)
 }

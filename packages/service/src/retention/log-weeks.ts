@@ -51,6 +51,11 @@ export function makeLogWeeks(pool: Pool, now: number): Promise<readonly Week[]> 
   return makeWeeks(pool, tables, weeksFrom(tables, now, weeksReady), patience)
 }
 
+/** Those of this week alone, which a start waits for; maintenance makes the others as soon as the API listens. */
+export function makeThisLogWeek(pool: Pool, now: number): Promise<readonly Week[]> {
+  return makeWeeks(pool, tables, weeksFrom(tables, now, 1), patience)
+}
+
 /** The partitions of this week and of those to come that are missing. */
 export function missingLogWeeks(db: Pick<Pool, 'query'>, now: number): Promise<readonly Week[]> {
   return missingWeeks(db, tables, weeksFrom(tables, now, weeksReady))

@@ -14,7 +14,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { requireSessions } from '../db/pooler.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { makeLogWeeks, weeksText } from '../retention/log-weeks.ts'
+import { makeThisLogWeek, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
@@ -40,7 +40,7 @@ export async function prepare(
   const of = name === null ? {} : { database: name }
   if (applied.length > 0) log.info({ ...of, migrations: applied }, 'the schema was brought up to date')
   // Before the first commit: a week that has begun without a partition has rows to be taken over.
-  const missing = await makeLogWeeks(pool, (await askDatabaseClock(pool)).now())
+  const missing = await makeThisLogWeek(pool, (await askDatabaseClock(pool)).now())
   if (missing.length > 0)
     log.warn(
       { ...of, missing: weeksText(missing) },

@@ -1,0 +1,271 @@
+/** What runs on databases that are open: the schema, the first key, the roles. */
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { createDirectory } from './databases/directory.ts'
+import { createMoveFinisher } from './databases/moves/finish.ts'
+import { askDatabaseClock } from './db/clock.ts'
+import { explainFailureOf } from './db/failure.ts'
+import type { OpenDatabase } from './db/open.ts'
+import { PoolerError } from './db/pooler.ts'
+import { giveBackQueues } from './delivery/leases.ts'
+import type { DeliverySettings } from './delivery/model.ts'
+import { InstallationError } from './installation.ts'
+import type { NotifyWorker } from './journal/notifier.ts'
+import type { Telemetry } from './kernel/telemetry.ts'
+import type { Clock } from './kernel/timestamps.ts'
+import { bootstrapOrganization, type NewKey } from './organization/create.ts'
+import { startApi } from './roles/api.ts'
+import { deliverySettingsOf, SettingError } from './roles/delivery-settings.ts'
+import { prepare, prepareLater, type ServedDatabase, served } from './roles/prepare.ts'
+import type { Running } from './roles/running.ts'
+import { type Supervised, superviseWorker } from './roles/supervise.ts'
+import { type RunningWorkers, startWorkers } from './roles/worker.ts'
+import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
+import { createJobs } from './summarizer/jobs.ts'
+import type { SummarySettings } from './summarizer/summarizer.ts'
+import type { OpenTelemetry } from './telemetry/sdk.ts'
+import { keysOf } from './webhooks/vault.ts'
+
+/** What a timer counts at most, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
+/** What was there before the database was. */
+interface Begun {
+  readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
+  /** Resolves with the reason when the process is told to stop. */
+  readonly stopped: Promise<string>
+  readonly summaries: SummarySettings | null
+  readonly log: Logger
+  readonly telemetry: OpenTelemetry | null
+}
+
+/** Prepares the databases and runs the roles until it is told to stop, or the database has ended; then closes all. */
+export async function run(config: Config, begun: Begun): Promise<void> {
+  const { databases, stopped, summaries, log, telemetry } = begun
+  const [first, ...later] = databases
+  let others: Awaited<ReturnType<typeof prepareLater>> | null = null
+  try {
+    const settings = await deliverySettingsOf(config)
+    const preparing = { config, keys: keysOf(settings), log }
+    await prepare(first, preparing).catch((error) => refuseFirst(first, error))
+    others = await prepareLater(later, log, (database) => prepare(database, preparing))
+    const clock = await askDatabaseClock(first.pool)
+    const usable = [served(first), ...others.served] as const
+    const running = await startRoles(config, {
+      databases: usable,
+      clock,
+      settings,
+      summaries,
+      log,
+      telemetry,
+    })
+    // A worker that runs alone has nothing else that keeps its process while the database is away.
+    const staying = setInterval(() => {}, longestTimer)
+    const ending = await Promise.race([stopped, first.lost.then((how) => new EmbeddedDatabaseError(how))])
+    clearInterval(staying)
+    log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
+    await Promise.all(running.map((role) => role.stop()))
+    await telemetry?.close()
+    if (ending instanceof EmbeddedDatabaseError) throw ending
+    log.info('stopped')
+  } finally {
+    await others?.stop()
+    await Promise.all(databases.map((database) => database.close()))
+  }
+}
+
+/** The directory's database has to be there; where it has a name, what is wrong is said in the words of the setting that names it. */
+function refuseFirst({ name }: OpenDatabase, error: unknown): never {
+  const line = name === null ? null : explainFailureOf(name, error)
+  // Not a SettingError: the database may only be away, and the next start find it.
+  if (line === null) throw error
+  throw error instanceof PoolerError ? new SettingError(line) : new InstallationError(line, { cause: error })
+}
+
+/** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
+async function startRoles(
+  config: Config,
+  {
+    databases,
+    clock,
+    settings,
+    summaries,
+    log,
+    telemetry,
+  }: {
+    databases: readonly [ServedDatabase, ...ServedDatabase[]]
+    /** The first database's. */
+    clock: Clock
+    settings: DeliverySettings
+    summaries: SummarySettings | null
+    log: Logger
+    telemetry: Telemetry | null
+  },
+): Promise<readonly Running[]> {
+  if (config.role === 'worker') {
+    warnOfTrust(settings, log)
+    const workers = startWorkers(databases, { log, settings, summaries, telemetry })
+    return [...(await startWorkerAlone(config, workers, databases, log)), ...startFinishing(databases, log)]
+  }
+  const [{ pool, address, name }, ...others] = databases
+  // Where a stream begins it may not be ahead either.
+  const made = await makeFirstKey(pool, clock, config)
+  if (made !== null) announceFirstKey(made, config)
+  warnOfTrust(settings, log)
+  let worker: Supervised | null = null
+  const otherMetrics = async () => (await worker?.metrics()) ?? []
+  const tellOf = (place: number): NotifyWorker | null =>
+    config.role === 'all' ? (due) => worker?.tell(due, place) ?? null : null
+  const api = await startApi(config, {
+    pool,
+    address,
+    ...(name === null ? {} : { name }),
+    others: others.map((database, n) => ({ ...database, notifyWorker: tellOf(n + 1) })),
+    log,
+    settings,
+    telemetry,
+    rateLimit: config.rateLimit,
+    searchTimeout: config.searchTimeout,
+    storage: { rows: config.maxRows, bytes: config.maxBytes },
+    otherMetrics,
+    degraded: () => worker?.trouble() ?? null,
+    notifyWorker: tellOf(0),
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
+    consoleFrameAncestors: config.consoleFrameAncestors,
+    metricsElsewhere: config.metricsPort !== null,
+  })
+  const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
+    await api.stop()
+    throw error
+  })
+  if (config.role === 'all')
+    worker = superviseWorker({ settings, summaries, logLevel: config.logLevel }, databases, {
+      log,
+      clock,
+      giveBack: (workerId) => giveBackLeases(databases, workerId),
+    })
+  const reached = config.publicUrl ?? api.address
+  process.stdout.write(`listening on ${api.address}\nguides and reference at ${reached}/\n`)
+  return [...startFinishing(databases, log), api, ...metrics, ...(worker === null ? [] : [worker])]
+}
+
+/** Where there are several databases, whoever has two of them finishes moves between them that were broken off. */
+function startFinishing(databases: readonly ServedDatabase[], log: Logger): readonly Running[] {
+  const [first] = databases
+  if (first?.name == null) return []
+  const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
+  const finisher = createMoveFinisher(
+    { pools, directory: createDirectory(first.pool, first.name) },
+    { log, isReady: (name) => databases.find((one) => one.name === name)?.isReady() === true },
+  )
+  finisher.start()
+  return [finisher]
+}
+
+/** Everything that a worker held which has died. Answers how many leases that were. @throws where a database does not take them. */
+async function giveBackLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
+  const usable = databases.filter(({ isReady }) => isReady())
+  const given = await Promise.allSettled(
+    usable.map(async ({ pool }) => {
+      const now = (await askDatabaseClock(pool)).now()
+      return (
+        (await giveBackQueues(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
+      )
+    }),
+  )
+  let leases = 0
+  for (const each of given) {
+    if (each.status === 'rejected') throw each.reason
+    leases += each.value
+  }
+  return leases
+}
+
+/** The server that DESKWIRE_METRICS_PORT asks for. @throws ListenError when it cannot listen. */
+async function startMetrics(
+  { host, metricsPort }: Config,
+  metrics: () => Promise<string>,
+  log: Logger,
+): Promise<readonly Running[]> {
+  if (metricsPort === null) return []
+  const server = await startMetricsServer({ host, port: metricsPort }, metrics, log)
+  process.stdout.write(`metrics on ${server.address}/metrics\n`)
+  return [server]
+}
+
+/** A worker in a process of its own, with the small servers that it may have. */
+async function startWorkerAlone(
+  config: Config,
+  workers: RunningWorkers,
+  databases: readonly ServedDatabase[],
+  log: Logger,
+): Promise<readonly Running[]> {
+  const { host, workerPort, metricsPort } = config
+  const running: Running[] = [workers]
+  try {
+    const metrics = workerMetrics(workers)
+    running.unshift(...(await startMetrics(config, metrics, log)))
+    if (workerPort !== null) {
+      const where = { host, port: workerPort }
+      const server = await startWorkerServer(where, databases, metricsPort === null ? metrics : null, log)
+      running.unshift(server)
+      process.stdout.write(`worker listening on ${server.address}\n`)
+    }
+  } catch (error) {
+    await Promise.all(running.map((role) => role.stop()))
+    throw error
+  }
+  process.stdout.write('delivering\n')
+  return running
+}
+
+function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
+  if (trustedTargets.length === 0) return
+  log.warn('receivers may have addresses that are not public: DESKWIRE_TRUSTED_TARGETS is set')
+}
+
+/**
+ * The first organization and its key, when there is no key yet. The key is kept in its file, if it has one, before it is
+ * committed; nothing is left of it when the commit fails. @throws SettingError when it cannot be kept.
+ */
+async function makeFirstKey(pool: Pool, clock: Clock, config: Config): Promise<NewKey | null> {
+  const { bootstrapKey, firstKeyFile } = config
+  if (firstKeyFile === null) return bootstrapOrganization(pool, clock, bootstrapKey)
+  let file: FileHandle | null = null
+  try {
+    return await bootstrapOrganization(pool, clock, bootstrapKey, async ({ token }) => {
+      file = await open(firstKeyFile, 'wx', 0o600).catch(refuseFirstKeyFile)
+      await file.writeFile(`${token}\n`)
+      await file.sync()
+    })
+  } catch (error) {
+    if (file !== null) await rm(firstKeyFile, { force: true })
+    throw error
+  } finally {
+    await (file as FileHandle | null)?.close()
+  }
+}
+
+function refuseFirstKeyFile({ code, message }: NodeJS.ErrnoException): never {
+  const why = code === 'EEXIST' ? 'something is there already, which is not overwritten' : message
+  throw new SettingError(
+    `the first key cannot be written to DESKWIRE_FIRST_KEY_FILE: ${why}; nothing was created. Set it to a file that does not exist yet`,
+  )
+}
+
+function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
+  process.stdout.write(`organization ${first.organizationId} was created\n`)
+  const { bootstrapKey, firstKeyFile } = config
+  const shown =
+    firstKeyFile !== null
+      ? ` is in ${firstKeyFile}`
+      : bootstrapKey !== null
+        ? ' is the one in DESKWIRE_BOOTSTRAP_KEY'
+        : `, shown this once: ${first.token}`
+  process.stdout.write(`its API key${shown}\n`)
+}
