@@ -6,6 +6,7 @@ import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { deskwire, npmStart, type ServiceProcess, startDeskwire } from '../../testbed/services.ts'
 import { orgDelete } from '../src/commands/org-delete.ts'
+import { runHere } from './run-here.ts'
 
 let dataDir: DataDir
 let service: ServiceProcess
@@ -26,7 +27,7 @@ afterAll(async () => {
   await dataDir[Symbol.asyncDispose]()
 })
 
-const run = (...words: string[]) => deskwire(words, { settings })
+const run = (...words: string[]) => runHere(words, { settings })
 
 async function call(token: string, path = '/v1/customers'): Promise<{ status: number; detail: string }> {
   const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } })
@@ -44,7 +45,7 @@ test('--first-key-file has the first key for its owner alone, and nothing prints
 })
 
 test('a file that is there is not overwritten: nothing is created, and the next start with another has its first key', async () => {
-  await using fresh = await temporaryDataDir()
+  await using fresh = await temporaryDataDir({ installed: true })
   const taken = join(fresh.parent, 'taken')
   writeFileSync(taken, 'mine')
   const serve = (file: string) => [

@@ -8,6 +8,7 @@ import { forward, freePort, listening, startHttpServer } from '../../testbed/loo
 import { deskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { createAuthority, type Validity } from '../src/listen/certificates.ts'
+import { runHere } from './run-here.ts'
 
 const shared = sharedService()
 
@@ -27,11 +28,11 @@ async function behindTls(name: string, validity?: Validity): Promise<number> {
 }
 
 /** What the command prints on standard error, with exit code 1 unless it succeeded. */
-async function said(url: string, settings: Record<string, string> = {}): Promise<string> {
+async function said(url: string, settings: Record<string, string> = {}, run = deskwire): Promise<string> {
   const { token } = shared().api
   const none = { https_proxy: '', http_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '', NODE_USE_ENV_PROXY: '' }
   const words = ['export', 'customers', '--url', url, '--key', token]
-  const { code, stderr } = await deskwire(words, { settings: { ...none, ...settings } })
+  const { code, stderr } = await run(words, { settings: { ...none, ...settings } })
   expect(stderr.split('\n').length).toBeLessThanOrEqual(2)
   expect(code).toBe(stderr === '' ? 0 : 1)
   return stderr
@@ -39,20 +40,19 @@ async function said(url: string, settings: Record<string, string> = {}): Promise
 
 test('a base URL with and without /v1 and a slash reaches the service; one with another path is told the right one', async () => {
   const { url } = shared()
-  for (const path of ['', '/', '/v1', '/v1/']) expect(await said(url + path)).toBe('')
+  const here = (at: string) => said(at, {}, runHere)
+  for (const path of ['', '/', '/v1', '/v1/']) expect(await here(url + path)).toBe('')
   for (const path of ['/api', '/v2']) {
-    expect(await said(url + path)).toBe(
+    expect(await here(url + path)).toBe(
       `deskwire: 404 not_found: There is no ${path}/customers/export. Did you mean /v1/customers/export?\n`,
     )
   }
-  expect(await said(`${url}/console`)).toBe(
+  expect(await here(`${url}/console`)).toBe(
     `deskwire: 200 unexpected_answer: ${url}/console/customers/export did not answer with JSON. Check the base address, which ends in /v1, and proxies.\n`,
   )
 })
 
-test('certificates that are unknown, expired or of another name are told apart, and an authority can be named', {
-  timeout: 60_000,
-}, async () => {
+test('certificates that are unknown, expired or of another name are told apart, and an authority can be named', async () => {
   await using directory = await temporaryDataDir()
   const file = join(directory.parent, 'ca.pem')
   await writeFile(file, authority.ca)
@@ -76,7 +76,7 @@ test('certificates that are unknown, expired or of another name are told apart, 
   )
 })
 
-test('a proxy that is set and not used, does not run, or refuses is named', { timeout: 60_000 }, async () => {
+test('a proxy that is set and not used, does not run, or refuses is named', async () => {
   const port = await freePort()
   const proxy = `http://127.0.0.1:${port}`
   expect(await said('http://desk.invalid', { http_proxy: proxy })).toMatch(

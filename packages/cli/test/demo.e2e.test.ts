@@ -45,7 +45,7 @@ test('interrupted, it still cleans up', async () => {
 })
 
 test('at a service of somebody else it kills nothing and leaves nothing', async () => {
-  await using place = await temporaryDataDir()
+  await using place = await temporaryDataDir({ installed: true })
   const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
   const dir = join(place.parent, 'listen')
   mkdirSync(dir)

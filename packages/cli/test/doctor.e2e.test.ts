@@ -5,6 +5,7 @@ import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { deskwire, startDeskwire } from '../../testbed/services.ts'
 import { doctorCommand } from '../src/commands/doctor.ts'
+import { runHere } from './run-here.ts'
 
 test('the doctor prints a line for each check and its exit code says whether one failed', async () => {
   await using dataDir = await temporaryDataDir()
@@ -14,9 +15,9 @@ test('the doctor prints a line for each check and its exit code says whether one
     DESKWIRE_ANSWER_TIMEOUT: '1s',
   }
   const doctor = (words: readonly string[] = [], more: Record<string, string> = {}) =>
-    deskwire(['doctor', ...words], { settings: { ...settings, ...more } })
+    runHere(['doctor', ...words], { settings: { ...settings, ...more } })
 
-  const nothing = await doctor()
+  const nothing = await deskwire(['doctor'], { settings })
   expect(nothing.code).toBe(3)
   expect(nothing.stdout).toMatch(
     /^warning {2}database {2}there is none in .*; name its home with --data-dir/m,

@@ -259,7 +259,7 @@ const runs = Object.entries(cases).flatMap(([name, codes]) =>
   Object.entries(codes).map(([code, words]) => [`${name} ${code}`, name, Number(code), words] as const),
 )
 
-test.each(runs)('%s', { timeout: 60_000 }, async (_, name, code, words) => {
+test.each(runs)('%s', async (_, name, code, words) => {
   const given = await words()
   out = ''
   process.exitCode = undefined

@@ -1,4 +1,4 @@
-/** `deskwire mirror`, `verify` and `repair`, as processes, at a service of their own. */
+/** `deskwire mirror`, `verify` and `repair`, at a service of their own; what follows and is stopped as a process. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -27,6 +27,7 @@ import { CommandFailure } from '../src/failure.ts'
 import { needing, readPlace } from '../src/mirror/place.ts'
 import { batchText, createLoadBar, differencesText, loadText, troubleText } from '../src/mirror/show.ts'
 import { UsageError } from '../src/usage-error.ts'
+import { runHere } from './run-here.ts'
 
 const shared = sharedService()
 const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
@@ -64,7 +65,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   )
   expect(sql(file, 'select name from customers')).toEqual([{ name: 'Ada Lovelace' }])
 
-  const good = await deskwire(['verify', '--to', file, ...at])
+  const good = await runHere(['verify', '--to', file, ...at])
   expect(good).toMatchObject({
     code: 0,
     stderr: '',
@@ -72,12 +73,12 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   })
   sql(file, `update tickets set subject = 'Mangled' where subject = 'One'`)
   sql(file, `delete from tickets where subject = 'Two'`)
-  const bad = await deskwire(['verify', '--to', file, ...at])
+  const bad = await runHere(['verify', '--to', file, ...at])
   expect(bad).toMatchObject({ code: 3, stderr: '' })
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
   expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair fetches those\n$/m)
-  const mended = await deskwire(['repair', '--to', file, '--json', ...at])
+  const mended = await runHere(['repair', '--to', file, '--json', ...at])
   expect([mended.code, JSON.parse(mended.stdout)]).toEqual([
     0,
     { to: file, mended: expect.any(Array), lost: [], quarantined: [] },
@@ -146,7 +147,7 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   const { host, port, user, database: name } = database.connection
   const address = `postgres://${user}:secret@${encodeURIComponent(host)}:${port}/${name}`
   const once = async (to: string, ...words: string[]) => {
-    const ran = await deskwire(['mirror', '--to', to, '--once', '--json', ...words, ...at])
+    const ran = await runHere(['mirror', '--to', to, '--once', '--json', ...words, ...at])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     return ran.stdout
       .trimEnd()
@@ -162,7 +163,7 @@ test('--once and --json, into PostgreSQL with marks', async () => {
     { type: 'batch', changes: { customer: 1, ticket: 3 }, asOf: expect.any(String) },
     expect.objectContaining({ type: 'up_to_date', loaded: 0 }),
   ])
-  const verified = await deskwire(['verify', '--to', address, '--schema', 'desk', '--json', ...at])
+  const verified = await runHere(['verify', '--to', address, '--schema', 'desk', '--json', ...at])
   expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
     0,
     { exact: true, rows: { ticket: 0 } },
@@ -175,11 +176,11 @@ test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async
   const file = join(directory, 'quarantine.db')
   const line = `message ${id}  quarantined: attachments holds U+0000 or half of a surrogate pair`
   for (const words of [['mirror', '--once'], ['verify'], ['repair']]) {
-    const ran = await deskwire([...words, '--to', file, ...at])
+    const ran = await runHere([...words, '--to', file, ...at])
     expect([words, ran.code, ran.stdout]).toEqual([words, 3, expect.stringContaining(line)])
     expect(ran.stdout).toContain('1 row quarantined: the tables lack what the store cannot hold')
   }
-  const followed = await deskwire(['mirror', '--once', '--json', '--to', file, ...at])
+  const followed = await runHere(['mirror', '--once', '--json', '--to', file, ...at])
   expect(followed).toMatchObject({ code: 3, stderr: '' })
   expect(JSON.parse(followed.stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({
     type: 'quarantined',
@@ -189,7 +190,7 @@ test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async
   const mine = join(directory, 'mine.db')
   sql(mine, 'create table customers (mine)')
   sql(mine, "insert into customers values ('precious')")
-  const refused = await deskwire(['mirror', '--once', '--to', mine, ...at])
+  const refused = await runHere(['mirror', '--once', '--to', mine, ...at])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^deskwire: There is a table customers that no mirror made/)
   expect(sql(mine, 'select * from customers')).toEqual([{ mine: 'precious' }])
@@ -205,14 +206,14 @@ test.each([
 ])('--once looks before it says anything: %s', async (change, code, says) => {
   const { at } = await desk()
   const file = join(directory, `looks-${code}.db`)
-  await deskwire(['mirror', '--once', '--to', file, ...at])
+  await runHere(['mirror', '--once', '--to', file, ...at])
   sql(file, change)
-  const ran = await deskwire(['mirror', '--once', '--to', file, ...at])
+  const ran = await runHere(['mirror', '--once', '--to', file, ...at])
   expect([ran.code, ran.stdout + ran.stderr]).toEqual([code, expect.stringMatching(says)])
   expect(ran.stdout).not.toContain('exact')
   if (code === 0) expect(ran.stderr).toContain('1 row repaired')
-  expect((await deskwire(['repair', '--to', file, ...at])).code).toBe(0)
-  expect((await deskwire(['verify', '--to', file, ...at])).code).toBe(0)
+  expect((await runHere(['repair', '--to', file, ...at])).code).toBe(0)
+  expect((await runHere(['verify', '--to', file, ...at])).code).toBe(0)
 })
 
 test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async () => {
@@ -229,7 +230,7 @@ test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async (
 test('an export is written, and ends', async () => {
   const { at } = await desk()
   const out = join(directory, 'export')
-  const ran = await deskwire(['mirror', '--to', `ndjson:${out}`, ...at])
+  const ran = await runHere(['mirror', '--to', `ndjson:${out}`, ...at])
   expect(ran).toEqual({
     code: 0,
     stdout: `4 rows in ndjson:${out}, proved; manifest.json says as of where\n`,

@@ -6,7 +6,7 @@ import { severalDatabases } from '../../../testbed/several-databases.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'
 
-test('every rule holds while the organization goes to and fro', { timeout: 120_000 }, async () => {
+test('every rule holds while the organization goes to and fro', async () => {
   await using several = await severalDatabases()
   const [one, two] = several.served
   if (two === undefined) throw new Error('there is one database')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../../testbed/installation.ts'
 import { deskwire, npmStart, type ServiceProcess, startDeskwire } from '../../../testbed/services.ts'
+import { runHere } from '../run-here.ts'
 import { startBetween } from './between.ts'
 import { fileOf } from './files.ts'
 
@@ -57,7 +58,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
   )
   const rejects = path.replace('.csv', '.rejects.csv')
 
-  const rehearsed = await deskwire(['import', path, '--dry-run'])
+  const rehearsed = await runHere(['import', path, '--dry-run'])
   const told = [
     /^line 5: customAttributes\.seats: must be a number .*; got "many"; email: must be an email address .*$/m,
     /^line 6: it has 2 values where the header has 7$/m,
@@ -91,7 +92,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
   expect(lines[0]).toMatch(/^externalId,.*,customAttributes\.seats:number,error$/)
   expect(lines[2]).toBe('m-3,Edsger,,,,,,it has 2 values where the header has 7')
   writeFileSync(rejects, [lines[0], 'm-2,Grace,Mixed,grace@example.com,,,7,', lines[2], ''].join('\n'))
-  const corrected = await deskwire(['import', rejects, '--json', ...at()])
+  const corrected = await runHere(['import', rejects, '--json', ...at()])
   expect(JSON.parse(corrected.stdout)).toEqual({
     file: rejects,
     kind: 'customers',
@@ -109,7 +110,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
 })
 
 test('killed while batches are under way, it goes on and imports nothing twice', async () => {
-  const path = manyOf('Killed', 5_500)
+  const path = manyOf('Killed', 3_500)
   // The third batch is committed, and nobody hears of it.
   let open = false
   await using between = await startBetween(service.url, (call) => (call < 2 || open ? 'pass' : 'swallow'))
@@ -121,19 +122,19 @@ test('killed while batches are under way, it goes on and imports nothing twice',
   expect((await killed.end('SIGKILL')).code).toBeNull()
   expect((await customersOf('Killed')).length).toBeGreaterThanOrEqual(3_000)
 
-  const elsewhere = await deskwire(['import', path, ...at()])
+  const elsewhere = await runHere(['import', path, ...at()])
   expect(elsewhere).toMatchObject({ code: 1, stdout: '' })
   expect(elsewhere.stderr).toMatch(
     /progress\.json is not of this import \(it went to another --url, or with another/,
   )
 
   open = true
-  const ran = await deskwire(['import', path, '--json', ...at(between.url)])
+  const ran = await runHere(['import', path, '--json', ...at(between.url)])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   const again = JSON.parse(ran.stdout)
-  expect(again).toMatchObject({ rows: 5_500, created: 5_500, rejected: 0, resumedAt: 2_000 })
+  expect(again).toMatchObject({ rows: 3_500, created: 3_500, rejected: 0, resumedAt: 2_000 })
   const names = (await customersOf('Killed')).map(({ name }) => Number(name))
-  expect(names.sort((a, b) => a - b)).toEqual(Array.from({ length: 5_500 }, (_, n) => n + 1))
+  expect(names.sort((a, b) => a - b)).toEqual(Array.from({ length: 3_500 }, (_, n) => n + 1))
 })
 
 test('Ctrl-C ends it with 130, and says how to go on', async () => {
@@ -152,7 +153,7 @@ test('Ctrl-C ends it with 130, and says how to go on', async () => {
     stderr: 'deskwire: interrupted: 1,000 of 2,500 rows done; run the same command again to go on\n',
   })
   open = true
-  const again = await deskwire(['import', path, '--json', ...at(between.url)])
+  const again = await runHere(['import', path, '--json', ...at(between.url)])
   expect(JSON.parse(again.stdout)).toMatchObject({
     rows: 2_500,
     created: 2_500,
@@ -166,28 +167,28 @@ test('a service that asks to wait is waited for, and one that is gone leaves a p
   const path = manyOf('Patient', 1_200)
   const fates = [{ status: 429 }, { status: 503 }, { status: 429, retryAfter: '1' }] as const
   await using between = await startBetween(service.url, (call) => fates[call] ?? 'pass')
-  expect(await deskwire(['import', path, '--json', ...at(between.url)])).toMatchObject({
+  expect(await runHere(['import', path, '--json', ...at(between.url)])).toMatchObject({
     code: 0,
     stderr: '',
   })
   expect(await customersOf('Patient')).toHaveLength(1_200)
 
   const wrong = manyOf('Wrong', 1)
-  const refused = await deskwire(['import', wrong, '--url', service.url, '--key', 'dwk_x'])
+  const refused = await runHere(['import', wrong, '--url', service.url, '--key', 'dwk_x'])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^deskwire: 401 unauthorized: [^\n]+\n$/)
   expect(existsSync(`${wrong}.progress.json`)).toBe(false)
 
   await using broken = await startBetween(service.url, (call) => (call === 0 ? 'pass' : { status: 500 }))
   const more = manyOf('Broken', 1_200)
-  const stopped = await deskwire(['import', more, ...at(broken.url)])
+  const stopped = await runHere(['import', more, ...at(broken.url)])
   expect(stopped).toMatchObject({ code: 1, stdout: '' })
   expect(stopped.stderr).toMatch(/^deskwire: 1,000 of 1,200 rows done; run the same command again to go on\n/)
 
   // After a day the service has forgotten the keys: creations that may have been made are not made again.
   const progress = JSON.parse(readFileSync(`${more}.progress.json`, 'utf8'))
   writeFileSync(`${more}.progress.json`, JSON.stringify({ ...progress, at: Date.now() - 23.1 * 3_600_000 }))
-  const late = await deskwire(['import', more, ...at(broken.url)])
+  const late = await runHere(['import', more, ...at(broken.url)])
   expect(late).toMatchObject({ code: 1, stdout: '' })
   expect(late.stderr).toMatch(/this import stopped after 1,000 rows more than 23 hours ago/)
 })
@@ -196,9 +197,9 @@ test('a value that only one row may have names the line, or the row, that has it
   const path = fileOf(
     'name,company,email\nAda,Same,same@example.com\nGrace,Same,x@example.com\nEdsger,Same,Same@example.com\n',
   )
-  const first = await deskwire(['import', path, ...at()])
+  const first = await runHere(['import', path, ...at()])
   expect(first).toMatchObject({ code: 3, stderr: 'line 4: line 2 has the same unique value\n' })
-  const other = await deskwire(['import', fileOf('name,email\nAlan,same@example.com\n'), ...at()])
+  const other = await runHere(['import', fileOf('name,email\nAlan,same@example.com\n'), ...at()])
   expect(other).toMatchObject({
     code: 3,
     stderr: expect.stringMatching(/^line 2: Another customer has this email/),
@@ -207,10 +208,10 @@ test('a value that only one row may have names the line, or the row, that has it
 
 test('other kinds are imported and exported too', async () => {
   const path = fileOf('name;active\nGrace;true\nAlan;false\n', 'people.csv')
-  const ran = await deskwire(['import', path, '--kind', 'teammates', '--delimiter', ';', ...at()])
+  const ran = await runHere(['import', path, '--kind', 'teammates', '--delimiter', ';', ...at()])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   const out = `${path}.ndjson`
-  const exported = await deskwire(['export', 'teammates', '--out', out, '--json', ...at()])
+  const exported = await runHere(['export', 'teammates', '--out', out, '--json', ...at()])
   expect(exported).toMatchObject({ code: 0, stderr: '' })
   const { cursor, checkpoint } = JSON.parse(exported.stdout)
   const lines = readFileSync(out, 'utf8').trimEnd().split('\n')
@@ -231,9 +232,9 @@ test('other kinds are imported and exported too', async () => {
 test('an export that breaks off leaves no file', async () => {
   const out = fileOf('', 'old.ndjson').replace('old', 'new')
   await using between = await startBetween(service.url, () => ({ status: 500 }))
-  const failed = await deskwire(['export', 'customers', '--out', out, ...at(between.url)])
+  const failed = await runHere(['export', 'customers', '--out', out, ...at(between.url)])
   expect(failed).toMatchObject({ code: 1, stdout: '' })
   expect([existsSync(out), existsSync(`${out}.part`)]).toEqual([false, false])
-  const nowhere = await deskwire(['export', 'customers', '--out', '/no/such/directory/a', ...at()])
+  const nowhere = await runHere(['export', 'customers', '--out', '/no/such/directory/a', ...at()])
   expect(nowhere.stderr).toMatch(/^deskwire: \/no\/such\/directory\/a cannot be written: ENOENT/)
 })

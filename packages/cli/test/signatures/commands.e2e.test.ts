@@ -1,4 +1,4 @@
-/** `deskwire sign` and `deskwire verify-signature`, as whole processes. */
+/** `deskwire sign` and `deskwire verify-signature`, as a process once. */
 import { writeFileSync } from 'node:fs'
 import { verifyStandardWebhook, verifyWebhook } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { verifySignatureCommand } from '../../src/commands/verify-signature.ts'
 import type { Command } from '../../src/commands.ts'
 import { UsageError } from '../../src/usage-error.ts'
 import { fileOf } from '../import/files.ts'
+import { runHere } from '../run-here.ts'
 
 const secret = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdmVjdG9ycywgbi4gMS4='
 const older = 'whsec_YW5vdGhlciBzZWNyZXQsIG9mIHRoaXJ0eS10d28gYnl0ZXM='
@@ -17,10 +18,8 @@ const body =
 test('what is signed is what the SDK accepts, by both ways, and so does the other command, until the body changes', async () => {
   const file = fileOf(body)
   const settings = { DESKWIRE_WEBHOOK_SECRET: `${secret},${older}` }
-  const [lines, object] = await Promise.all([
-    deskwire(['sign', file, '--signatures', 'service,standard'], { settings }),
-    deskwire(['sign', file, '--signatures', 'service,standard', '--json'], { settings }),
-  ])
+  const lines = await deskwire(['sign', file, '--signatures', 'service,standard'], { settings })
+  const object = await runHere(['sign', file, '--signatures', 'service,standard', '--json'], { settings })
   expect([lines.code, lines.stderr, object.code]).toEqual([0, '', 0])
   const headers = JSON.parse(object.stdout)
   expect(lines.stdout.match(/^[\w-]+(?=: )/gm)).toEqual(Object.keys(headers))
@@ -35,18 +34,18 @@ test('what is signed is what the SDK accepts, by both ways, and so does the othe
   }
 
   const headersFile = fileOf(lines.stdout)
-  const verified = await deskwire(['verify-signature', file, '--headers', headersFile, '--secret', older])
+  const verified = await runHere(['verify-signature', file, '--headers', headersFile, '--secret', older])
   expect(verified).toMatchObject({ code: 0, stderr: '' })
   expect(verified.stdout.match(/^verified$/gm)).toHaveLength(2)
   expect(verified.stdout).toContain('the body says: ticket.created, event e-1\n')
   writeFileSync(file, `${body}\n`)
-  const refused = await deskwire(['verify-signature', file, '--headers', headersFile, '--secret', secret])
+  const refused = await runHere(['verify-signature', file, '--headers', headersFile, '--secret', secret])
   expect(refused).toMatchObject({ code: 3, stderr: '' })
   expect(refused.stdout).toMatch(
     /^BROKEN {2}signature .*\nrefused, signature_mismatch: .*\nlikely: The body ends in a line break/m,
   )
   const signature = ['--signature', headers['X-Service-Signature'], '--at', '1769851800', '--json']
-  const early = await deskwire(['verify-signature', file, ...signature], { settings })
+  const early = await runHere(['verify-signature', file, ...signature], { settings })
   expect(early.code).toBe(3)
   expect(JSON.parse(early.stdout)).toMatchObject({
     verified: false,
@@ -81,7 +80,7 @@ test.each<[Command, string[], string]>([
 })
 
 test('a file that cannot be read is named', async () => {
-  const ran = await deskwire(['verify-signature', 'gone.json', '--secret', secret, '--signature', 't=1,v1=a'])
+  const ran = await runHere(['verify-signature', 'gone.json', '--secret', secret, '--signature', 't=1,v1=a'])
   expect(ran).toMatchObject({
     code: 1,
     stdout: '',
