@@ -21,14 +21,14 @@ export async function runHere(
   const said = { stdout: '', stderr: '' }
   const written = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((chunk, ...rest) => {
-      // What Node warns of may be anything else of this process.
-      if (!String(chunk).startsWith(`(node:${process.pid})`)) said[name] += String(chunk)
+      said[name] += String(chunk)
       const done = rest.find((one) => typeof one === 'function')
       done?.()
       return true
     }),
   )
   const [before, cwd] = [process.env, process.cwd()]
+  const signals = (['SIGINT', 'SIGTERM'] as const).map((name) => [name, process.listeners(name)] as const)
   process.env = environment(options.settings ?? {})
   process.chdir(options.cwd ?? root)
   try {
@@ -38,6 +38,9 @@ export async function runHere(
     process.env = before
     process.chdir(cwd)
     process.exitCode = 0
+    // A command that waits for a signal ends with its process, and leaves its listeners there.
+    for (const [name, kept] of signals)
+      for (const one of process.listeners(name)) if (!kept.includes(one)) process.off(name, one)
     for (const one of written) one.mockRestore()
   }
 }
