@@ -5,10 +5,10 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { apiParts } from '../service/src/api-document.ts'
+import { apiModules } from '../service/src/api-document.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import { errorCatalogue } from '../service/src/kernel/error-catalogue.ts'
-import type { Operation } from '../service/src/openapi/part.ts'
+import type { Operation } from '../service/src/openapi/api-module.ts'
 import { refusalsOf } from '../service/src/openapi/refusals.ts'
 
 /** What a service has sent, as `updateTicket 409 invalid_transition`. */
@@ -56,7 +56,7 @@ export function neverSent(directory: string): readonly string[] {
   const seen = new Set(
     readdirSync(directory).flatMap((file) => readFileSync(join(directory, file), 'utf8').split('\n')),
   )
-  return apiParts(kinds)
+  return apiModules(kinds)
     .flatMap(({ routes }) => routes)
     .flatMap(({ id, answers, errors = [] }) => [
       ...Object.keys(answers).map((status) => `${id} ${status}`),

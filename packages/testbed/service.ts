@@ -60,7 +60,7 @@ const edgeOptions = [
   'degraded',
   'metricsElsewhere',
   'offload',
-  'part',
+  'role',
   'publicUrl',
   'trustedProxies',
   'corsOrigins',

@@ -1,4 +1,4 @@
-import { kindPart } from '../../packages/service/src/kinds/http/routes.ts'
+import { kindApi } from '../../packages/service/src/kinds/http/routes.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
 import { madeBy, table } from './markdown.ts'
@@ -39,7 +39,7 @@ sync only.
 }
 
 function moves(kind: Kind, kinds: readonly Kind[]): string[][] {
-  return kindPart(kind, kinds).routes.flatMap(({ method, path, summary, events }) =>
+  return kindApi(kind, kinds).routes.flatMap(({ method, path, summary, events }) =>
     events === undefined ? [] : [[`\`${method.toUpperCase()} ${path}\``, summary, eventSentence(events())]],
   )
 }

@@ -1,6 +1,6 @@
 /** What there is to read, by what a reader is about to do: the sidebar of every page, and the cards of the first. */
 
-import { schemaName } from '../../service/src/openapi/part.ts'
+import { schemaName } from '../../service/src/openapi/api-module.ts'
 import type { Documents } from './documents.ts'
 import { type Html, html } from './page.ts'
 import { eventAddress } from './prose.ts'

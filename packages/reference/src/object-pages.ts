@@ -1,5 +1,5 @@
 /** The pages of what operations answer and of what endpoints are sent: each object with its fields, each event with its payload. */
-import { type Json, schemaName } from '../../service/src/openapi/part.ts'
+import { type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { codeBlock } from './highlight.ts'
 import { methodBadge, nameOf, operationAddress } from './navigation.ts'
 import { type Content, type Html, html } from './page.ts'

@@ -4,15 +4,15 @@
  */
 
 import type { ErrorCode } from '../../service/src/kernel/errors.ts'
-import { openApiDocument } from '../../service/src/openapi/document.ts'
 import {
-  type ApiPart,
+  type ApiModule,
   type Carriers,
   type Json,
   type Operation,
   ref,
   schemaName,
-} from '../../service/src/openapi/part.ts'
+} from '../../service/src/openapi/api-module.ts'
+import { openApiDocument } from '../../service/src/openapi/document.ts'
 import { refusalsOf } from '../../service/src/openapi/refusals.ts'
 
 export interface ShownOperation {
@@ -74,7 +74,7 @@ export interface Reference {
 }
 
 /** Rejects where the document cannot be made. */
-export async function readReference(parts: readonly ApiPart[]): Promise<Reference> {
+export async function readReference(parts: readonly ApiModule[]): Promise<Reference> {
   const document = await openApiDocument(parts)
   const { schemas, parameters } = document.components as Readonly<Record<'schemas' | 'parameters', Schemas>>
   const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Written>>>>

@@ -1,5 +1,5 @@
 /** A schema as a list of its fields: name, type, what is said of each, and an anchor to link to. */
-import { type Json, schemaName } from '../../service/src/openapi/part.ts'
+import { type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { type Html, html } from './page.ts'
 import { prose } from './prose.ts'
 import type { Reference } from './reference.ts'

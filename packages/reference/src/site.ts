@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { apiParts } from '../../service/src/api-document.ts'
+import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath } from '../../service/src/kernel/errors.ts'
@@ -24,7 +24,7 @@ import { searchIndex } from './search-index.ts'
 
 /** Writes all of it below a directory. */
 export async function writeSite(into: string): Promise<void> {
-  const reference = await readReference(apiParts(kinds))
+  const reference = await readReference(apiModules(kinds))
   const documents = readDocuments()
   const sections = sectionsOf(reference, documents)
   const assets = readAssets()

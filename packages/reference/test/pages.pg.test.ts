@@ -1,6 +1,6 @@
 /** The pages that the service serves: operations, objects, events and errors explained, nothing loaded from elsewhere, caches that can be trusted. */
 import { expect, test } from 'vitest'
-import { apiParts } from '../../service/src/api-document.ts'
+import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
@@ -61,7 +61,7 @@ test('every operation, object, event and document has its place at the side, and
 })
 
 test('every operation, object and event has a page that can be made', async () => {
-  const reference = await readReference(apiParts(kinds))
+  const reference = await readReference(apiModules(kinds))
   const { operations, objects, events } = reference
   const pages = [
     ...[...operations.values()].map((operation) => operationPage(operation, reference)),
@@ -76,13 +76,13 @@ test('every operation, object and event has a page that can be made', async () =
 })
 
 test('what is worked on at the desk are the kinds; every other sort of operation has a place of its own', async () => {
-  const reference = await readReference(apiParts(kinds))
+  const reference = await readReference(apiModules(kinds))
   const atTheDesk = [...reference.operations.values()].filter((one) => placeOf(one).task === 'desk')
   expect(new Set(atTheDesk.map(({ tag }) => tag))).toEqual(new Set(kinds.map(({ plural }) => plural)))
 })
 
 test('an operation is shown with what it takes, answers, refuses and causes', async () => {
-  const { operations } = await readReference(apiParts(kinds))
+  const { operations } = await readReference(apiModules(kinds))
   for (const id of ['createTicket', 'listBookings', 'deleteCustomer', 'rescheduleBooking', 'createWebhook']) {
     const { parameters, errors, events, answers, path } = operations.get(id) as ShownOperation
     const { text } = await page(`/docs/api/${id}`)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { apiParts } from '../../service/src/api-document.ts'
+import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { exampleId } from '../../service/src/openapi/examples.ts'
 import { root } from '../../testbed/repository.ts'
@@ -21,7 +21,7 @@ let directory: string
 
 beforeAll(async () => {
   service = await testService()
-  reference = await readReference(apiParts(kinds))
+  reference = await readReference(apiModules(kinds))
   directory = mkdtempSync(join(tmpdir(), 'deskwire-samples-'))
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
 })

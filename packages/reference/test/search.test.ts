@@ -1,6 +1,6 @@
 /** What the search of the pages finds for everyday words. */
 import { beforeAll, expect, test } from 'vitest'
-import { apiParts } from '../../service/src/api-document.ts'
+import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { readDocuments } from '../src/documents.ts'
 import { readReference } from '../src/reference.ts'
@@ -11,7 +11,7 @@ let search: (text: string) => string[]
 
 beforeAll(async () => {
   const script = await import(new URL('../assets/search.js', import.meta.url).href)
-  const rows: readonly SearchEntry[] = searchIndex(await readReference(apiParts(kinds)), readDocuments())
+  const rows: readonly SearchEntry[] = searchIndex(await readReference(apiModules(kinds)), readDocuments())
   const entries = script.prepare(rows)
   search = (text) =>
     (script.search(entries, text) as Found).flatMap(([, matches]) =>

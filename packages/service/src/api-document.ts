@@ -1,41 +1,41 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
-import { consoleLinkPart } from './auth/keys/console-link-routes.ts'
-import { keyPart } from './auth/keys/routes.ts'
+import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
+import { keyApi } from './auth/keys/routes.ts'
 import { scopeNames } from './auth/scopes.ts'
-import { documentPart } from './http/document-route.ts'
-import { healthPart } from './http/health.ts'
-import { bulkPart } from './kinds/http/bulk-routes.ts'
-import { digestPart } from './kinds/http/digest-routes.ts'
-import { kindPart } from './kinds/http/routes.ts'
-import { streamPart } from './kinds/http/stream-routes.ts'
+import { documentApi } from './http/document-route.ts'
+import { healthApi } from './http/health.ts'
+import { bulkApi } from './kinds/http/bulk-routes.ts'
+import { digestApi } from './kinds/http/digest-routes.ts'
+import { kindApi } from './kinds/http/routes.ts'
+import { streamApi } from './kinds/http/stream-routes.ts'
 import type { Kind } from './kinds/model/kind.ts'
-import { metricsPart } from './metrics/registry.ts'
+import { metricsApi } from './metrics/registry.ts'
+import type { ApiModule, Json } from './openapi/api-module.ts'
 import { openApiDocument } from './openapi/document.ts'
-import type { ApiPart, Json } from './openapi/part.ts'
-import { organizationPart } from './organization/routes.ts'
-import { deliveryPart } from './webhooks/delivery-routes.ts'
-import { recoveryPart } from './webhooks/recovery/routes.ts'
-import { endpointPart } from './webhooks/routes.ts'
-import { statsPart } from './webhooks/stats-routes.ts'
+import { organizationApi } from './organization/routes.ts'
+import { deliveryApi } from './webhooks/delivery-routes.ts'
+import { recoveryApi } from './webhooks/recovery/routes.ts'
+import { endpointApi } from './webhooks/routes.ts'
+import { statsApi } from './webhooks/stats-routes.ts'
 
 /** The API of an installation with these kinds, without its pages. It serves its metrics here or elsewhere. */
-export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
+export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly ApiModule[] {
   const scopes = scopeNames(kinds.map(({ plural }) => plural))
   return [
-    ...kinds.map((kind) => kindPart(kind, kinds)),
-    streamPart(kinds),
-    bulkPart,
-    digestPart,
-    endpointPart(kinds),
-    deliveryPart(kinds),
-    recoveryPart,
-    statsPart(kinds),
-    keyPart(scopes),
-    consoleLinkPart(scopes),
-    organizationPart,
-    healthPart,
-    ...(metricsHere ? [metricsPart] : []),
-    documentPart,
+    ...kinds.map((kind) => kindApi(kind, kinds)),
+    streamApi(kinds),
+    bulkApi,
+    digestApi,
+    endpointApi(kinds),
+    deliveryApi(kinds),
+    recoveryApi,
+    statsApi(kinds),
+    keyApi(scopes),
+    consoleLinkApi(scopes),
+    organizationApi,
+    healthApi,
+    ...(metricsHere ? [metricsApi] : []),
+    documentApi,
   ]
 }
 
@@ -44,5 +44,5 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
  * an action through.
  */
 export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise<Json> {
-  return openApiDocument(apiParts(kinds, metricsHere))
+  return openApiDocument(apiModules(kinds, metricsHere))
 }

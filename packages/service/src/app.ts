@@ -9,8 +9,8 @@ import {
   type RateLimiter,
   unauthenticatedLimit,
 } from './admission/rate-limit.ts'
-import { apiParts } from './api-document.ts'
-import { type Admission, createAdmission } from './auth/authentication.ts'
+import { apiModules } from './api-document.ts'
+import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
 import type { LookUp } from './auth/look-up.ts'
 import {
   createDatabaseServices,
@@ -24,8 +24,8 @@ import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { RequestAdmission } from './http/admit.ts'
-import { createDocument, documentPart } from './http/document-route.ts'
-import { createHealth, healthPart } from './http/health.ts'
+import { createDocument, documentApi } from './http/document-route.ts'
+import { createHealth, healthApi } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
 import { registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
 import { createServer } from './http/server.ts'
@@ -39,7 +39,7 @@ import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { countAdmission } from './metrics/admission.ts'
-import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
+import { createRegistry, type MetricsSnapshot, metricsApi, metricsText } from './metrics/registry.ts'
 import { timeRequests } from './metrics/requests.ts'
 import { builtConsole, builtDocs } from './pages/files.ts'
 import { registerPages } from './pages/routes.ts'
@@ -105,15 +105,15 @@ export interface AppOptions {
   readonly offload?: Offload
   /** How many wait for that, for the metrics. */
   readonly offloadWaiting?: () => number
-  /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
-  readonly part?: 'api' | 'bulk'
+  /** Default: api. The offload thread serves no route of the process itself: no metrics, no health, no pages. */
+  readonly role?: 'api' | 'offload'
   /** What it tells of its work to; nobody unless told. */
   readonly telemetry?: Telemetry | null
 }
 
 /** The service on migrated databases. Their pools stay their caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, part = 'api', others = [] } = options
+  const { pool, clock, log, settings, kinds = deskKinds, role = 'api', others = [] } = options
   const {
     name = null,
     otherMetrics = async () => [],
@@ -124,24 +124,24 @@ export function createApp(options: AppOptions): App {
     telemetry = null,
   } = options
   const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
-  const register = createRegistry(part)
+  const register = createRegistry(role)
   const databases: readonly DatabaseHandle[] = [
     { name, pool, clock, notifyWorker, isReady: () => true },
     ...others,
   ]
-  const shared: SharedOptions = { ...options, kinds, part, telemetry, resolver }
+  const shared: SharedOptions = { ...options, kinds, role, telemetry, resolver }
   const { shards, known } = openShards(databases, shared, register)
   const pending = () => shards.reduce((sum, shard) => sum + shard.pending(), 0)
-  const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
+  const unauthenticated = role === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
     publicUrl,
     ...(trustedProxies.length === 0 ? {} : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
     corsOrigins,
     ...(options.offload && { offload: options.offload }),
     ...(unauthenticated && { unauthenticated }),
-    ...(part === 'api' && admissionOfRequests(register, pending, options.offloadWaiting)),
+    ...(role === 'api' && admissionOfRequests(register, pending, options.offloadWaiting)),
     telemetry,
-    inside: part === 'bulk',
+    inside: role === 'offload',
   })
   server.addHook('onClose', () => resolver.close())
   // Requests that wait for changes are answered before the server waits for its requests.
@@ -158,9 +158,9 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   const metrics = metricsText(() => registers, otherMetrics, clock)
-  if (part === 'api') registerOwnRoutes(server, options, shards, metrics)
-  const admission = admissionOf(server, options, shards, known, unauthenticated)
-  registerSharded(server, shards, { admission }, known === null ? null : shardRouterOf(known))
+  if (role === 'api') registerOwnRoutes(server, options, shards, metrics)
+  const authenticator = authenticatorOf(server, options, shards, known, unauthenticated)
+  registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   return {
@@ -200,7 +200,7 @@ function openShards(
     createDatabaseServices(
       database,
       options,
-      createRegistry(options.part, nameOf(database)),
+      createRegistry(options.role, nameOf(database)),
       database === first ? null : { ...directory, pool: first.pool },
     )
   const shards = [open(first), ...databases.slice(1).map(open)] as const
@@ -237,24 +237,24 @@ function registerOwnRoutes(
   shards: readonly DatabaseServices[],
   metrics: App['metrics'],
 ): void {
-  registerRoutes(server, healthPart.routes, createHealth(shards, degraded), null)
-  const document = createDocument(() => apiParts(kinds, !metricsElsewhere))
-  registerRoutes(server, documentPart.routes, document, null)
+  registerRoutes(server, healthApi.routes, createHealth(shards, degraded), null)
+  const document = createDocument(() => apiModules(kinds, !metricsElsewhere))
+  registerRoutes(server, documentApi.routes, document, null)
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
-  if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
+  if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
-function admissionOf(
+function authenticatorOf(
   server: FastifyInstance,
   { clock, rateLimit: limit }: AppOptions,
   shards: readonly [DatabaseServices, ...DatabaseServices[]],
   known: DatabaseRouter | null,
   unauthenticated: RateLimiter | undefined,
-): Admission {
+): Authenticator {
   server.addHook('onClose', async () => void (await Promise.all(shards.map(({ uses }) => uses.settled()))))
   const [{ lookUp }] = shards
-  return createAdmission({
+  return createAuthenticator({
     lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
     clock,
     limit,

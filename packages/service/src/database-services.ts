@@ -5,7 +5,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { keyParts } from './auth/keys/parts.ts'
+import { keyRoutes } from './auth/keys/bound-routes.ts'
 import { createLookUp, type TokenLookup } from './auth/look-up.ts'
 import { scopeNames } from './auth/scopes.ts'
 import { createUseRecorder, type UseRecorder } from './auth/uses.ts'
@@ -16,16 +16,17 @@ import { observePools, observeStatements } from './db/observe-statements.ts'
 import { whetherAnswers } from './db/ping.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
-import { type Part, partOf } from './http/route.ts'
+import { type BoundRoutes, bindRoutes } from './http/route.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/stored-responses.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { createJournal } from './journal/journal.ts'
 import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
+import { processLabel } from './kernel/process-role.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
-import { deskParts } from './kinds/http/register.ts'
+import { deskRoutes } from './kinds/http/register.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/admission.ts'
@@ -38,13 +39,13 @@ import {
   createStorageMetrics,
 } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
-import { organizationPart } from './organization/routes.ts'
+import { organizationApi } from './organization/routes.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
 import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
 import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
+import { webhookRoutes } from './webhooks/bound-routes.ts'
 import { readNamedKeys } from './webhooks/installation-key.ts'
-import { webhookParts } from './webhooks/parts.ts'
 import { createVault, keysOf } from './webhooks/vault.ts'
 
 /** A database that a process serves. */
@@ -71,15 +72,15 @@ export interface SharedOptions {
   readonly kinds: readonly Kind[]
   /** How far a clock may be ahead of its database's, in milliseconds; as far as it likes unless told. */
   readonly maxClockSkew?: number
-  /** `bulk` for the thread that large bodies are handed to. */
-  readonly part: 'api' | 'bulk'
+  /** The offload thread shares no connections between organizations, and runs no maintenance. */
+  readonly role: 'api' | 'offload'
   readonly telemetry: Telemetry | null
   readonly resolver: Resolver
 }
 
 export interface DatabaseServices {
   readonly name: string | null
-  readonly parts: readonly Part[]
+  readonly parts: readonly BoundRoutes[]
   readonly idempotency: IdempotencyStore
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
@@ -111,7 +112,7 @@ export function createDatabaseServices(
   register: Registry,
   directory: DirectoryElsewhere | null,
 ): DatabaseServices {
-  const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
+  const { log, settings, kinds, maxClockSkew, storage, role, telemetry } = options
   const of = name === null ? {} : { database: name }
   const notifier = createNotifier(
     pool,
@@ -119,10 +120,10 @@ export function createDatabaseServices(
     notifyWorker,
   )
   // The thread's work is admitted before it comes there.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
-  createConnectionMetrics(register, { [part]: pool })
+  const database = role === 'offload' ? unshared(pool) : sharedBy(pool, register, telemetry)
+  createConnectionMetrics(register, { [processLabel(role)]: pool })
   if (telemetry !== null) {
-    observePools(telemetry, { [part]: pool })
+    observePools(telemetry, { [processLabel(role)]: pool })
     telemetry.publish(register)
   }
   const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
@@ -145,27 +146,27 @@ export function createDatabaseServices(
     tracer: telemetry?.tracer ?? null,
   })
   const answers = whetherAnswers(pool, clock)
-  if (part === 'api') {
+  if (role === 'api') {
     gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
     createStandingMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
-  const desk = deskParts({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })
+  const desk = deskRoutes({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })
   const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
   return {
     name,
     parts: [
       ...desk.parts,
-      ...webhookParts({ ...services, settings, resolver: options.resolver }),
-      ...keyParts({
+      ...webhookRoutes({ ...services, settings, resolver: options.resolver }),
+      ...keyRoutes({
         ...services,
         scopes: scopeNames(kinds.map(({ plural }) => plural)),
         seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
         directory,
       }),
-      partOf(() => organizationPart.routes, createOrganizations(database, clock)),
+      bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),
     ],
     idempotency: createIdempotencyStore(
       { database, callUnderClock, maxBytes: storage?.bytes ?? null },

@@ -2,5 +2,5 @@
 export * from './administration.ts'
 export { createApp } from './app.ts'
 export { serve } from './main.ts'
-export { ListenError } from './roles/api.ts'
 export { SettingError } from './roles/delivery-settings.ts'
+export { ListenError } from './roles/listen.ts'

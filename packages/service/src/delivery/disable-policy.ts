@@ -64,12 +64,12 @@ export function createDisablePolicy(services: {
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   readonly observer: DeliveryObserver
   /** Calls that take an organization's clock row, one at a time of each. */
-  readonly clockTurns: KeyedQueue
+  readonly exclusiveTasks: KeyedQueue
   readonly tuning: DisableTuning
   /** What is pending on an endpoint has to fail. */
   readonly onDisabled: () => void
 }): DisablePolicy {
-  const { queues, clock, schedule, log, observer, clockTurns, tuning, onDisabled } = services
+  const { queues, clock, schedule, log, observer, exclusiveTasks, tuning, onDisabled } = services
   const stopped = new AbortController()
   /** Of each organization by endpoint and reason; as long as there are some, its `work` goes on. */
   const requests = new Map<string, Map<string, Request>>()
@@ -147,7 +147,7 @@ export function createDisablePolicy(services: {
   async function attempt(organizationId: string, { finding }: Request): Promise<boolean | 'busy'> {
     const { endpoint, tried, reason, at } = finding
     try {
-      const came = await clockTurns.run(organizationId, () =>
+      const came = await exclusiveTasks.run(organizationId, () =>
         queues.disable(endpoint, tried, reason, clock.now(), at - schedule.disableAfter),
       )
       if (came === true) {

@@ -50,7 +50,7 @@ export function createEngine(
     /** For drains of unproven and failing endpoints, which the healthy are not to wait for a connection behind. */
     readonly otherQueues?: EndpointQueues
     /** Runs one call at a time of those that take an organization's clock row. */
-    readonly clockTurns?: KeyedQueue
+    readonly exclusiveTasks?: KeyedQueue
     /** Shared by the engines of a process; default: its own. */
     readonly limiter?: ConcurrencyLimiter
     readonly tuning?: DeliveryTuning
@@ -60,7 +60,7 @@ export function createEngine(
   const {
     workerId = randomUUID(),
     otherQueues = queues,
-    clockTurns = createKeyedQueue(),
+    exclusiveTasks = createKeyedQueue(),
     tuning = deliveryTuning,
     limiter = new ConcurrencyLimiter(tuning.concurrency),
   } = options
@@ -71,7 +71,7 @@ export function createEngine(
   const disablePolicy = createDisablePolicy({
     ...services,
     queues: otherQueues,
-    clockTurns,
+    exclusiveTasks,
     tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })

@@ -57,10 +57,10 @@ export function createRegistrants(services: {
   /** Something may be due: an endpoint was disabled, and what is pending on it has to fail. */
   readonly wake: () => void
   /** Calls that take an organization's clock row, one at a time of each. */
-  readonly clockTurns?: KeyedQueue
+  readonly exclusiveTasks?: KeyedQueue
   readonly tuning?: RegistrantTuning
 }): JobLoop {
-  const { pool, clock, log, observer, wake, clockTurns = createKeyedQueue() } = services
+  const { pool, clock, log, observer, wake, exclusiveTasks = createKeyedQueue() } = services
   return jobLoop({
     ...(services.tuning ?? deliveryTuning.registrants),
     async findDue(limit, except) {
@@ -75,7 +75,7 @@ export function createRegistrants(services: {
     },
     async run({ organizationId, apiKeyId }) {
       const values = [organizationId, apiKeyId, formatTimestamp(clock.now())] as const
-      const disabled = await clockTurns.run(organizationId, () =>
+      const disabled = await exclusiveTasks.run(organizationId, () =>
         unlessBusy(callFunction<string[] | null>(pool, expireFunction, values)),
       )
       if (disabled === 'busy') return disabled

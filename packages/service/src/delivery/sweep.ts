@@ -22,13 +22,13 @@ export interface SweptQueues {
   /**
    * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or
    * started over by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not
-   * due, from `place` on, null at the beginning. Answers of how many deliveries that was so, and where to go on, null
+   * due, from `position` on, null at the beginning. Answers of how many deliveries that was so, and where to go on, null
    * at the end.
    */
   wakeFromTheFuture(
     now: number,
-    place: Place | null,
-  ): Promise<{ readonly woken: number; readonly next: Place | null }>
+    position: QueuePosition | null,
+  ): Promise<{ readonly woken: number; readonly next: QueuePosition | null }>
 }
 
 interface Sweeper {
@@ -66,7 +66,7 @@ export function createSweeper(
   /** Searches to be made for what a clock left in the future. */
   let suspicions = 0
   /** Where the search goes on; null at its beginning. */
-  let place: Place | null = null
+  let position: QueuePosition | null = null
   let searching: Promise<void> | null = null
 
   const complain = (error: Error) =>
@@ -107,14 +107,14 @@ export function createSweeper(
   /** Looks through all that is pending and not due, piece by piece; what failed goes on where it was. */
   async function walk(): Promise<void> {
     do {
-      const { woken, next } = await queues.wakeFromTheFuture(clock.now(), place)
-      place = next
+      const { woken, next } = await queues.wakeFromTheFuture(clock.now(), position)
+      position = next
       if (woken > 0) {
         log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
         options.onDeliveries()
       }
-    } while (place !== null && sweeping.status !== 'stopped')
-    if (place === null) suspicions--
+    } while (position !== null && sweeping.status !== 'stopped')
+    if (position === null) suspicions--
   }
 }
 
@@ -123,8 +123,8 @@ interface QueueRow {
   readonly webhook_id: string
 }
 
-/** A place among what is pending, in the order of an index: queue after queue, each by what is due. */
-export interface Place extends EndpointKey {
+/** A position among what is pending, in the order of an index: queue after queue, each by what is due. */
+export interface QueuePosition extends EndpointKey {
   /** As PostgreSQL reads it. */
   readonly dueAt: string
   readonly id: string
@@ -133,7 +133,7 @@ export interface Place extends EndpointKey {
 /** Behind all of a queue. */
 const behind = 'infinity'
 const noId = '00000000-0000-0000-0000-000000000000'
-const firstPlace: Place = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
+const firstPosition: QueuePosition = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
 
 /**
  * SQL of the organizations whose queues nobody looks at until they are resumed, and of those that are not served here, as an array: read
@@ -192,17 +192,17 @@ interface PendingRow {
 export async function wakeFromTheFuture(
   pool: Queryable,
   now: number,
-  place: Place | null,
-): Promise<{ readonly woken: number; readonly next: Place | null }> {
-  if (place === null) {
+  position: QueuePosition | null,
+): Promise<{ readonly woken: number; readonly next: QueuePosition | null }> {
+  if (position === null) {
     await wakeRecoveries(pool, now)
     await wakeFanOuts(pool, now)
   }
   // What is being committed at this moment is no sign of anything.
   const since = formatTimestamp(now + soon)
-  if (place === null || place.dueAt === behind)
-    return { woken: 0, next: await nextQueue(pool, place ?? firstPlace, since) }
-  const { organizationId, webhookId } = place
+  if (position === null || position.dueAt === behind)
+    return { woken: 0, next: await nextQueue(pool, position ?? firstPosition, since) }
+  const { organizationId, webhookId } = position
   const { rows } = await pool.query<PendingRow>({
     name: 'find_pending_in_the_future',
     text: `select d.id, d.next_attempt_at::text as due_at, d.attempt_count = d.attempts_before as begins
@@ -210,21 +210,21 @@ export async function wakeFromTheFuture(
            where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
              and (d.next_attempt_at, d.id) > (greatest($3::timestamptz, $5::timestamptz), $4::uuid)
            order by d.next_attempt_at, d.id limit ${deliveriesAtOnce}`,
-    values: [organizationId, webhookId, place.dueAt, place.id, since],
+    values: [organizationId, webhookId, position.dueAt, position.id, since],
   })
   const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
-  if (begun.length > 0) await beginNow(pool, place, begun, now)
+  if (begun.length > 0) await beginNow(pool, position, begun, now)
   const last = rows.length === deliveriesAtOnce ? rows.at(-1) : undefined
   const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? noId }
   return { woken: begun.length, next }
 }
 
-/** The place before what is not due in the next queue that has any of it; behind the last one that was looked at; null at the end. */
+/** The position before what is not due in the next queue that has any of it; behind the last one that was looked at; null at the end. */
 async function nextQueue(
   pool: Queryable,
-  { organizationId, webhookId }: Place,
+  { organizationId, webhookId }: QueuePosition,
   since: string,
-): Promise<Place | null> {
+): Promise<QueuePosition | null> {
   const { rows } = await pool.query<QueueRow & { waits: boolean }>({
     name: 'find_queues_in_the_future',
     text: `select l.organization_id, l.webhook_id, (select d.next_attempt_at from deliveries d

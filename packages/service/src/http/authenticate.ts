@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
-import type { Admission, Authentication } from '../auth/authentication.ts'
+import type { Authentication, Authenticator } from '../auth/authenticator.ts'
 import type { Caller, Lookup } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -30,11 +30,11 @@ function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
  * A hook that refuses requests without a valid key that may do this. Every response to a key, also a refusal, has the state
  * of its limit.
  */
-export function requireKey(admission: Admission, needed: Needed) {
+export function requireKey(authenticator: Authenticator, needed: Needed) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
-    const authentication = await admission.authenticate(token, clientAddress(request))
+    const authentication = await authenticator.authenticate(token, clientAddress(request))
     if ('quota' in authentication && authentication.quota !== null) {
       reply.headers(rateLimitHeaders(authentication.quota))
       if (authentication.outcome === 'limited')
@@ -50,13 +50,13 @@ export function requireKey(admission: Admission, needed: Needed) {
 
 /** The caller as it is now: its key may have been revoked or narrowed since the request was admitted. */
 export async function recheckCaller(
-  admission: Admission,
+  authenticator: Authenticator,
   { headers }: FastifyRequest,
   needed: Needed,
 ): Promise<Result<Caller, Problem>> {
   const token = tokenOf(headers.authorization)
   if (typeof token !== 'string') return fail(token)
-  const found = await admission.lookUp(token)
+  const found = await authenticator.lookUp(token)
   if (found.outcome !== 'authenticated') return fail(refusal(found))
   const refused = refusalOf(found.caller, needed)
   return refused === null ? ok(found.caller) : fail(refused)

@@ -1,11 +1,12 @@
 /** `/openapi.json`: made for the first client, and cached. */
+
+import type { ApiModule } from '../openapi/api-module.ts'
 import { openApiDocument } from '../openapi/document.ts'
-import type { ApiPart } from '../openapi/part.ts'
 import { routesOf } from './route.ts'
 import { first, sendVersioned, type Versioned, versioned } from './versioned.ts'
 
 /** Of the API that these parts declare. */
-export function createDocument(parts: () => readonly ApiPart[]): () => Promise<Versioned> {
+export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {
   return first(async () => {
     const document = JSON.stringify(await openApiDocument(parts()))
     return versioned(Buffer.from(document), 'application/json; charset=utf-8')
@@ -29,4 +30,4 @@ const route = routesOf<() => Promise<Versioned>>()({
   handle: async (document, { request, reply }) => sendVersioned(request, reply, await document()),
 })
 
-export const documentPart = { tags: [], routes: [route] } satisfies ApiPart
+export const documentApi = { tags: [], routes: [route] } satisfies ApiModule

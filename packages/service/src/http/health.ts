@@ -4,7 +4,7 @@
  */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
-import { type ApiPart, constant } from '../openapi/part.ts'
+import { type ApiModule, constant } from '../openapi/api-module.ts'
 import { routesOf } from './route.ts'
 
 interface Health {
@@ -100,7 +100,7 @@ const readyz = route({
   },
 })
 
-export const healthPart = {
+export const healthApi = {
   tags: [{ name: 'service', description: 'The installation itself.' }],
   routes: [healthz, readyz],
-} satisfies ApiPart
+} satisfies ApiModule

@@ -4,7 +4,7 @@ import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
-import type { ReadParameter } from '../openapi/part.ts'
+import type { ReadParameter } from '../openapi/api-module.ts'
 
 const defaultLimit = 20
 const maximumLimit = 100

@@ -4,7 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import type { Admission } from '../auth/authentication.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/look-up.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
@@ -14,7 +14,7 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
 import type { Result } from '../kernel/result.ts'
-import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
+import type { Answer, Operation, ReadParameter } from '../openapi/api-module.ts'
 import { callerOf, recheckCaller, requireKey } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
@@ -110,24 +110,27 @@ export function routesOf<Services>() {
 
 /** Checks keys, and stores responses. */
 interface Access {
-  readonly admission: Admission
+  readonly authenticator: Authenticator
   readonly idempotency: IdempotencyStore
 }
 
 /** Routes with their services. The shards have the same routes; those of the first are registered. */
-export interface Part {
+export interface BoundRoutes {
   readonly routes: () => readonly Route<unknown>[]
   readonly services: unknown
 }
 
 /** Routes with services whose type a list of parts does not know. */
-export function partOf<Services>(routes: () => readonly Route<Services>[], services: Services): Part {
+export function bindRoutes<Services>(
+  routes: () => readonly Route<Services>[],
+  services: Services,
+): BoundRoutes {
   return { routes: routes as () => readonly Route<unknown>[], services }
 }
 
 /** The parts of one shard. */
 interface ShardRoutes {
-  readonly parts: readonly Part[]
+  readonly parts: readonly BoundRoutes[]
   readonly idempotency: IdempotencyStore
 }
 
@@ -156,7 +159,7 @@ export function registerRoutes<Services>(
 export function registerSharded(
   server: FastifyInstance,
   all: readonly ShardRoutes[],
-  access: Pick<Access, 'admission'>,
+  access: Pick<Access, 'authenticator'>,
   shardRouter: ShardRouter | null,
 ): void {
   all[0]?.parts.forEach(({ routes }, part) => {
@@ -171,7 +174,7 @@ interface Shard<Services> {
 }
 
 interface Entrance {
-  readonly access: Pick<Access, 'admission'> | null
+  readonly access: Pick<Access, 'authenticator'> | null
   readonly shardRouter: ShardRouter | null
 }
 
@@ -214,10 +217,10 @@ function refuseEmpty(
 
 type PreParsed = (error: null, payload: RequestPayload) => void
 
-function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
+function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'authenticator'> | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and no keys can be checked here`)
-  return requireKey(access.admission, needed)
+  return requireKey(access.authenticator, needed)
 }
 
 function handlerOf<Services>(
@@ -317,7 +320,7 @@ function handlerOf<Services>(
   if (once && shards.some(({ idempotency }) => idempotency === null))
     throw new Error(`${route.id} needs a store of responses`)
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const call = new RouteCall(route, request, reply, access?.admission ?? null)
+    const call = new RouteCall(route, request, reply, access?.authenticator ?? null)
     if (reads !== undefined) {
       const body = await reads.read(request.rawBody)
       // A body that is no JSON is refused before its Idempotency-Key is read.
@@ -387,13 +390,18 @@ class RouteCall implements Call {
   body: unknown
   record: KeyedResponse | null = null
   readonly #route: Operation
-  readonly #admission: Admission | null
+  readonly #authenticator: Authenticator | null
   /** When the caller was checked, in milliseconds since the request came. */
   #checkedAt = 0
 
-  constructor(route: Operation, request: FastifyRequest, reply: FastifyReply, admission: Admission | null) {
+  constructor(
+    route: Operation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    authenticator: Authenticator | null,
+  ) {
     this.#route = route
-    this.#admission = admission
+    this.#authenticator = authenticator
     this.request = request
     this.reply = reply
     this.body = request.body
@@ -410,8 +418,8 @@ class RouteCall implements Call {
   async recheck(goodFor = 0): Promise<Problem | null> {
     const { caller } = this.request
     const asked = this.reply.elapsedTime
-    if (this.#admission === null || caller === null || asked - this.#checkedAt < goodFor) return null
-    const found = await recheckCaller(this.#admission, this.request, this.#route.access)
+    if (this.#authenticator === null || caller === null || asked - this.#checkedAt < goodFor) return null
+    const found = await recheckCaller(this.#authenticator, this.request, this.#route.access)
     if (!found.ok) return found.error
     if (found.value.shard !== caller.shard) throw new OrganizationNotServed('moved')
     this.request.caller = found.value

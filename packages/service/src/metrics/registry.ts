@@ -6,27 +6,25 @@ import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from
 import { sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
+import { type ProcessRole, processLabel } from '../kernel/process-role.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import type { ApiPart } from '../openapi/part.ts'
+import type { ApiModule } from '../openapi/api-module.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { gauge } from './instruments.ts'
 
 /** A process's metrics as they travel between processes. */
 export type MetricsSnapshot = object[]
 
-/** What a process does, or a thread of the API: the one for large bodies. */
-type Part = 'api' | 'bulk' | 'worker'
-
 /**
  * A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. One of several
  * databases has a registry of its own, whose series carry its name too, without what is the process's.
  */
-export function createRegistry(part: Part, database: string | null = null): Registry {
+export function createRegistry(role: ProcessRole, database: string | null = null): Registry {
   const register = new Registry()
-  register.setDefaultLabels({ process: part, ...(database === null ? {} : { database }) })
+  register.setDefaultLabels({ process: processLabel(role), ...(database === null ? {} : { database }) })
   if (database !== null) return register
-  for (const metric of threadMetrics(part).getMetricsAsArray()) {
+  for (const metric of threadMetrics(role).getMetricsAsArray()) {
     register.registerMetric(metric as unknown as Metric)
   }
   return register
@@ -43,23 +41,23 @@ const mayAbort = [
   'nodejs_active_requests_total',
 ]
 
-const made = new Map<Part, Registry>()
+const made = new Map<ProcessRole, Registry>()
 
 /**
  * What Node and the event loop say of this thread. Their observers watch for as long as the thread runs, and keep what they
  * write to: made once, and not with each service, or whoever starts several in a process would never be rid of one.
  */
-function threadMetrics(part: Part): Registry {
-  const known = made.get(part)
+function threadMetrics(role: ProcessRole): Registry {
+  const known = made.get(role)
   if (known !== undefined) return known
   const register = new Registry()
-  if (part !== 'bulk') {
+  if (role !== 'offload') {
     collectDefaultMetrics({ register })
     for (const name of mayAbort) register.removeSingleMetric(name)
   }
   watchEventLoop(register)
   gauge(register, 'deskwire_build_info', (it) => it.set({ version, node: process.versions.node }, 1))
-  made.set(part, register)
+  made.set(role, register)
   return register
 }
 
@@ -120,4 +118,4 @@ const metrics = route({
   },
 })
 
-export const metricsPart = { tags: [], routes: [metrics] } satisfies ApiPart
+export const metricsApi = { tags: [], routes: [metrics] } satisfies ApiModule

@@ -2,9 +2,9 @@
 
 import { version } from '../kernel/version.ts'
 import { mapYielding, yielder } from '../kernel/yielding.ts'
+import type { ApiModule, Json } from './api-module.ts'
 import { headerComponents } from './headers.ts'
 import { operationObject } from './operation.ts'
-import type { ApiPart, Json } from './part.ts'
 import { problemExamples, refusalComponents } from './refusals.ts'
 import { sentEventObject, sentTag } from './sent-events.ts'
 import { sharedSchemas } from './shared-schemas.ts'
@@ -19,7 +19,7 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
  * Made in turns, as it takes some 150 ms of a processor: whoever is served beside it waits for none of them long. Rejects
  * where two parts declare the same operation or schema, and where an example cannot be made.
  */
-export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> {
+export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json> {
   const yieldWhenDue = yielder()
   const routes = parts.flatMap(({ routes }) => routes)
   const operations = await mapYielding(

@@ -1,7 +1,7 @@
 /** Fields as JSON Schema: what bodies accept and what is shown. */
 import { z } from 'zod'
 import type { Field } from '../kernel/fields/field.ts'
-import type { Json } from './part.ts'
+import type { Json } from './api-module.ts'
 
 /** The names of those that creation has to give. */
 export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {

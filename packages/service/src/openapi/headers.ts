@@ -1,6 +1,7 @@
 /** Every header that an answer can have, once; answers refer to them by name. */
+
+import type { Json } from './api-module.ts'
 import { exampleId, exampleTime } from './examples.ts'
-import type { Json } from './part.ts'
 
 const text = (description: string, example: string): Json => ({
   description,

@@ -1,6 +1,7 @@
 /** An operation's declaration as OpenAPI has it. */
+
+import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './api-module.ts'
 import { answerHeaders, headersOf } from './headers.ts'
-import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './part.ts'
 import { refusalResponses } from './refusals.ts'
 
 /** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */

@@ -1,8 +1,8 @@
 /** Refusals as the document shows them: which an operation can give, and what each looks like. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
+import type { Json, Operation } from './api-module.ts'
 import { headersOf, limitHeaders } from './headers.ts'
-import type { Json, Operation } from './part.ts'
 
 const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
 

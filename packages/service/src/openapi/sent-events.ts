@@ -1,6 +1,7 @@
 /** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification 5). */
+
+import { constant, header, type Json, type SentEvent } from './api-module.ts'
 import { exampleId, exampleTime } from './examples.ts'
-import { constant, header, type Json, type SentEvent } from './part.ts'
 
 export const sentTag = {
   name: 'events',

@@ -1,8 +1,8 @@
 /** Schemas that belong to no kind: problems, removal records, the pagination of a list. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
+import { constant, type Json, ref } from './api-module.ts'
 import { exampleId, examplePagination, exampleTime } from './examples.ts'
-import { constant, type Json, ref } from './part.ts'
 
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 const uuid = { type: 'string', format: 'uuid' }

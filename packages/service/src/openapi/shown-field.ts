@@ -1,5 +1,5 @@
 /** The vocabulary in which records that are no kind are declared for the documents and for the types of the SDK. */
-import type { Json } from './part.ts'
+import type { Json } from './api-module.ts'
 
 /** A field as it is shown: its JSON Schema, and what it means. */
 export interface ShownField {

@@ -6,7 +6,7 @@ import { parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { constant } from '../openapi/part.ts'
+import { constant } from '../openapi/api-module.ts'
 import { field, type Shown, text as string, time, uuid } from '../openapi/shown-field.ts'
 
 export interface Organizations {

@@ -3,9 +3,9 @@
 import { managingScope } from '../auth/scopes.ts'
 import { routesOf } from '../http/route.ts'
 import { done } from '../kernel/outcome.ts'
+import { type ApiModule, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { inputs } from '../openapi/field-schemas.ts'
-import { type ApiPart, ref } from '../openapi/part.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import { type Organizations, organizationFields, organizationShape } from './organization.ts'
 
@@ -34,7 +34,7 @@ const renameOrganization = route({
   handle: ({ change }, { caller, body }) => change(caller.organizationId, body),
 })
 
-export const organizationPart = {
+export const organizationApi = {
   tags: [
     { name: 'organization', description: 'What a key belongs to, and what owns all that it can reach.' },
   ],
@@ -55,4 +55,4 @@ export const organizationPart = {
       examples: [{ name: 'Analytical Engines, Ltd.' }],
     },
   }),
-} satisfies ApiPart
+} satisfies ApiModule

@@ -1,6 +1,5 @@
 /** The API as a running part: listening, then stopped. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../admission/rate-limit.ts'
@@ -13,7 +12,8 @@ import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import type { NotifyWorker } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
-import { createBulk } from './bulk.ts'
+import { addressOf, listen, type Where } from './listen.ts'
+import { createOffloadThread } from './offload.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
@@ -22,14 +22,6 @@ import { startStreamListener } from './stream-listener.ts'
 const requestsEndWithin = 12_000
 /** And what waits for a database that does not answer; with what comes after it, the service ends within 15 s. */
 const stopMilliseconds = 13_000
-
-/** The service cannot listen where it is told to; the message says what to set instead. */
-export class ListenError extends Error {}
-
-interface Where {
-  readonly host: string
-  readonly port: number
-}
 
 /** Resolves when it listens. @throws ListenError when it cannot. */
 export async function startApi(
@@ -67,15 +59,15 @@ export async function startApi(
   const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
   const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
   // With a clock of its own everything is answered by it, and so here.
-  const bulk =
+  const offloadThread =
     options.clock === undefined
-      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
+      ? createOffloadThread({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
       : null
   const { server, shards, metrics, moved } = createApp({
     ...options,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
-    ...(bulk === null ? {} : { offload: bulk.offload, offloadWaiting: bulk.waiting }),
-    otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
+    ...(offloadThread && { offload: offloadThread.offload, offloadWaiting: offloadThread.waiting }),
+    otherMetrics: async () => (await Promise.all([otherMetrics(), offloadThread?.metrics() ?? []])).flat(),
     clock,
     maxClockSkew,
   })
@@ -84,7 +76,7 @@ export async function startApi(
   /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
   const closed = async () => {
     await server.close()
-    await Promise.all([...shards.map((shard) => shard.idle()), bulk?.idle()])
+    await Promise.all([...shards.map((shard) => shard.idle()), offloadThread?.idle()])
   }
   const listeners = shards.map(({ readers, maintenance }, place) => {
     const database = others[place - 1]
@@ -104,7 +96,7 @@ export async function startApi(
         Promise.all([closed(), ...shards.map((shard) => shard.maintenance.stop())]),
       )
       clearTimeout(late)
-      await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
+      await Promise.all([...listeners.map((listener) => listener.close()), offloadThread?.stop()])
       for (const each of [clock, ...followed.map((database) => database.clock)]) each.stop()
     },
   }
@@ -140,29 +132,4 @@ function followDirectory(address: DatabaseAddress, moved: App['moved'], log: Log
         'moves of organizations cannot be heard of for now; databases tell of them',
       ),
   )
-}
-
-/** Listens where it is told. @throws ListenError when it cannot. */
-export async function listen(
-  server: FastifyInstance,
-  { host, port }: Where,
-  variable = 'DESKWIRE_PORT',
-): Promise<void> {
-  try {
-    await server.listen({ host, port })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reason = code === 'EADDRINUSE' ? 'something else listens there' : message
-    throw new ListenError(
-      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and ${variable} (port 0 picks a free one)`,
-      { cause: error },
-    )
-  }
-}
-
-/** `http://HOST:PORT` of what listens. */
-export function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
-  if (address === null || typeof address === 'string') return String(address)
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return `http://${host}:${address.port}`
 }

@@ -6,22 +6,17 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { whetherAnswers } from '../db/ping.ts'
 import { kinds } from '../desk/index.ts'
-import { createHealth, healthPart } from '../http/health.ts'
+import { createHealth, healthApi } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import { outdatedRows } from '../kinds/model/backfill.ts'
-import { metricsPart, metricsText } from '../metrics/registry.ts'
+import { metricsApi, metricsText } from '../metrics/registry.ts'
 import { createOutdatedMetrics, createStandingMetrics } from '../metrics/standing.ts'
-import { addressOf, listen } from './api.ts'
+import { addressOf, listen, type Where } from './listen.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import type { RunningWorker, RunningWorkers } from './worker.ts'
-
-interface Where {
-  readonly host: string
-  readonly port: number
-}
 
 type Listening = Running & { readonly address: string }
 
@@ -61,8 +56,8 @@ export function startWorkerServer(
     isReady,
     answers: whetherAnswers(pool, systemClock),
   }))
-  registerRoutes(server, healthPart.routes, createHealth(asked), null)
-  if (metrics !== null) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
+  registerRoutes(server, healthApi.routes, createHealth(asked), null)
+  if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }
 
@@ -73,7 +68,7 @@ export function startMetricsServer(
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  registerRoutes(server, metricsPart.routes, { text: metrics }, null)
+  registerRoutes(server, metricsApi.routes, { text: metrics }, null)
   return listening(server, where, 'DESKWIRE_METRICS_PORT')
 }
 

@@ -372,19 +372,26 @@ export function createWorker(options: {
     observer,
     trace: telemetry === null ? null : traceAttempts(telemetry),
   }
-  const clockTurns = createKeyedQueue()
+  const exclusiveTasks = createKeyedQueue()
   const engine = createEngine(drains, {
-    clockTurns,
+    exclusiveTasks,
     limiter: sending.limiter,
     otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
-  const registrants = createRegistrants({ pool, clock, log, observer, clockTurns, wake: () => engine.wake() })
+  const registrants = createRegistrants({
+    pool,
+    clock,
+    log,
+    observer,
+    exclusiveTasks,
+    wake: () => engine.wake(),
+  })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),
     clock,
     log,
-    clockTurns,
+    exclusiveTasks,
     onDeliveries: () => engine.wake(),
   })
   const fanOuts = createFanOuts({

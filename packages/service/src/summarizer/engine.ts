@@ -7,7 +7,7 @@ import { jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { type AttemptServices, attemptSummary } from './attempt.ts'
-import { type ClaimedJob, firstPlace, type Place } from './jobs.ts'
+import { type ClaimedJob, type ConversationPosition, firstConversation } from './jobs.ts'
 
 export interface SummaryEngine {
   /** Looks again and again until stopped. */
@@ -38,7 +38,7 @@ const pollEvery = 1_000
 const pagesALook = 5
 /** Organizations found at once. */
 const organizationsALook = 32
-const beforeAll = firstPlace.organizationId
+const beforeAll = firstConversation.organizationId
 /** How long a stop waits for summaries, and then for the database; together below the service's 15 s. */
 const attemptsMayTake = 10_000
 const settlingMayTake = 2_000
@@ -47,7 +47,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const { jobs, clock, log } = options
   const stopWithin = attemptsMayTake + settlingMayTake
   const cut = new AbortController()
-  let place: Place = firstPlace
+  let position: ConversationPosition = firstConversation
   /** The organizations whose turn is next, and the last one that had it. */
   let turns: readonly string[] = []
   let lastTurn = beforeAll
@@ -95,10 +95,10 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   /** Walks on over what has no summary; from its end, the next time, to its beginning. */
   async function enqueue(): Promise<void> {
     // No time is earlier than the first one, however long the delay.
-    const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstPlace.resolvedAt))
+    const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstConversation.resolvedAt))
     for (let page = 0; page < pagesALook; page++) {
-      const next: Place | null = await jobs.enqueue(resolvedUntil, place)
-      place = next ?? firstPlace
+      const next: ConversationPosition | null = await jobs.enqueue(resolvedUntil, position)
+      position = next ?? firstConversation
       if (next === null) return
     }
   }

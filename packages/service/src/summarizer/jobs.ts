@@ -22,15 +22,15 @@ export interface ClaimedJob extends JobKey {
   readonly gaveUp: boolean
 }
 
-/** A place among the conversations without a summary, ordered by when they were resolved. */
-export interface Place {
+/** A position among the conversations without a summary, ordered by when they were resolved. */
+export interface ConversationPosition {
   readonly resolvedAt: string
   readonly organizationId: string
   readonly id: string
 }
 
 /** Before all others: no conversation is older than the service's clock can be. */
-export const firstPlace: Place = {
+export const firstConversation: ConversationPosition = {
   resolvedAt: '0001-01-01T00:00:00.000Z',
   organizationId: '00000000-0000-0000-0000-000000000000',
   id: '00000000-0000-0000-0000-000000000000',
@@ -41,9 +41,9 @@ export interface Jobs {
   isNeeded(): Promise<boolean>
   /**
    * Makes jobs for conversations without a summary that were resolved by then and have none, looking at the next
-   * thousand from `place` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
+   * thousand from `position` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
    */
-  enqueue(resolvedUntil: number, place: Place): Promise<Place | null>
+  enqueue(resolvedUntil: number, position: ConversationPosition): Promise<ConversationPosition | null>
   /** Organizations that have a job due, by id, from the one after `after` on. */
   organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]>
   /** Takes jobs of the organization, the longest due first. What somebody else is just taking is passed over. */
@@ -76,11 +76,11 @@ export function createJobs(pool: Pool): Jobs {
       return rows[0]?.needed === true
     },
 
-    async enqueue(resolvedUntil, place) {
+    async enqueue(resolvedUntil, position) {
       const { rows } = await pool.query<UnsummarizedRow>({
         name: 'find_unsummarized',
         text: findUnsummarized,
-        values: [formatTimestamp(resolvedUntil), place.resolvedAt, place.organizationId, place.id],
+        values: [formatTimestamp(resolvedUntil), position.resolvedAt, position.organizationId, position.id],
       })
       const missing = Map.groupBy(
         rows.filter((row) => row.missing),
@@ -98,7 +98,7 @@ export function createJobs(pool: Pool): Jobs {
         })
       }
       const last = rows.at(-1)
-      if (last?.place !== step) return null
+      if (last?.ordinal !== step) return null
       return { resolvedAt: last.resolved_at.toISOString(), organizationId: last.organization_id, id: last.id }
     },
 
@@ -183,7 +183,7 @@ interface UnsummarizedRow {
   readonly id: string
   readonly resolved_at: Date
   /** From 1. */
-  readonly place: number
+  readonly ordinal: number
   /** Whether it has no job for this resolution. */
   readonly missing: boolean
 }
@@ -212,10 +212,10 @@ const findAny = `
  * yet, and what has left it is somebody else's.
  */
 const findUnsummarized = `
-  select p.organization_id, p.id, p.resolved_at, p.place, j.conversation_id is null as missing
+  select p.organization_id, p.id, p.resolved_at, p.ordinal, j.conversation_id is null as missing
     from (
       select c.organization_id, c.id, c.resolved_at,
-          (row_number() over (order by c.resolved_at, c.organization_id, c.id))::int as place
+          (row_number() over (order by c.resolved_at, c.organization_id, c.id))::int as ordinal
         from conversations c
         join organizations o on o.organization_id = c.organization_id and o.away is null
         where c.resolved_at is not null and c.summarized_at is null
@@ -224,8 +224,8 @@ const findUnsummarized = `
         order by c.resolved_at, c.organization_id, c.id limit ${step}) p
     left join summary_jobs j
       on j.organization_id = p.organization_id and j.conversation_id = p.id and j.resolved_at = p.resolved_at
-    where j.conversation_id is null or p.place = ${step}
-    order by p.place`
+    where j.conversation_id is null or p.ordinal = ${step}
+    order by p.ordinal`
 
 /** A job for an earlier resolution becomes one for this; whoever works on it can complete nothing any more. */
 const addJobs = `

@@ -1,5 +1,6 @@
 /** Turns telemetry on where the environment asks for it; where it does not, nothing of OpenTelemetry is loaded. */
-import type { OpenTelemetry, Part } from './sdk.ts'
+import type { ProcessRole } from '../kernel/process-role.ts'
+import type { OpenTelemetry } from './sdk.ts'
 import { type Environment, readTelemetrySettings } from './settings.ts'
 
 /** What telemetry needs beside the service, which installs none of it by itself. The same as its peer dependencies. */
@@ -17,16 +18,16 @@ export const neededPackages: Readonly<Record<string, string>> = {
 /** Telemetry cannot be turned on as it is asked for: the message says, in a line, what to set or to install. */
 export class TelemetryError extends Error {}
 
-/** Telemetry of this part of the service; null where it is off. @throws TelemetryError when it cannot be turned on. */
+/** Telemetry of this process; null where it is off. @throws TelemetryError when it cannot be turned on. */
 export async function openTelemetry(
-  part: Part,
+  role: ProcessRole,
   environment: Environment = process.env,
 ): Promise<OpenTelemetry | null> {
   const settings = readTelemetrySettings(environment)
   if (!settings.ok) throw new TelemetryError(settings.error)
   if (settings.value === null) return null
   const { createTelemetry } = await import('./sdk.ts').catch(explainMissing)
-  return createTelemetry(part, settings.value)
+  return createTelemetry(role, settings.value)
 }
 
 function explainMissing(error: NodeJS.ErrnoException): never {

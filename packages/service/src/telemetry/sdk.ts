@@ -40,6 +40,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { atMost } from '../kernel/periodic.ts'
+import { type ProcessRole, processLabel } from '../kernel/process-role.ts'
 import {
   type Attributes,
   type Meter,
@@ -54,9 +55,6 @@ import { version } from '../kernel/version.ts'
 import { RegistryProducer } from './registry-producer.ts'
 import type { SamplerName, TelemetrySettings } from './settings.ts'
 
-/** What runs here: a process's API or worker, or the API's thread for large bodies. */
-export type Part = 'api' | 'bulk' | 'worker'
-
 /** How long the last export may hold up a stop, in milliseconds. */
 const closeWithin = 2_000
 /** How often it is told that nothing can be exported, in milliseconds. */
@@ -69,9 +67,9 @@ export interface OpenTelemetry extends Telemetry {
   close(): Promise<void>
 }
 
-/** Telemetry of one part of the service, with exporters that read what else they need from the environment. */
-export function createTelemetry(part: Part, settings: TelemetrySettings): OpenTelemetry {
-  const resource = resourceOf(part)
+/** Telemetry of one process, with exporters that read what else they need from the environment. */
+export function createTelemetry(role: ProcessRole, settings: TelemetrySettings): OpenTelemetry {
+  const resource = resourceOf(role)
   const { traces, metrics, endpoint, tracesEndpoint, metricsEndpoint } = settings
   const tracing = traces === 'otlp' && (endpoint ?? tracesEndpoint) !== null
   const metering = metrics === 'otlp' && (endpoint ?? metricsEndpoint) !== null
@@ -104,7 +102,7 @@ export function createTelemetry(part: Part, settings: TelemetrySettings): OpenTe
 }
 
 /** Who it is that exports. What the environment says of it goes before. */
-function resourceOf(part: Part): Resource {
+function resourceOf(role: ProcessRole): Resource {
   const own = resourceFromAttributes({
     'service.name': 'deskwire',
     'service.version': version,
@@ -113,7 +111,7 @@ function resourceOf(part: Part): Resource {
     'process.pid': process.pid,
     'process.runtime.name': 'nodejs',
     'process.runtime.version': process.versions.node,
-    'deskwire.process': part,
+    'deskwire.process': processLabel(role),
   })
   // The detector of the process would tell of its command line, which may have a database's password in it.
   return own.merge(detectResources({ detectors: [envDetector] }))

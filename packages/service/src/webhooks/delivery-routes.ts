@@ -12,8 +12,8 @@ import { done, outcomeOf, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
+import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
-import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
@@ -42,7 +42,7 @@ interface DeliveryServices {
 const route = routesOf<DeliveryServices>()
 
 /** Deliveries. The ping stands here too: it is an event of no kind. */
-export function deliveryPart(kinds: readonly Kind[]) {
+export function deliveryApi(kinds: readonly Kind[]) {
   const types = createEventTypes(kinds).names
   const pending = exampleDelivery(types[0] ?? 'ping')
   const succeeded = {
@@ -153,7 +153,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
         example: {},
       },
     ],
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 const pingWebhook = route({

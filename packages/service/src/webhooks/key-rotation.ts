@@ -44,13 +44,13 @@ export async function rotateEncryptionKey(
   const unreadable = new Set<string>()
   const pass = async (table: SealedTable) => {
     const before = sealed
-    for (let after: Place | null = null; ; ) {
+    for (let after: RowKey | null = null; ; ) {
       const rows = await table.read(pool, after, rowsAPiece)
       const last = rows.at(-1)
       if (last === undefined) return sealed - before
       sealed += await sealAnew(pool, table, rows, keys, (lost) => unreadable.add(lost))
       await onPiece(sealed)
-      after = last.place
+      after = last.rowKey
     }
   }
   const secrets = await pass(signingSecrets)
@@ -97,10 +97,10 @@ function notTheKeys(): KeyRotationError {
 }
 
 /** The values of a row's primary key. */
-type Place = readonly string[]
+type RowKey = readonly string[]
 
 interface SealedRow {
-  readonly place: Place
+  readonly rowKey: RowKey
   /** Null where nothing is sealed. */
   readonly sealed: Buffer | null
   readonly owner: SecretOwner
@@ -108,8 +108,8 @@ interface SealedRow {
 
 /** A table with a column `sealed`. */
 interface SealedTable {
-  /** Rows after a place, in the order of the primary key. */
-  read(pool: Pool, after: Place | null, limit: number): Promise<readonly SealedRow[]>
+  /** Rows after this key, in the order of the primary key. */
+  read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
   /**
    * Puts other bytes in the place of these, where these still stand, and answers which rows it did that to. `waiting`: for rows
    * that somebody else holds. Without it these are passed over, so that whoever holds one of them waits for no other.
@@ -118,7 +118,7 @@ interface SealedTable {
 }
 
 interface Change {
-  readonly place: Place
+  readonly rowKey: RowKey
   readonly was: Buffer
   readonly becomes: Buffer
 }
@@ -134,17 +134,17 @@ async function sealAnew(
   const box = createSecretBox(keys.current)
   const openOld = createOpener({ current: keys.previous, previous: null })
   const changes: Change[] = []
-  for (const { place, sealed: was, owner } of rows) {
+  for (const { rowKey, sealed: was, owner } of rows) {
     if (was === null || tryOpening(box.open, was, owner) !== null) continue
     const secret = tryOpening(openOld, was, owner)
     if (secret === null) onUnreadable(owner.webhookId)
-    else changes.push({ place, was, becomes: box.seal(secret, owner) })
+    else changes.push({ rowKey, was, becomes: box.seal(secret, owner) })
   }
   if (changes.length === 0) return 0
   const done = new Set(await table.replace(pool, changes, false))
   // One at a time: of two that hold a row each, none waits for the other.
   for (const change of changes)
-    if (!done.has(nameOf(change.place)))
+    if (!done.has(nameOf(change.rowKey)))
       for (const name of await table.replace(pool, [change], true)) done.add(name)
   // What is still missing was removed meanwhile, or another process was quicker.
   return done.size
@@ -163,7 +163,7 @@ function tryOpening(
   }
 }
 
-const nameOf = (place: Place) => place.join('\n')
+const nameOf = (rowKey: RowKey) => rowKey.join('\n')
 
 /** The table, its primary key as names and types, and the column whose id the bytes are sealed for. */
 function sealedTable(
@@ -173,41 +173,41 @@ function sealedTable(
 ): SealedTable {
   const names = key.map(([name]) => name)
   const of = (alias: string) => names.map((name) => `${alias}.${name}`).join(', ')
-  const places = key.map(([, type], n) => `$${n + 2}::${type}`).join(', ')
+  const parameters = key.map(([, type], n) => `$${n + 2}::${type}`).join(', ')
   const arrays = key.map(([, type], n) => `$${n + 3}::${type}[]`).join(', ')
   const same = (one: string, other: string) =>
     names.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ')
   return {
     async read(pool, after, limit) {
-      const { rows } = await pool.query<{ place: string[]; sealed: Buffer | null; owner: string[] }>(
-        `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as place, t.sealed,
+      const { rows } = await pool.query<{ row_key: string[]; sealed: Buffer | null; owner: string[] }>(
+        `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as row_key, t.sealed,
              array[t.organization_id::text, t.${subject}::text] as owner
            from ${table} t where t.organization_id <> all(${notServedOrganizations})
-             ${after === null ? '' : `and (${of('t')}) > (${places})`} order by ${of('t')} limit $1`,
+             ${after === null ? '' : `and (${of('t')}) > (${parameters})`} order by ${of('t')} limit $1`,
         [limit, ...(after ?? [])],
       )
-      return rows.map(({ place, sealed, owner: [organizationId = '', webhookId = ''] }) => ({
-        place,
+      return rows.map(({ row_key: rowKey, sealed, owner: [organizationId = '', webhookId = ''] }) => ({
+        rowKey,
         sealed,
         owner: { organizationId, webhookId },
       }))
     },
     async replace(pool, changes, waiting) {
-      const { rows } = await pool.query<{ place: string[] }>(
+      const { rows } = await pool.query<{ row_key: string[] }>(
         `with mine as (
            select ${of('t')}, c.becomes from ${table} t
              join unnest($1::bytea[], $2::bytea[], ${arrays}) as c(was, becomes, ${names.join(', ')})
                on ${same('t', 'c')} and t.sealed = c.was
              for update of t ${waiting ? '' : 'skip locked'})
          update ${table} t set sealed = m.becomes from mine m where ${same('t', 'm')}
-           returning array[${names.map((name) => `t.${name}::text`).join(', ')}] as place`,
+           returning array[${names.map((name) => `t.${name}::text`).join(', ')}] as row_key`,
         [
           changes.map(({ was }) => was),
           changes.map(({ becomes }) => becomes),
-          ...names.map((_, n) => changes.map(({ place }) => place[n])),
+          ...names.map((_, n) => changes.map(({ rowKey }) => rowKey[n])),
         ],
       )
-      return rows.map(({ place }) => nameOf(place))
+      return rows.map(({ row_key: rowKey }) => nameOf(rowKey))
     },
   }
 }

@@ -3,7 +3,7 @@
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
-import { constant } from '../openapi/part.ts'
+import { constant } from '../openapi/api-module.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
 import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'

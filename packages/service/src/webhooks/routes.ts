@@ -9,9 +9,9 @@ import { done, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
+import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
 import { inputs } from '../openapi/field-schemas.ts'
-import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import { type Endpoints, noSuchWebhook, webhookShapes } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
@@ -33,7 +33,7 @@ export const writing = { tag: 'webhooks', access: 'webhooks:write' } as const
 const urlErrors: readonly ErrorCode[] = ['url_not_https', 'url_not_public', 'url_not_resolvable']
 
 /** Endpoints. */
-export function endpointPart(kinds: readonly Kind[]) {
+export function endpointApi(kinds: readonly Kind[]) {
   const types = createEventTypes(kinds).names
   const example = exampleWebhook(types.slice(0, 2))
 
@@ -98,7 +98,7 @@ export function endpointPart(kinds: readonly Kind[]) {
         },
       }
     },
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 const createWebhook = route({

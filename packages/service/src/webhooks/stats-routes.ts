@@ -9,8 +9,8 @@ import { problem } from '../kernel/errors.ts'
 import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
+import { type ApiModule, ref } from '../openapi/api-module.ts'
 import { exampleTime } from '../openapi/examples.ts'
-import { type ApiPart, ref } from '../openapi/part.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import type { Endpoints } from './endpoints.ts'
 import { statsFields } from './records.ts'
@@ -48,7 +48,7 @@ const shared = {
 } as const
 
 /** What is counted of deliveries and changes. */
-export function statsPart(kinds: readonly Kind[]) {
+export function statsApi(kinds: readonly Kind[]) {
   const organizationStats = route({
     ...shared,
     path: '/v1/stats',
@@ -98,7 +98,7 @@ export function statsPart(kinds: readonly Kind[]) {
         },
       },
     }),
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 async function answer(

@@ -16,7 +16,7 @@ import { type Api, type TestService, testService } from '../../../testbed/servic
 import { tellRestored } from '../../src/backup/restored.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
+import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
 
 export interface FullDesk extends AsyncDisposable {
@@ -45,7 +45,7 @@ export async function fullDesk(): Promise<FullDesk> {
   await directory.place(elsewhere, 'two')
   await directory.note(elsewhere, [Buffer.alloc(32, 7)])
   await halfMoved(service.database.pool, elsewhere)
-  await createJobs(service.database.pool).enqueue(clock.now(), firstPlace)
+  await createJobs(service.database.pool).enqueue(clock.now(), firstConversation)
   const recoverer = createRecoverer({
     recoveries: createRecoveries(service.database.pool, 6),
     clock,

@@ -13,7 +13,7 @@ import { testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
-import type { Place } from '../../src/delivery/sweep.ts'
+import type { QueuePosition } from '../../src/delivery/sweep.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 const { encryptionKey } = deliverySettings
@@ -55,7 +55,7 @@ test('a search that fails goes on where it was, and what is due is sent meanwhil
     now: clock.now() + hour,
   })
   await makeCustomer(api)
-  const places: (Place | null)[] = []
+  const places: (QueuePosition | null)[] = []
   const { engine, sent } = testEngine(service, clock, {
     through: (queues) => ({
       ...queues,
@@ -107,7 +107,7 @@ test.each(['nothing of it', 'all'])(
     )
     let most = 0
     let pieces = 0
-    for (let place: Place | null = null; ; pieces++) {
+    for (let place: QueuePosition | null = null; ; pieces++) {
       const before = await rowsRead(pool)
       const { next } = await queues.wakeFromTheFuture(clock.now(), place)
       most = Math.max(most, (await rowsRead(pool)) - before)

@@ -111,10 +111,10 @@ test('with a public URL a console link begins with it, whatever a request says',
 
 test('the thread that a request is offloaded to makes the same URLs', async () => {
   const padding = ' '.repeat(33 * 1024)
-  await using bulk = await testService({ part: 'bulk' })
-  const { database } = bulk
+  await using offloaded = await testService({ role: 'offload' })
+  const { database } = offloaded
   const offload = (request: Parameters<typeof handleOffloaded>[1]) =>
-    handleOffloaded(bulk.app.server, request)
+    handleOffloaded(offloaded.app.server, request)
   const cases = [
     { options: { publicUrl: 'https://desk.example:8443' }, origin: 'https://desk.example:8443' },
     { options: { trustedProxies: loopback }, origin: 'https://evil.example' },

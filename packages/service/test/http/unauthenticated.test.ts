@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createRateLimiter } from '../../src/admission/rate-limit.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { createServer } from '../../src/http/server.ts'
-import type { Operation } from '../../src/openapi/part.ts'
+import type { Operation } from '../../src/openapi/api-module.ts'
 
 test('beyond the limit of a network what needs no key, or carries none, is 429 at once, and keys pass', async () => {
   let now = 0

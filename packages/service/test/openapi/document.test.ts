@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import { expect, test } from 'vitest'
-import { apiDocument, apiParts } from '../../src/api-document.ts'
+import { apiDocument, apiModules } from '../../src/api-document.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
@@ -125,7 +125,7 @@ test('every operation and parameter is described, and every field of every schem
 })
 
 test('each code that a call can be refused with has an example of a whole problem with its own status', () => {
-  const parts = apiParts(kinds).flatMap(({ routes }) => routes)
+  const parts = apiModules(kinds).flatMap(({ routes }) => routes)
   const possible = new Set<string>(parts.flatMap(refusalsOf))
   const refusals = Object.keys(errorCatalogue).filter((code) => possible.has(code))
   expect(Object.keys(document.components.examples)).toEqual(refusals)

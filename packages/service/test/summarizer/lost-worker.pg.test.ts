@@ -5,7 +5,7 @@ import { testClock } from '../../../testbed/clock.ts'
 import { hour, minute } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import { jobsOf, resolved, summaryDelay } from '../../../testbed/summaries.ts'
-import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
+import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
 
 test('are begun again at once, and later after longer and longer; those of others are left', async () => {
   const clock = testClock()
@@ -14,7 +14,7 @@ test('are begun again at once, and later after longer and longer; those of other
   const { organizationId } = service.api
   for (let n = 0; n < 2; n++) await resolved(service.api)
   clock.advance(summaryDelay)
-  await jobs.enqueue(clock.now() - summaryDelay, firstPlace)
+  await jobs.enqueue(clock.now() - summaryDelay, firstConversation)
   const [dead, living] = [randomUUID(), randomUUID()]
   const take = (workerId: string) =>
     jobs.claim(organizationId, { id: randomUUID(), workerId, until: clock.now() + hour }, clock.now(), 1)

@@ -1,6 +1,6 @@
 /** A key's record: what is stored, and what the API shows of it (specification 3.4). Never a token. */
 import { formatTimestamp } from '../../kernel/timestamps.ts'
-import { constant } from '../../openapi/part.ts'
+import { constant } from '../../openapi/api-module.ts'
 import { field, nullable, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
 
 export interface KeyRow {

@@ -3,9 +3,9 @@
 import { routesOf } from '../../http/route.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
+import { type ApiModule, constant, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import { inputs } from '../../openapi/field-schemas.ts'
-import { type ApiPart, constant, ref } from '../../openapi/part.ts'
 import { field, recordSchema, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
 import {
   type ConsoleLink,
@@ -115,7 +115,7 @@ const exampleSession = {
 }
 
 /** Links to the console. `scopes`: every scope there is. */
-export function consoleLinkPart(scopes: readonly string[]) {
+export function consoleLinkApi(scopes: readonly string[]) {
   const creation = Object.entries(linkShape(scopes).fields)
   return {
     tags: [],
@@ -138,5 +138,5 @@ export function consoleLinkPart(scopes: readonly string[]) {
         examples: [{ link: 'dwl_0123456789ABCDEFGHIJKLMNOPQRST2Ia5MR' }],
       },
     }),
-  } satisfies ApiPart
+  } satisfies ApiModule
 }

@@ -7,9 +7,9 @@ import { problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
+import { type ApiModule, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleIdentity, exampleList, exampleTime } from '../../openapi/examples.ts'
 import { inputs } from '../../openapi/field-schemas.ts'
-import { type ApiPart, pageOf, ref } from '../../openapi/part.ts'
 import { recordSchema } from '../../openapi/shown-field.ts'
 import { managingScope } from '../scopes.ts'
 import { keyFields, keyRecord, tokenField } from './api-key.ts'
@@ -27,7 +27,7 @@ const common = { tag: 'api-keys', access: managingScope } as const
 const touches = 'Needs every scope of that key as well.'
 
 /** API keys: making, changing, rotating and revoking them. `scopes`: every scope there is. */
-export function keyPart(scopes: readonly string[]) {
+export function keyApi(scopes: readonly string[]) {
   const example = {
     ...exampleIdentity('api_key'),
     name: 'Search index',
@@ -93,7 +93,7 @@ export function keyPart(scopes: readonly string[]) {
         },
       }
     },
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 const createKey = route({

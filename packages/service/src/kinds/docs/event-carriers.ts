@@ -2,7 +2,7 @@
  * Which event reports which change: of a field, or of a transition. It is derived from what the kind's own rules do
  * (`transitions.ts`). A change without an event is sync only (specification 5.2).
  */
-import type { Carriers } from '../../openapi/part.ts'
+import type { Carriers } from '../../openapi/api-module.ts'
 import type { Kind } from '../model/kind.ts'
 import { explore, type Transition } from '../model/transitions.ts'
 

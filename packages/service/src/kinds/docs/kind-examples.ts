@@ -1,8 +1,8 @@
 /** Examples of a kind for the documents, made from its one example by its own rules. */
 
 import type { Field } from '../../kernel/fields/field.ts'
+import type { Json } from '../../openapi/api-module.ts'
 import { exampleIdentity, exampleTime } from '../../openapi/examples.ts'
-import type { Json } from '../../openapi/part.ts'
 import type { Kind, State } from '../model/kind.ts'
 import { exampleState, explore, sampleValues } from '../model/transitions.ts'
 

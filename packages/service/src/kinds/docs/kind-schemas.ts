@@ -1,8 +1,8 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
 
 import type { Field } from '../../kernel/fields/field.ts'
+import { constant, type Json } from '../../openapi/api-module.ts'
 import { fieldSchema, inputs, requiredOf } from '../../openapi/field-schemas.ts'
-import { constant, type Json } from '../../openapi/part.ts'
 import type { Kind } from '../model/kind.ts'
 import { carrierSentence, fieldCarriers } from './event-carriers.ts'
 import { exampleInput, exampleObject } from './kind-examples.ts'

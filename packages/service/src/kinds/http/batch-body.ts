@@ -57,14 +57,14 @@ type BatchFault =
   | { readonly fault: 'other_fields' }
 
 /** The position of an item in the bytes, and how many values it has. */
-interface Place {
+interface ItemRange {
   readonly from: number
   readonly end: number
   readonly values: number
 }
 
 interface Outline {
-  readonly places: readonly Place[]
+  readonly ranges: readonly ItemRange[]
   /** The bytes before and after the items. */
   readonly around: readonly [before: Buffer, behind: Buffer]
 }
@@ -83,15 +83,15 @@ export function isLightBatch(bytes: Buffer): boolean {
 export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchFault>> {
   const outline = outlineOf(bytes)
   if ('fault' in outline) return fail(outline)
-  const { places, around } = outline
+  const { ranges, around } = outline
   const [before, behind] = around
   if (before.length + behind.length > aroundBytes) return fail({ fault: 'other_fields' })
-  const rest = parseJson(Buffer.concat([before, Buffer.from(places.length > 0 ? '0' : ''), behind]))
+  const rest = parseJson(Buffer.concat([before, Buffer.from(ranges.length > 0 ? '0' : ''), behind]))
   if (!rest.ok) return fail({ fault: 'malformed', detail: rest.error })
   if (before.length === bytes.length) return ok({ around: rest.value, items: null })
   const items: SentItem[] = []
   const yieldWhenDue = yielder()
-  for (const [index, { from, end, values }] of places.entries()) {
+  for (const [index, { from, end, values }] of ranges.entries()) {
     if (end - from > itemBytes) items.push(fail(tooLarge))
     else if (values > itemValues) items.push(fail(tooRich))
     else {
@@ -118,7 +118,7 @@ const tooRich = validationFailed([
  * The positions of the items. Bytes that are not JSON have an outline too: the error is found when the parts are parsed.
  */
 function outlineOf(bytes: Buffer): Outline | BatchFault {
-  const places: Place[] = []
+  const ranges: ItemRange[] = []
   let depth = 0
   let name = ''
   let text: readonly [from: number, end: number] = [0, 0]
@@ -139,8 +139,8 @@ function outlineOf(bytes: Buffer): Outline | BatchFault {
       if (!within) continue
       values++
       if (depth > 2) continue
-      places.push({ from, end: n, values })
-      if (places.length === batchLimit) return { fault: 'too_many' }
+      ranges.push({ from, end: n, values })
+      if (ranges.length === batchLimit) return { fault: 'too_many' }
       from = n + 1
       values = 0
     } else if (byte === openingList || byte === openingObject) {
@@ -153,11 +153,11 @@ function outlineOf(bytes: Buffer): Outline | BatchFault {
       if (--depth === 1 && within) end = n
     }
   }
-  if (begin === -1) return { places, around: [bytes, bytes.subarray(bytes.length)] }
+  if (begin === -1) return { ranges, around: [bytes, bytes.subarray(bytes.length)] }
   if (end === -1) end = bytes.length
   const last = { from, end, values }
-  if (places.length > 0 || !isBlank(bytes.subarray(from, end))) places.push(last)
-  return { places, around: [bytes.subarray(0, begin), bytes.subarray(end)] }
+  if (ranges.length > 0 || !isBlank(bytes.subarray(from, end))) ranges.push(last)
+  return { ranges, around: [bytes.subarray(0, begin), bytes.subarray(end)] }
 }
 
 const quote = 0x22

@@ -4,9 +4,16 @@ import { headersOnly } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
 import { done, refused } from '../../kernel/outcome.ts'
+import {
+  type ApiModule,
+  type Carriers,
+  constant,
+  eitherOf,
+  type Json,
+  ref,
+} from '../../openapi/api-module.ts'
 import { exampleId } from '../../openapi/examples.ts'
 import { inputs } from '../../openapi/field-schemas.ts'
-import { type ApiPart, type Carriers, constant, eitherOf, type Json, ref } from '../../openapi/part.ts'
 import { exampleCheckpoint, ownOfProblem, streamPlace } from '../../openapi/shared-schemas.ts'
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
@@ -167,7 +174,7 @@ function lines(...records: readonly unknown[]): string {
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
 /** What the batches and exports of all kinds share. */
-export const bulkPart = {
+export const bulkApi = {
   tags: [],
   routes: [],
   schemas: () => ({
@@ -227,4 +234,4 @@ export const bulkPart = {
       examples: [exampleEnd],
     },
   }),
-} satisfies ApiPart
+} satisfies ApiModule

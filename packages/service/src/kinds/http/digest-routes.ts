@@ -9,8 +9,8 @@ import { allIds, partsOf } from '../../kernel/id-ranges.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import { ok } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
+import { type ApiModule, type Json, type ReadParameter, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import { type ApiPart, type Json, type ReadParameter, ref } from '../../openapi/part.ts'
 import { exampleCheckpoint, ofRows } from '../../openapi/shared-schemas.ts'
 import { camelCase, capitalized } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
@@ -108,7 +108,7 @@ const exampleDigests = {
 const id = (description: string): Json => ({ type: 'string', format: 'uuid', description })
 
 /** What the digests of all kinds share. */
-export const digestPart = {
+export const digestApi = {
   tags: [],
   routes: [],
   schemas: () => ({
@@ -147,4 +147,4 @@ export const digestPart = {
       },
     },
   }),
-} satisfies ApiPart
+} satisfies ApiModule

@@ -1,7 +1,7 @@
 /** Puts the kinds together: their readers, and the routes of all of them. */
 import type { Pool } from 'pg'
 import type { Database } from '../../db/fair-pool.ts'
-import { type Part, partOf } from '../../http/route.ts'
+import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
 import {
   type Checkpoints,
   createFeed,
@@ -22,8 +22,8 @@ import type { Kind } from '../model/kind.ts'
 import { streamResource } from '../model/stream-resource.ts'
 import { createBatch } from './batch.ts'
 import { createBrowse } from './browse.ts'
-import { kindPart } from './routes.ts'
-import { streamPart } from './stream-routes.ts'
+import { kindApi } from './routes.ts'
+import { streamApi } from './stream-routes.ts'
 
 interface DeskOptions {
   readonly pool: Pool
@@ -37,8 +37,8 @@ interface DeskOptions {
 }
 
 /** The parts of all kinds. The caller notifies `readers` of commits. */
-export function deskParts(options: DeskOptions): {
-  readonly parts: readonly Part[]
+export function deskRoutes(options: DeskOptions): {
+  readonly parts: readonly BoundRoutes[]
   readonly readers: WaitingReaders
 } {
   const { pool, database, clock, kinds, journal } = options
@@ -60,10 +60,10 @@ export function deskParts(options: DeskOptions): {
       lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
     }
-    return partOf(() => kindPart(kind, kinds).routes, services)
+    return bindRoutes(() => kindApi(kind, kinds).routes, services)
   })
   const stream = { feedsOf: joinedFeeds(database, kinds), readers }
-  return { parts: [...parts, partOf(() => streamPart(kinds).routes, stream)], readers }
+  return { parts: [...parts, bindRoutes(() => streamApi(kinds).routes, stream)], readers }
 }
 
 /** A reader of rows for each kind. */

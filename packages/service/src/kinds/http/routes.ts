@@ -7,18 +7,18 @@ import type { RowReader } from '../../journal/rows.ts'
 import { type ErrorCode, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
-import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
-import { requiredOf } from '../../openapi/field-schemas.ts'
 import {
   type Answer,
-  type ApiPart,
+  type ApiModule,
   type Carriers,
   eitherOf,
   header,
   type Json,
   pageOf,
   ref,
-} from '../../openapi/part.ts'
+} from '../../openapi/api-module.ts'
+import { exampleId, exampleList, examplePagination } from '../../openapi/examples.ts'
+import { requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
@@ -44,7 +44,7 @@ interface KindServices extends BulkServices, DigestServices {
 const route = routesOf<KindServices>()
 
 /** `kinds` are all of the installation: removing an object can take others with it. */
-export function kindPart(kind: Kind, kinds: readonly Kind[]) {
+export function kindApi(kind: Kind, kinds: readonly Kind[]) {
   const routes: readonly Route<KindServices>[] = [
     list(kind),
     create(kind),
@@ -67,7 +67,7 @@ export function kindPart(kind: Kind, kinds: readonly Kind[]) {
           ? { data: ref('Removed'), example: exampleRemoval(kind.name) }
           : { data: ref(schemaName(kind)), example: exampleSubject(kind, type) }),
       })),
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 const reading = (kind: Kind) => ({ tag: kind.plural, access: `${kind.plural}:read` }) as const

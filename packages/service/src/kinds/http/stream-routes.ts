@@ -9,8 +9,8 @@ import type { WaitingReaders } from '../../journal/waiting-readers.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { refused } from '../../kernel/outcome.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
+import { type ApiModule, eitherOf, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleId, examplePagination } from '../../openapi/examples.ts'
-import { type ApiPart, eitherOf, pageOf, ref } from '../../openapi/part.ts'
 import { exampleCheckpoint, exampleRemoval, streamPlace } from '../../openapi/shared-schemas.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { schemaName } from '../docs/kind-schemas.ts'
@@ -28,7 +28,7 @@ interface StreamServices {
 const path = '/v1/changes'
 
 /** `kinds` are all of the installation. */
-export function streamPart(kinds: readonly Kind[]) {
+export function streamApi(kinds: readonly Kind[]) {
   const read = streamQueries(kinds)
   const listChanges = routesOf<StreamServices>()({
     method: 'get',
@@ -89,7 +89,7 @@ export function streamPart(kinds: readonly Kind[]) {
         },
       },
     }),
-  } satisfies ApiPart
+  } satisfies ApiModule
 }
 
 function exampleOf(kinds: readonly Kind[]): Readonly<Record<string, unknown>> {

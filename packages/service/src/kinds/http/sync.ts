@@ -12,7 +12,7 @@ import { type Problem, problem, quoted } from '../../kernel/errors.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import { parseTimestamp } from '../../kernel/timestamps.ts'
-import type { QueryParameters, ReadParameter } from '../../openapi/part.ts'
+import type { QueryParameters, ReadParameter } from '../../openapi/api-module.ts'
 
 export type SyncQuery = {
   readonly mode: 'sync'

@@ -28,10 +28,10 @@ export function createRecoverer(services: {
   /** Deliveries may be due. */
   readonly onDeliveries: () => void
   /** Calls that take an organization's clock row, one at a time of each. */
-  readonly clockTurns?: KeyedQueue
+  readonly exclusiveTasks?: KeyedQueue
   readonly tuning?: RecoveryTuning
 }): JobLoop {
-  const { recoveries, clock, log, onDeliveries, clockTurns = createKeyedQueue() } = services
+  const { recoveries, clock, log, onDeliveries, exclusiveTasks = createKeyedQueue() } = services
   const { leaseFor, piecesInARow, ...limits } = services.tuning ?? deliveryTuning.recoveries
   return jobLoop<RecoveryKey>({
     ...limits,
@@ -52,7 +52,7 @@ export function createRecoverer(services: {
     let came: Piece = 'more'
     for (let pieces = 0; came === 'more' && pieces < piecesInARow && !stopping.aborted; pieces++) {
       const now = clock.now()
-      came = await clockTurns.run(recovery.organizationId, () =>
+      came = await exclusiveTasks.run(recovery.organizationId, () =>
         recoveries.piece(recovery, leaseId, now, now + leaseFor),
       )
       if (came === 'more' || came === 'done') onDeliveries()

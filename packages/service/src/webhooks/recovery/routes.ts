@@ -6,9 +6,9 @@ import { noSuch } from '../../kernel/errors.ts'
 import { newIdAt, parseId } from '../../kernel/ids.ts'
 import { done, outcomeOf, refused } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
+import { type ApiModule, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleList, exampleTime } from '../../openapi/examples.ts'
 import { inputs } from '../../openapi/field-schemas.ts'
-import { type ApiPart, pageOf, ref } from '../../openapi/part.ts'
 import { recordSchema } from '../../openapi/shown-field.ts'
 import { type Endpoints, webhookDisabled } from '../endpoints.ts'
 import type { EventTypes } from '../event-types.ts'
@@ -157,7 +157,7 @@ const readRecovery = route({
 })
 
 /** Recoveries. */
-export const recoveryPart = {
+export const recoveryApi = {
   tags: [],
   routes: [recoverWebhook, listRecoveries, readRecovery],
   schemas: () => ({
@@ -171,7 +171,7 @@ export const recoveryPart = {
       examples: [{ since: exampleSince }],
     },
   }),
-} satisfies ApiPart
+} satisfies ApiModule
 
 function newRecovery(
   webhookId: string,

@@ -1,16 +1,16 @@
 /** The routes of API keys and console links, with what they work on. */
 import type { Directory } from '../../databases/directory.ts'
 import type { Database } from '../../db/fair-pool.ts'
-import { type Part, partOf } from '../../http/route.ts'
+import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import { consoleLinkPart } from './console-link-routes.ts'
+import { consoleLinkApi } from './console-link-routes.ts'
 import { createConsoleLinks } from './console-links.ts'
 import { createKeys } from './keys.ts'
-import { keyPart } from './routes.ts'
+import { keyApi } from './routes.ts'
 import { createKeyStore } from './store.ts'
 
-export function keyParts(services: {
+export function keyRoutes(services: {
   readonly database: Database
   readonly clock: Clock
   readonly callUnderClock: CallUnderClock
@@ -22,13 +22,13 @@ export function keyParts(services: {
   readonly scopes: readonly string[]
   /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
-}): readonly Part[] {
+}): readonly BoundRoutes[] {
   const { database, clock, callUnderClock, seal, wake, scopes, directory } = services
   const store = createKeyStore(database, callUnderClock)
   const keys = createKeys({ store, clock, scopes, seal, wake, directory })
   const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
   return [
-    partOf(() => keyPart(scopes).routes, { keys, store, clock }),
-    partOf(() => consoleLinkPart(scopes).routes, { links }),
+    bindRoutes(() => keyApi(scopes).routes, { keys, store, clock }),
+    bindRoutes(() => consoleLinkApi(scopes).routes, { links }),
   ]
 }

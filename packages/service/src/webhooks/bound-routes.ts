@@ -4,23 +4,23 @@ import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { createReadPayload } from '../delivery/payload.ts'
 import type { Resolver } from '../delivery/target/resolver.ts'
-import { type Part, partOf } from '../http/route.ts'
+import { type BoundRoutes, bindRoutes } from '../http/route.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
-import { deliveryPart } from './delivery-routes.ts'
+import { deliveryApi } from './delivery-routes.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { createDeliveryLog } from './log.ts'
-import { recoveryPart } from './recovery/routes.ts'
+import { recoveryApi } from './recovery/routes.ts'
 import { createRecoveryStore } from './recovery/store.ts'
-import { endpointPart } from './routes.ts'
-import { statsPart } from './stats-routes.ts'
+import { endpointApi } from './routes.ts'
+import { statsApi } from './stats-routes.ts'
 import { createWebhookStore } from './store.ts'
 import { createTargetCheck } from './target-check.ts'
 import type { Vault } from './vault.ts'
 
-export function webhookParts(options: {
+export function webhookRoutes(options: {
   readonly database: Database
   readonly clock: Clock
   readonly callUnderClock: CallUnderClock
@@ -30,7 +30,7 @@ export function webhookParts(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly resolver: Resolver
-}): readonly Part[] {
+}): readonly BoundRoutes[] {
   const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver } = options
   const { schedule, rotationOverlap, logRetention } = settings
   const tables = kinds.map((kind) => kind.table)
@@ -65,9 +65,9 @@ export function webhookParts(options: {
   }
   const recoveries = createRecoveryStore(database, callUnderClock)
   return [
-    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock, disableAfter }),
-    partOf(() => deliveryPart(kinds).routes, services),
-    partOf(() => recoveryPart.routes, { ...services, recoveries }),
-    partOf(() => statsPart(kinds).routes, { ...services, database }),
+    bindRoutes(() => endpointApi(kinds).routes, { endpoints, store, clock, disableAfter }),
+    bindRoutes(() => deliveryApi(kinds).routes, services),
+    bindRoutes(() => recoveryApi.routes, { ...services, recoveries }),
+    bindRoutes(() => statsApi(kinds).routes, { ...services, database }),
   ]
 }

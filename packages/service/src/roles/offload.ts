@@ -1,7 +1,7 @@
 /**
  * The offload thread. Large bodies are read, checked, committed and answered in it: JSON.parse of 16 MiB takes from 11 ms to 2 s in one piece,
  * by what they hold. Large responses are made in it: a page of 6 MB takes 30 ms from the database to the socket. The thread is an API of its
- * own (bulk-service.ts), started with the first such request and ended when none has come for a while. A few requests are in it at once; the
+ * own (offload-service.ts), started with the first such request and ended when none has come for a while. A few requests are in it at once; the
  * others wait in a fair queue, as the bytes that they came as.
  */
 import { Worker } from 'node:worker_threads'
@@ -15,7 +15,7 @@ import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
 
-export interface BulkOrders {
+export interface OffloadOptions {
   /** The directory's first, with names where there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
@@ -27,16 +27,16 @@ export interface BulkOrders {
 }
 
 /** What the thread is asked. */
-export type BulkAsk =
-  | { readonly ask: 'answer'; readonly number: number; readonly request: OffloadedRequest }
-  | { readonly ask: 'metrics' }
-  | { readonly ask: 'stop' }
+export type ToThread =
+  | { readonly type: 'answer'; readonly number: number; readonly request: OffloadedRequest }
+  | { readonly type: 'metrics' }
+  | { readonly type: 'stop' }
 
 /** What it tells. */
-export type BulkTold =
-  | ({ readonly told: 'answer'; readonly number: number } & OffloadedResponse)
-  | { readonly told: 'failure'; readonly number: number; readonly message: string }
-  | { readonly told: 'metrics'; readonly metrics: readonly MetricsSnapshot[] }
+export type FromThread =
+  | ({ readonly type: 'answer'; readonly number: number } & OffloadedResponse)
+  | { readonly type: 'failure'; readonly number: number; readonly message: string }
+  | { readonly type: 'metrics'; readonly metrics: readonly MetricsSnapshot[] }
 
 const mebibyte = 1024 * 1024
 
@@ -53,7 +53,7 @@ const limits = {
 } as const
 /** What each counts at least: four are in the thread at once. */
 const leastCost = 4 * mebibyte
-export const bulkAtOnce = limits.capacity / leastCost
+export const offloadedAtOnce = limits.capacity / leastCost
 
 function costOf({ body }: OffloadedRequest): number {
   return Math.min(Math.max(body.length, leastCost), limits.capacity / 2)
@@ -63,12 +63,12 @@ function costOf({ body }: OffloadedRequest): number {
 const heapMegabytes = 320
 
 /** How long a thread that has nothing to do is kept, in milliseconds. */
-const keptMilliseconds = 60_000
+const idleMilliseconds = 60_000
 /** How long it may take to tell its figures, and to stop, in milliseconds. */
-const tellMilliseconds = 1_000
+const metricsMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
-interface Bulk extends Running {
+interface OffloadThread extends Running {
   readonly offload: Offload
   /** Requests that wait to be let into the thread. */
   readonly waiting: () => number
@@ -78,7 +78,7 @@ interface Bulk extends Running {
   idle(): Promise<void>
 }
 
-interface Asked {
+interface PendingRequest {
   readonly resolve: (response: OffloadedResponse) => void
   readonly reject: (error: Error) => void
 }
@@ -87,72 +87,72 @@ interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
   /** What it has not answered yet, by number. */
-  readonly underWay: Map<number, Asked>
-  readonly asked: ((snapshots: readonly MetricsSnapshot[]) => void)[]
+  readonly pending: Map<number, PendingRequest>
+  readonly metricsRequests: ((snapshots: readonly MetricsSnapshot[]) => void)[]
 }
 
 /** Begins no thread yet. */
-export function createBulk(orders: BulkOrders, log: Logger): Bulk {
+export function createOffloadThread(options: OffloadOptions, log: Logger): OffloadThread {
   const queue = new FairQueue('offloaded', limits)
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
-  let numbers = 0
+  let lastNumber = 0
   const answering = new Set<Promise<unknown>>()
 
   function ask(request: OffloadedRequest): Promise<OffloadedResponse> {
     clearTimeout(idle)
     thread ??= startThread()
-    const number = ++numbers
+    const number = ++lastNumber
     const { promise, resolve, reject } = Promise.withResolvers<OffloadedResponse>()
-    thread.underWay.set(number, { resolve, reject })
+    thread.pending.set(number, { resolve, reject })
     const { body } = request
     const whole = body.byteLength === body.buffer.byteLength
-    const ask: BulkAsk = { ask: 'answer', number, request }
+    const message: ToThread = { type: 'answer', number, request }
     // Given away rather than copied, where the bytes have their memory to themselves.
-    thread.worker.postMessage(ask, whole ? [body.buffer as ArrayBuffer] : [])
+    thread.worker.postMessage(message, whole ? [body.buffer as ArrayBuffer] : [])
     return promise
   }
 
   function startThread(): Thread {
     // The file beside this one: a source in the repository, JavaScript as published.
-    const file = new URL(import.meta.url.replace(/bulk(\.[jt]s)$/, 'bulk-thread$1'))
+    const file = new URL(import.meta.url.replace(/offload(\.[jt]s)$/, 'offload-thread$1'))
     const worker = new Worker(file, {
-      workerData: orders,
+      workerData: options,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const started: Thread = { worker, ended, underWay: new Map(), asked: [] }
-    worker.on('message', (told: BulkTold) => notify(started, told))
+    const started: Thread = { worker, ended, pending: new Map(), metricsRequests: [] }
+    worker.on('message', (message: FromThread) => receive(started, message))
     worker.on('error', (error: Error) =>
       log.error({ err: loggable(error) }, 'the thread for large bodies failed'),
     )
     worker.once('exit', (code) => {
       resolve()
       if (thread === started) thread = null
-      for (const tell of started.asked.splice(0)) tell([])
+      for (const resolve of started.metricsRequests.splice(0)) resolve([])
       // A commit of theirs may have taken effect.
       const lost = new Error(`the thread for large bodies ended with code ${code}`)
-      for (const { reject } of started.underWay.values()) reject(lost)
-      started.underWay.clear()
+      for (const { reject } of started.pending.values()) reject(lost)
+      started.pending.clear()
     })
     return started
   }
 
-  function notify(from: Thread, told: BulkTold): void {
-    if (told.told === 'metrics') {
-      from.asked.shift()?.(told.metrics)
+  function receive(from: Thread, message: FromThread): void {
+    if (message.type === 'metrics') {
+      from.metricsRequests.shift()?.(message.metrics)
       return
     }
-    const asked = from.underWay.get(told.number)
-    from.underWay.delete(told.number)
-    if (told.told === 'failure') asked?.reject(new Error(told.message))
+    const request = from.pending.get(message.number)
+    from.pending.delete(message.number)
+    if (message.type === 'failure') request?.reject(new Error(message.message))
     else {
-      const { status, headers, body } = told
-      asked?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
+      const { status, headers, body } = message
+      request?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
     }
-    if (thread !== from || from.underWay.size > 0) return
+    if (thread !== from || from.pending.size > 0) return
     clearTimeout(idle)
-    idle = setTimeout(() => void stop(), keptMilliseconds)
+    idle = setTimeout(() => void stop(), idleMilliseconds)
     idle.unref()
   }
 
@@ -162,8 +162,8 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     const ending = thread
     thread = null
     if (ending === null) return
-    const ask: BulkAsk = { ask: 'stop' }
-    ending.worker.postMessage(ask)
+    const message: ToThread = { type: 'stop' }
+    ending.worker.postMessage(message)
     const late = setTimeout(() => ending.worker.terminate(), stopMilliseconds)
     await ending.ended
     clearTimeout(late)
@@ -180,13 +180,13 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
       return answered
     },
     metrics() {
-      const asked = thread
-      if (asked === null) return Promise.resolve([])
+      const asking = thread
+      if (asking === null) return Promise.resolve([])
       const { promise, resolve } = Promise.withResolvers<readonly MetricsSnapshot[]>()
-      const late = setTimeout(() => resolve([]), tellMilliseconds)
-      asked.asked.push(resolve)
-      const ask: BulkAsk = { ask: 'metrics' }
-      asked.worker.postMessage(ask)
+      const late = setTimeout(() => resolve([]), metricsMilliseconds)
+      asking.metricsRequests.push(resolve)
+      const message: ToThread = { type: 'metrics' }
+      asking.worker.postMessage(message)
       return promise.finally(() => clearTimeout(late))
     },
     idle: async () => void (await Promise.allSettled(answering)),

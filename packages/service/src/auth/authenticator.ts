@@ -21,7 +21,7 @@ export type Authentication =
   /** Too many unknown tokens came from this network. */
   | { readonly outcome: 'throttled' }
 
-export interface Admission {
+export interface Authenticator {
   /** `address`: the IP address that the request came from. */
   authenticate(token: string, address: string): Promise<Authentication>
   /** Whose a token is now that was let in before. It counts as no call. */
@@ -32,14 +32,14 @@ export interface Admission {
 const rememberedAtMost = 100_000
 
 /** `limit` holds for each key; null limits nothing. */
-export function createAdmission(options: {
+export function createAuthenticator(options: {
   readonly lookUp: LookUp
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: { note(caller: Caller): void }
   /** Counts unknown tokens by network; without it they are not limited. */
   readonly unauthenticated?: RateLimiter | undefined
-}): Admission {
+}): Authenticator {
   const { lookUp, clock, limit, uses, unauthenticated } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
   const good = new LruMap<string, true>(rememberedAtMost)

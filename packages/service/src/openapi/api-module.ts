@@ -9,7 +9,7 @@ import type { Result } from '../kernel/result.ts'
 export type Json = Readonly<Record<string, unknown>>
 
 /** What a module serves and sends, and the schemas that it speaks of by name. */
-export interface ApiPart {
+export interface ApiModule {
   readonly tags: readonly Tag[]
   readonly routes: readonly Operation[]
   readonly schemas?: () => Readonly<Record<string, Json>>

@@ -10,20 +10,20 @@ import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
-import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
 import { tuneHeap } from './heap-tuning.ts'
+import { type FromThread, type OffloadOptions, offloadedAtOnce, type ToThread } from './offload.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */
-const connections = bulkAtOnce + 1
+const connections = offloadedAtOnce + 1
 
 /** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
 const clockMilliseconds = 10_000
 
-const { databases, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
+const { databases, settings, searchTimeout, storage, logLevel } = workerData as OffloadOptions
 tuneHeap()
 const port = parentPort as MessagePort
 // What the process could not turn on has kept it from starting.
-const telemetry = await openTelemetry('bulk')
+const telemetry = await openTelemetry('offload')
 const log = createLog(logLevel, telemetry?.logFields)
 telemetry?.reportTo(log)
 /** Requests that come here were let in for a database that can be used; its time is waited for. */
@@ -44,7 +44,7 @@ const { server, registers } = createApp({
   maxClockSkew,
   searchTimeout,
   ...(storage && { storage }),
-  part: 'bulk',
+  role: 'offload',
   telemetry,
   // Sent between threads, bytes are no Buffer any more.
   settings: {
@@ -57,12 +57,12 @@ const { server, registers } = createApp({
   rateLimit: null,
 })
 
-port.on('message', async (ask: BulkAsk) => {
-  switch (ask.ask) {
+port.on('message', async (message: ToThread) => {
+  switch (message.type) {
     case 'answer':
-      return tell(await answer(ask))
+      return send(await answer(message))
     case 'metrics':
-      return tell({ told: 'metrics', metrics: await Promise.all(snapshotsOf(registers)) })
+      return send({ type: 'metrics', metrics: await Promise.all(snapshotsOf(registers)) })
     case 'stop':
       await server.close()
       for (const { clock } of opened) clock.stop()
@@ -72,17 +72,17 @@ port.on('message', async (ask: BulkAsk) => {
   }
 })
 
-async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
+async function answer({ number, request }: Extract<ToThread, { type: 'answer' }>): Promise<FromThread> {
   try {
     await opened[request.shard]?.ready
-    return { told: 'answer', number, ...(await handleOffloaded(server, request)) }
+    return { type: 'answer', number, ...(await handleOffloaded(server, request)) }
   } catch (error) {
-    return { told: 'failure', number, message: (error as Error).message }
+    return { type: 'failure', number, message: (error as Error).message }
   }
 }
 
-function tell(what: BulkTold): void {
+function send(message: FromThread): void {
   // A large answer is given away; the small ones of a pool are copied.
-  const isWhole = what.told === 'answer' && what.body.byteLength === what.body.buffer.byteLength
-  port.postMessage(what, isWhole ? [what.body.buffer as ArrayBuffer] : [])
+  const isWhole = message.type === 'answer' && message.body.byteLength === message.body.buffer.byteLength
+  port.postMessage(message, isWhole ? [message.body.buffer as ArrayBuffer] : [])
 }
