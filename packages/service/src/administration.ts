@@ -1,4 +1,7 @@
-/** What works on an installation without running it: commands load this alone, in half the time of the whole service. */
+/**
+ * The exports for commands, which do not run the service: loading these takes half as long as loading
+ * everything.
+ */
 
 export { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 export type { KeyRecord } from './auth/keys/api-key.ts'

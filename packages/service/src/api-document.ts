@@ -1,4 +1,4 @@
-/** The API as a document: every module's part, in the order in which they are shown. */
+/** The API as a document: every module, in the order in which the document shows them. */
 import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
 import { keyApi } from './auth/keys/routes.ts'
 import { scopeNames } from './auth/scopes.ts'
@@ -18,7 +18,9 @@ import { recoveryApi } from './webhooks/recovery/routes.ts'
 import { endpointApi } from './webhooks/routes.ts'
 import { statsApi } from './webhooks/stats-routes.ts'
 
-/** The API of an installation with these kinds, without its pages. It serves its metrics here or elsewhere. */
+/**
+ * The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`.
+ */
 export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly ApiModule[] {
   const scopes = scopeNames(kinds.map(({ plural }) => plural))
   return [
@@ -39,10 +41,7 @@ export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly
   ]
 }
 
-/**
- * `openapi.json` of that. Rejects where a part cannot be shown: where nothing that was tried is an example of an event, or lets
- * an action through.
- */
+/** `openapi.json`. Rejects when an example cannot be made for an event or an action. */
 export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise<Json> {
   return openApiDocument(apiModules(kinds, metricsHere))
 }

@@ -47,71 +47,77 @@ import type { Maintenance } from './retention/maintenance.ts'
 
 export interface App {
   readonly server: FastifyInstance
-  /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
+  /** The methods of each address, in Fastify's form: `/v1/tickets/:id`. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>
-  /** Of the first database; `shards` has it of each. */
+  /** Of the first database; `shards` has that of each. */
   readonly maintenance: Maintenance
-  /** Readers of the first database's stream that wait; to be told what commits, by `startStreamListener`. */
+  /** Waiting readers of the first database's stream; `startStreamListener` notifies them of commits. */
   readonly readers: WaitingReaders
-  /** What answers for each database, in their order. */
+  /** The services of each database, in order. */
   readonly shards: readonly DatabaseServices[]
-  /** The shard of the organization has changed; of any, where none is named. Nothing where there is one database. */
+  /**
+   * Call when the organization has moved to another shard; null: any organization may have. No effect with one
+   * database.
+   */
   readonly moved: (organizationId: string | null) => void
-  /** What `/metrics` says, here or elsewhere. */
+  /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>
-  /** Its figures alone. */
+  /** The metrics of the process alone. */
   readonly register: Registry
-  /** These, and of several databases those of each. */
+  /** These, and with several databases also those of each. */
   readonly registers: readonly Registry[]
-  /** Changes that wait for their organization's turn to commit, or are being committed. */
+  /** Changes that are queued for their commit, or are being committed. */
   readonly pending: () => number
 }
 
 export interface AppOptions {
   readonly pool: Pool
   readonly clock: Clock
-  /** Where there are several databases, the name of this one, which holds the directory. */
+  /** With several databases, the name of this one, which has the directory. */
   readonly name?: string
-  /** The other databases, if there are any. */
+  /** The other databases. */
   readonly others?: readonly DatabaseHandle[]
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
-  /** How often a key may call this process; null limits nothing. */
+  /** Rate limit per key in this process; null: no limit. */
   readonly rateLimit: RateLimit | null
-  /** How long a search for words may take, in milliseconds. */
+  /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** What an organization may store; as much as it likes unless told. */
+  /** Storage limits per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds?: readonly Kind[]
-  /** Metrics of the processes that this one speaks for. */
+  /** Metrics of other processes to include in `/metrics`. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
-  /** Where clients reach the service, as `https://desk.example`. Default: what their requests say. */
+  /** The URL of the service for clients, such as `https://desk.example`. Default: taken from the request. */
   readonly publicUrl?: string | null
-  /** Proxies that are believed about where a request came from and went to. Default: none. */
+  /** Proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: Networks
-  /** Origins whose pages may call from a browser; none unless told. */
+  /** Origins that may call from a browser. Default: none. */
   readonly corsOrigins?: readonly string[]
-  /** Origins whose pages may show the console in a frame; none unless told. */
+  /** Origins that may show the console in a frame. Default: none. */
   readonly consoleFrameAncestors?: readonly string[]
-  /** Whether `/metrics` is served elsewhere, and not by this server. */
+  /** Whether another server serves `/metrics`. */
   readonly metricsElsewhere?: boolean
-  /** What does not work beside the API, for `/readyz`; null when all does. */
+  /** What does not work besides the API, for `/readyz`; null when everything does. */
   readonly degraded?: () => string | null
-  /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
+  /** Notifies the worker of this process of due queues. Default: the database notifies workers. */
   readonly notifyWorker?: NotifyWorker | null
-  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
+  /**
+   * How far the clock may be ahead of the database's, in milliseconds. Default: no limit, because tests move
+   * the clock.
+   */
   readonly maxClockSkew?: number
-  /** Answers requests whose bodies take long to read; without it they are answered here. */
+  /** Runs large requests in the offload thread. Default: they run here. */
   readonly offload?: Offload
-  /** How many wait for that, for the metrics. */
+  /** Number of requests that wait for the offload thread, for the metrics. */
   readonly offloadWaiting?: () => number
   /** Default: api. The offload thread serves no route of the process itself: no metrics, no health, no pages. */
   readonly role?: 'api' | 'offload'
-  /** What it tells of its work to; nobody unless told. */
+  /** Default: no telemetry. */
   readonly telemetry?: Telemetry | null
 }
 
-/** The service on migrated databases. Their pools stay their caller's. */
+/** The service on migrated databases. The caller closes their pools. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, role = 'api', others = [] } = options
   const {
@@ -144,7 +150,7 @@ export function createApp(options: AppOptions): App {
     inside: role === 'offload',
   })
   server.addHook('onClose', () => resolver.close())
-  // Requests that wait for changes are answered before the server waits for its requests.
+  // Waiting readers are answered before the server waits for its requests.
   server.addHook('preClose', (done) => {
     for (const { readers } of shards) readers.end()
     done()
@@ -171,7 +177,7 @@ export function createApp(options: AppOptions): App {
     shards,
     moved(organizationId) {
       known?.forget(organizationId)
-      // Whoever waits for changes where the organization was goes on waiting where it is.
+      // Readers that wait at the old shard continue at the new one.
       if (organizationId !== null) for (const { readers } of shards) readers.endOf(organizationId)
     },
     metrics,
@@ -181,7 +187,7 @@ export function createApp(options: AppOptions): App {
   }
 }
 
-/** What answers for each database; of several, what knows which is whose. */
+/** The services of each database; with several, also the router that finds the shard of a request. */
 function openShards(
   databases: readonly DatabaseHandle[],
   options: SharedOptions,
@@ -215,7 +221,7 @@ function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
   return database.name
 }
 
-/** The limits of requests, and what the metrics say of them. */
+/** The limits of requests, and their metrics. */
 function admissionOfRequests(register: Registry, pending: () => number, offloadWaiting = () => 0) {
   const admission = new RequestAdmission()
   const onError = countAdmission(register, () => {
@@ -225,7 +231,7 @@ function admissionOfRequests(register: Registry, pending: () => number, offloadW
   return { admission, metrics: { onResponse: timeRequests(register), onError } }
 }
 
-/** What a process answers of itself. */
+/** Routes of the process itself. */
 function registerOwnRoutes(
   server: FastifyInstance,
   {
@@ -244,7 +250,7 @@ function registerOwnRoutes(
   if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
 }
 
-/** Who comes in. Uses that are noted are written before the server has closed. */
+/** Authenticates requests. Noted uses are written before the server has closed. */
 function authenticatorOf(
   server: FastifyInstance,
   { clock, rateLimit: limit }: AppOptions,
@@ -263,7 +269,7 @@ function authenticatorOf(
   })
 }
 
-/** Where there is one database, nobody knows another that an organization could have moved to. */
+/** With one database, no other can serve an organization that has moved. */
 function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   return async (token) => {
     const found = await lookUp(token)
@@ -272,7 +278,10 @@ function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   }
 }
 
-/** How often a request is answered anew whose organization is being moved, and how far apart, in milliseconds: a fence is there for a second. */
+/**
+ * How often a request of an organization that is being moved is tried again, and the delay in milliseconds:
+ * the move blocks it for about a second.
+ */
 const followedAtMost = 200
 const followedApart = 25
 

@@ -17,9 +17,9 @@ import { fail, ok, type Result } from './kernel/result.ts'
 import { parseEncryptionKey } from './webhooks/secrets.ts'
 
 interface Setting<V> {
-  /** The environment variable; the flag is its rest in lower case with hyphens. */
+  /** The environment variable; the flag is the remainder in lower case with hyphens. */
   readonly variable: string
-  /** As it would be written; null when there is none. */
+  /** The default as text; null when there is none. */
   readonly default: string | null
   readonly defaultShown?: string
   readonly help: string
@@ -32,19 +32,19 @@ interface Setting<V> {
 /** Milliseconds in each unit of a duration. */
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Times that far away are dates still; and what it is meant to be longer than, is never. */
+/** Keeps times within the range of dates; anything longer means never. */
 const longest = '3650d'
-/** What a timer counts: those of Node end at once beyond 24 days. */
+/** Node's timers fire at once beyond 24 days. */
 const longestTimer = '1h'
 
-/** Milliseconds of a whole number and a unit, or undefined. */
+/** Milliseconds of a whole number with a unit; undefined for other text. */
 function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
   if (count === undefined || unit === undefined) return undefined
   return Number(count) * units[unit as keyof typeof units]
 }
 
-/** The same, for what is no longer than another. */
+/** The same, at most `most`. */
 function parseWithin(text: string, most: string): number | undefined {
   const value = parseDuration(text)
   return value !== undefined && value <= (parseDuration(most) as number) ? value : undefined
@@ -52,7 +52,7 @@ function parseWithin(text: string, most: string): number | undefined {
 
 const aDuration = 'a whole number and a unit: ms, s, m, h or d'
 
-/** A duration that is not nothing, and at most `most`. */
+/** A duration above zero, and at most `most`. */
 function duration(
   entry: { variable: string; default: string; help: string },
   most = longest,
@@ -66,7 +66,7 @@ function parseRetryDelays(text: string): readonly number[] | undefined {
   return delays.length <= 20 && delays.every((delay) => delay !== undefined) ? delays : undefined
 }
 
-/** `100/s, burst 500`; without a burst, a second's worth; null for 0, which limits nothing. */
+/** `100/s, burst 500`; default burst: one second's worth; null (no limit) for 0. */
 function parseRateLimit(text: string): RateLimit | null | undefined {
   if (text === '0') return null
   const [, rate, burst = rate] = /^(\d{1,6})\/s(?:, ?burst (\d{1,6}))?$/.exec(text) ?? []
@@ -77,7 +77,7 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
 /** Bytes in each unit of a size. */
 const sizes = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
 
-/** A whole number of bytes or of a unit of them; null for 0, which limits nothing. */
+/** A whole number of bytes or of a unit; null (no limit) for 0. */
 function parseSize(text: string): number | null | undefined {
   const [, count, unit] = /^(\d{1,15})(|KiB|MiB|GiB|TiB)$/.exec(text) ?? []
   if (count === undefined || unit === undefined) return undefined
@@ -85,7 +85,7 @@ function parseSize(text: string): number | null | undefined {
   return size === 0 ? null : Number.isSafeInteger(size) ? size : undefined
 }
 
-/** Origins as a browser names them: a page's address up to its path, without a port that goes without saying. */
+/** Origins in the form that browsers send: without path and default port. */
 function parseOrigins(text: string): readonly string[] | undefined {
   const origins = text
     .split(',')
@@ -95,7 +95,7 @@ function parseOrigins(text: string): readonly string[] | undefined {
   return origins.every(isOrigin) ? origins : undefined
 }
 
-/** The same for a policy, whose sources have neither quotes, semicolons nor addresses of IPv6. */
+/** The same for a policy, whose sources may not contain quotes, semicolons or IPv6 addresses. */
 function parseFrameAncestors(text: string): readonly string[] | undefined {
   const origins = parseOrigins(text)
   return origins?.every((origin) => /^https?:\/\/[\w.-]+(?::\d+)?$/.test(origin)) ? origins : undefined
@@ -105,12 +105,12 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
-/** The text as it is. */
+/** The text unchanged, if it is a database URL. */
 function parseDatabaseUrl(text: string): string | undefined {
   return isDatabaseUrl(text) ? text : undefined
 }
 
-/** The text as it is, when paths can be appended to it. */
+/** The text unchanged, if paths can be appended to it. */
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
   const isBase =
@@ -405,7 +405,7 @@ export const settings = {
 type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer V> ? V : never }
 
-/** A key, or a URL with a password in it, must not end up in a log. */
+/** Keys, and URLs that may contain a password, must not be logged. */
 const secret = new Set([
   'bootstrapKey',
   'databaseUrl',
@@ -425,8 +425,8 @@ export function flagOf(variable: string): string {
 }
 
 /**
- * The settings from flags and environment, a flag before its variable. The error is one line that names the
- * setting, the value and what is accepted.
+ * The settings from flags and environment; a flag wins over its variable. The error is one line with the
+ * setting, its value and what is accepted.
  */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
@@ -465,7 +465,7 @@ export function readConfig(
 /** Variables of the command line, which the service does not read. */
 const otherVariables = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_WEBHOOK_SECRET']
 
-/** What is set as if it were a setting and is none, with the setting that it is most like. */
+/** Variables that look like settings but are unknown, each with the most similar setting. */
 export function unknownVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): { readonly variable: string; readonly closest: string }[] {
@@ -475,7 +475,7 @@ export function unknownVariables(
     .map((variable) => ({ variable, closest: closest(variable, known) }))
 }
 
-/** A line per setting: flag, variable, default, meaning. */
+/** One line per setting: flag, variable, default, meaning. */
 export function settingsHelp(): string {
   return Object.values<Setting<unknown>>(settings)
     .map(({ variable, default: value, defaultShown, help }) => {

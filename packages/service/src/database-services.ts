@@ -1,6 +1,6 @@
 /**
- * The services of one database: the journal of its organizations, their readers, all that routes work with. It knows
- * of no other database. A process has one of each database that it serves (`app.ts` puts them together).
+ * The services of one database: the journal of its organizations, their readers, and the services of all
+ * routes. It does not know other databases; `app.ts` combines those of a process.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -50,27 +50,27 @@ import { createVault, keysOf } from './webhooks/vault.ts'
 
 /** A database that a process serves. */
 export interface DatabaseHandle {
-  /** As DESKWIRE_DATABASES names it; null of one that is alone. */
+  /** Its name in DESKWIRE_DATABASES; null when it is the only one. */
   readonly name: string | null
   readonly pool: Pool
-  /** The database's. */
+  /** The database's clock. */
   readonly clock: Clock
-  /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
+  /** Notifies the worker of this process of due queues; null: the database notifies workers. */
   readonly notifyWorker: NotifyWorker | null
   /** Whether it has this release's schema, and this process's encryption key. */
   readonly isReady: () => boolean
 }
 
-/** What is the same for all databases of a process. */
+/** Options that all databases of a process share. */
 export interface SharedOptions {
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
-  /** How long a search for words may take, in milliseconds. */
+  /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** What an organization may store; as much as it likes unless told. */
+  /** Storage limits per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds: readonly Kind[]
-  /** How far a clock may be ahead of its database's, in milliseconds; as far as it likes unless told. */
+  /** How far a clock may be ahead of its database's, in milliseconds. Default: no limit. */
   readonly maxClockSkew?: number
   /** The offload thread shares no connections between organizations, and runs no maintenance. */
   readonly role: 'api' | 'offload'
@@ -82,29 +82,29 @@ export interface DatabaseServices {
   readonly name: string | null
   readonly parts: readonly BoundRoutes[]
   readonly idempotency: IdempotencyStore
-  /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
+  /** Waiting readers of the stream; `startStreamListener` notifies them of commits. */
   readonly readers: WaitingReaders
   readonly maintenance: Maintenance
   readonly lookUp: (token: string) => Promise<TokenLookup>
   readonly uses: UseRecorder
-  /** Whether the database answers, as it was at most a second ago. */
+  /** Whether the database responds, at most a second old. */
   readonly answers: () => Promise<boolean>
   readonly isReady: () => boolean
-  /** Changes that wait for their organization's turn to commit, or are being committed. */
+  /** Changes that are queued for their commit, or are being committed. */
   readonly pending: () => number
-  /** Settles once there are none. */
+  /** Settles when there are none. */
   readonly idle: () => Promise<void>
   readonly register: Registry
 }
 
-/** The directory, for a database that is not its own. */
+/** The directory, for a database that does not have it itself. */
 type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> & {
   readonly pool: Pool
 }
 
 /**
- * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
- * own: null of one that is.
+ * `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the
+ * database that has the directory itself.
  */
 export function createDatabaseServices(
   { name, pool, clock, notifyWorker, isReady }: DatabaseHandle,
@@ -119,7 +119,7 @@ export function createDatabaseServices(
     (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
     notifyWorker,
   )
-  // The thread's work is admitted before it comes there.
+  // The main thread has admitted the work of the offload thread already.
   const database = role === 'offload' ? unshared(pool) : sharedBy(pool, register, telemetry)
   createConnectionMetrics(register, { [processLabel(role)]: pool })
   if (telemetry !== null) {

@@ -1,4 +1,4 @@
-/** What the command line and embedding programs use of the service. */
+/** The exports for the command line and for embedding programs. */
 export * from './administration.ts'
 export { createApp } from './app.ts'
 export { serve } from './main.ts'

@@ -1,4 +1,4 @@
-/** The databases of an installation, for commands: which there are, and which has an organization. */
+/** The databases of an installation, for commands. */
 import type { FastifyBaseLogger } from 'fastify'
 import { hashToken } from './auth/token.ts'
 import { createDirectory, type Directory } from './databases/directory.ts'
@@ -18,32 +18,35 @@ import type { NewKey } from './organization/create.ts'
 import { schemaOf } from './schema.ts'
 
 export interface Installation {
-  /** The directory's first. One that is alone has no name. */
+  /** First the one with the directory. The only database has no name. */
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
-  /** Null where there is one database. */
+  /** Null with one database. */
   readonly directory: Directory | null
-  /** What is done to an organization in every database that holds anything of it. */
+  /** Operations on an organization in every database that has rows of it. */
   readonly everywhere: Everywhere
-  /** The database that has the organization; null where none has. @throws DatabasesError when it is none of these. */
+  /**
+   * The database of the organization; null when no database has it. @throws DatabasesError when it is not
+   * among these.
+   */
   databaseOf(organizationId: string): Promise<OpenDatabase | null>
-  /** The one with this name. @throws DatabasesError */
+  /** The database with this name. @throws DatabasesError */
   named(name: string): OpenDatabase
-  /** What is to be told before an organization, or a key of one, is made in this database. */
+  /** Records an organization, or a key of one, in the directory before it is created in this database. */
   tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
   /**
-   * Brings the directory together with this database, or with all where it is the directory's own; null where there is one
+   * Reconciles the directory with this database, or with all when this one has the directory; null with one
    * database.
    */
   settle(database: OpenDatabase): Promise<Settled | null>
   close(): Promise<void>
 }
 
-/** A database of an installation cannot be used; the message says which, and what to do. */
+/** A database of the installation cannot be used; the message says which, and what to do. */
 export class InstallationError extends Error {}
 
 /**
- * Opens all databases that the settings name, past their poolers, for a command beside a running service. None of several was asked
- * anything yet. @throws DatabasesError, PoolerError
+ * Opens all databases of the settings, without poolers, for a command. With several, none is queried yet.
+ * @throws DatabasesError, PoolerError
  */
 export async function openInstallation(
   config: DatabaseSettings,
@@ -116,7 +119,9 @@ async function openAll(
   return [first, ...others]
 }
 
-/** Brings the schema of this database up to date, and answers what was applied. @throws InstallationError, or as `migrate` does. */
+/**
+ * Migrates this database, and returns the applied migrations. @throws InstallationError, or as `migrate` does.
+ */
 export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise<readonly string[]> {
   try {
     return await migrate(sessions, schemaOf())
@@ -126,7 +131,7 @@ export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise
   }
 }
 
-/** How many rows of all kinds the database has: new organizations go where there are fewest. */
+/** Rows of all kinds in the database: new organizations go to the one with the fewest. */
 async function rowsIn({ pool }: OpenDatabase): Promise<number> {
   const { rows } = await pool.query<{ rows: number }>(
     'select coalesce(sum(c.live_count), 0)::float8 as rows from kind_counters c',
@@ -134,7 +139,7 @@ async function rowsIn({ pool }: OpenDatabase): Promise<number> {
   return rows[0]?.rows ?? 0
 }
 
-/** The database with the fewest rows, of those that answer; the one with fewest organizations of several that have as few. */
+/** The available database with the fewest rows; among equals, with the fewest organizations. */
 export async function roomiest(databases: readonly OpenDatabase[]): Promise<OpenDatabase> {
   const measured = await Promise.allSettled(
     databases.map(async (database) => {

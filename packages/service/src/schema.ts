@@ -20,7 +20,7 @@ import { recoverPieceFunction } from './webhooks/recovery/job.ts'
 import { missedFunction } from './webhooks/recovery/missed.ts'
 import { beginRecoveryFunction } from './webhooks/recovery/store.ts'
 
-/** What a database needs for an installation with these kinds. */
+/** The schema for an installation with these kinds. */
 export function schemaOf(
   kinds: readonly Kind[] = deskKinds,
 ): Schema & { readonly commitFunction: SchemaFunction } {

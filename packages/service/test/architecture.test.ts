@@ -150,6 +150,22 @@ test.each(sources.map(({ path }) => path))('%s imports only from rooms below', (
   expect(upward).toEqual([])
 })
 
+test('ARCHITECTURE.md lists the rooms, each below those that it imports', () => {
+  const document = readFileSync(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8')
+  const [, table = ''] = document.split('| room | holds |')
+  const cells = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| (`.*?) \|/gm)].map(
+    ([, cell]) => cell as string,
+  )
+  const listed = cells.flatMap((cell) =>
+    cell.includes('`roles`') ? ['top'] : [...cell.matchAll(/`(.+?)`/g)].map(([, room]) => room as string),
+  )
+  expect(listed).toEqual(Object.keys(mayImport))
+  const upward = Object.entries(mayImport).flatMap(([room, imported]) =>
+    imported.filter((other) => listed.indexOf(other) >= listed.indexOf(room)),
+  )
+  expect(upward).toEqual([])
+})
+
 test('no file imports another that imports it, through however many and for its types alone', () => {
   const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()

@@ -1,10 +1,11 @@
 /**
- * A fair queue for capacity that organizations share. Work that may run starts at once. Other work is queued per organization, first in, first
- * out; capacity that becomes free goes to the organization that has used the least of it (start-time fair queueing, by cost and measured time). An
- * organization that comes back starts level with the one served last.
+ * A fair queue for capacity that organizations share. Work starts at once when it may; otherwise it is queued
+ * per organization, first in, first out. Freed capacity goes to the organization that has used the least
+ * (start-time fair queueing, by cost and measured time). An organization that returns starts level with the
+ * one served last.
  *
- * Running work cannot be interrupted, so no organization may take all: it may take more while it then holds at most `share` times what remains
- * free. One that holds nothing may take whatever is free.
+ * Running work cannot be interrupted, so no organization may take everything: it may take more while it then
+ * holds at most `share` times what remains free. One that holds nothing may take whatever is free.
  */
 import { stopwatch } from '../kernel/timestamps.ts'
 import { LimitExceeded, type Limited } from './limit-exceeded.ts'
@@ -18,17 +19,20 @@ export interface FairQueueLimits {
   readonly long?: number
   /** The part of the capacity that work for several organizations at once may hold; default: all. */
   readonly shared?: number
-  /** Entries that may wait, and those of one organization. Infinite only for work that is bounded elsewhere and must be done. */
+  /**
+   * Limits of waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere
+   * and must be done.
+   */
   readonly waiting: number
   readonly waitingOfOne: number
   /** How long an entry waits, in milliseconds. */
   readonly waitAtMost: number
 }
 
-/** For `tryAcquire` alone: nothing waits. */
+/** For users of `tryAcquire` only: nothing waits. */
 export const noQueue = { waiting: 0, waitingOfOne: 0, waitAtMost: 0 } as const
 
-/** `long`: may take seconds. `shared`: for several organizations at once; it goes first. */
+/** `long`: may take seconds. `shared`: serves several organizations at once, and starts first. */
 export type WorkClass = 'short' | 'long' | 'shared'
 
 interface Demand {
@@ -39,18 +43,18 @@ interface Demand {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A part of the capacity that is held. */
+/** A held part of the capacity. */
 export interface Permit {
-  /** Frees it; a second call does nothing. */
+  /** Frees it; further calls do nothing. */
   readonly release: () => void
-  /** Holds so much from now on. Returns why that is refused, and holds as much as before then; or null. */
+  /** Changes the held cost. Returns null, or why that is refused; then the cost does not change. */
   readonly resize: (cost: number) => LimitExceeded | null
 }
 
 interface Tenant {
   readonly name: string
   held: number
-  /** Cost × time that it has used; running work counts as long as its last. */
+  /** Cost × time used; running work counts as long as the last work took. */
   used: number
   lastTook: number
   readonly queues: Record<WorkClass, Waiting[]>
@@ -64,7 +68,7 @@ interface Waiting {
   readonly start: (permit: Permit) => void
 }
 
-/** The tenant of work that is for several organizations at once. */
+/** The tenant for work that serves several organizations. */
 const several = ''
 
 export class FairQueue {
@@ -78,7 +82,10 @@ export class FairQueue {
   #holders = 0
   #waiting = 0
   #lastNumber = 0
-  /** The next entry waits for capacity alone. Nothing overtakes it, so that small demands do not overtake a large one for ever. */
+  /**
+   * The next entry waits only for capacity. Nothing overtakes it, so that small demands cannot starve a large
+   * one.
+   */
   #isBlocked = false
   /** The `used` of the tenant that was served last. */
   #level = 0
@@ -109,17 +116,17 @@ export class FairQueue {
   acquire(organizationId: string, demand: Demand = {}): Permit | Promise<Permit> {
     const { cost = 1, kind = 'short' } = demand
     const tenant = this.#tenantOf(kind === 'shared' ? several : organizationId)
-    // Not before its own that wait.
+    // Not ahead of queued entries of the same organization.
     if (tenant.queues[kind].length === 0 && !this.#isBlocked && this.#fits(tenant, kind, cost)) {
       this.#catchUp(tenant)
-      // Work that overtakes others, which wait for their own share, does not set the level.
+      // Work that overtakes entries that wait for their own share does not set the level.
       if (this.#waiting === 0) this.#level = tenant.used
       return this.#start(tenant, kind, cost)
     }
     return this.#wait(tenant, demand)
   }
 
-  /** A permit at once, or why there is none. */
+  /** Returns a permit at once, or why there is none. */
   tryAcquire(organizationId: string, cost = 1): Permit | LimitExceeded {
     const tenant = this.#tenantOf(organizationId)
     if (this.#fits(tenant, 'short', cost)) return this.#start(tenant, 'short', cost)
@@ -128,7 +135,7 @@ export class FairQueue {
     return refusal
   }
 
-  /** Does the work with a permit, and ends as it does. */
+  /** Runs the work with a permit, and settles as it does. */
   async run<A>(organizationId: string, demand: Demand, work: () => Promise<A>): Promise<A> {
     const permit = await this.acquire(organizationId, demand)
     try {
@@ -223,7 +230,10 @@ export class FairQueue {
     }
   }
 
-  /** Of the entries that may start, the first of the organization that has used the least; work for several organizations goes before. */
+  /**
+   * Of the entries that may start, the first of the organization that has used the least; shared work goes
+   * first.
+   */
   #next(): Waiting | null {
     let found: Waiting | null = null
     for (const tenant of this.#waitingTenants) {
@@ -243,7 +253,7 @@ export class FairQueue {
     return cost <= this.#limits.capacity - this.#held && this.#mayHold(tenant, kind, cost)
   }
 
-  /** Whether the limits of its class and its share allow it, even if there is not so much now. */
+  /** Whether the limits of its class and its share allow it, regardless of free capacity. */
   #mayHold(tenant: Tenant, kind: WorkClass, cost: number): boolean {
     const { capacity, share } = this.#limits
     if (kind !== 'short' && this.#heldOf[kind] + cost > (this.#limits[kind] ?? capacity)) return false
@@ -252,7 +262,7 @@ export class FairQueue {
     )
   }
 
-  /** `own_share` where it holds more than an even split gives; else all capacity is taken. */
+  /** `own_share` if the organization holds more than an even split; otherwise `all_taken`. */
   #refusal({ held }: Tenant, cost: number): LimitExceeded {
     const even = this.#limits.capacity / Math.max(2, this.#holders)
     return new LimitExceeded(held > 0 && held + cost > even ? 'own_share' : 'all_taken', this.#what)
@@ -278,7 +288,7 @@ export class FairQueue {
     if (this.#waiting === 0) for (const idle of this.#tenants.values()) this.#forgetIdle(idle)
   }
 
-  /** While others wait, the use of an organization that is ahead of them is remembered. */
+  /** While others wait, remembers the use of an organization that is ahead of them. */
   #forgetIdle(tenant: Tenant): void {
     if (tenant.held > 0 || waitingOf(tenant) > 0) return
     if (this.#waiting === 0 || tenant.used <= this.#level) this.#tenants.delete(tenant.name)

@@ -1,14 +1,14 @@
 /**
- * What counts as large: work that would take more than some ten milliseconds in one piece, while everybody waits who comes behind it (decision 25).
- * It goes where nobody waits for it: into the offload thread, into a commit of its own, or to the workers after the commit.
+ * What counts as large: work that would block other requests for more than about ten milliseconds (decision
+ * 25). It goes to the offload thread, into a commit of its own, or to the workers after the commit.
  */
 export const largeBeyond = {
   /** Bytes of a body with one object: the worst that 32 KiB can hold takes 12 ms to read. Most objects are smaller. */
   bodyBytes: 32 * 1024,
-  /** Bytes of a response, or of a piece of a longer one, that are read from the database and sent. */
+  /** Bytes of a response, or of a chunk of a longer one, that are read from the database and sent. */
   responseBytes: 1024 * 1024,
   /** Changes that commit together. */
   changes: 32,
-  /** Deliveries that a commit creates: nothing else of the organization can commit meanwhile. */
+  /** Deliveries that a commit creates: meanwhile the organization cannot commit anything else. */
   deliveries: 1_000,
 } as const

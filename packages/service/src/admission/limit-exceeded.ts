@@ -1,9 +1,9 @@
-/** The capacity that organizations share. */
+/** Which capacity is exhausted. */
 export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
 
 /**
- * A limit is reached: `own_share` where the organization has its own share, which is a 429; `all_taken` where all of them together have all, which is
- * a 503. Nothing was done (specification 14.2).
+ * A limit is reached: `own_share` when the organization holds its share (429); `all_taken` when all
+ * organizations together hold everything (503). Nothing was done (specification 14.2).
  */
 export class LimitExceeded extends Error {
   readonly reason: 'own_share' | 'all_taken'

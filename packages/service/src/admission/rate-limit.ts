@@ -1,9 +1,10 @@
 /**
- * Token buckets that limit a key, or a network without a valid key (specification 14.1). A bucket holds `burst` requests and is filled at
- * `perSecond`. What it lacks is counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole numbers, so that
- * nothing is lost to rounding. A full bucket is forgotten, so the memory is that of callers of the last `burst / perSecond` seconds.
+ * Token buckets that limit a key, or a network without a valid key (specification 14.1). A bucket holds
+ * `burst` requests and refills at `perSecond`. Its deficit is counted in thousandths of a request, in whole
+ * numbers, so that nothing is lost to rounding. Full buckets are dropped, so memory depends on the callers of
+ * the last `burst / perSecond` seconds.
  *
- * Each process has its own buckets: with several behind a load balancer a key may call each as often.
+ * Each process has its own buckets: with several processes a key may call each at this rate.
  */
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -11,17 +12,17 @@ import type { Clock } from '../kernel/timestamps.ts'
 /** Whole numbers, at least 1. */
 export interface RateLimit {
   readonly perSecond: number
-  /** Requests that may come at once when the bucket is full. */
+  /** Requests at once when the bucket is full. */
   readonly burst: number
 }
 
 /** The state of a bucket. */
 export interface Quota {
-  /** Whether the request may be made. */
+  /** Whether the request is allowed. */
   readonly allowed: boolean
-  /** Requests that may be made at once now. */
+  /** Requests that are allowed at once now. */
   readonly remaining: number
-  /** Milliseconds until a request may be made again; 0 while some are left. */
+  /** Milliseconds until a request is allowed again; 0 while some are left. */
   readonly retryAfter: number
   /** Milliseconds until the bucket is full. */
   readonly fullAfter: number
@@ -29,30 +30,30 @@ export interface Quota {
 }
 
 export interface RateLimiter {
-  /** Counts a request of `who`, if it is allowed. One that is not costs nothing. */
+  /** Counts a request of `who` if it is allowed; a refused one is not counted. */
   count(who: string): Quota
-  /** Takes back one count of `who`. */
+  /** Undoes one count of `who`. */
   refund(who: string): void
-  /** The state for `who` without counting a request; `allowed` says whether one would be. */
+  /** The state for `who` without counting a request; `allowed`: whether one would be. */
   look(who: string): Quota
-  /** Buckets that are remembered. */
+  /** Number of buckets. */
   readonly size: number
 }
 
-/** For requests of one network without a valid key: a page with all that it loads makes a dozen. */
+/** For requests of one network without a valid key: one page load makes about a dozen. */
 export const unauthenticatedLimit: RateLimit = { perSecond: 300, burst: 600 }
 
 interface Bucket {
-  /** Thousandths of a request. */
+  /** In thousandths of a request. */
   readonly missing: number
-  /** When that was so, in milliseconds since the Unix epoch. */
+  /** The time of `missing`, in milliseconds since the Unix epoch. */
   readonly at: number
 }
 
-/** Thousandths. */
+/** A request, in thousandths. */
 const request = 1_000
 
-/** Buckets that are remembered at most. The least recently used is forgotten first. */
+/** Maximum number of buckets. The least recently used is dropped first. */
 const rememberedAtMost = 100_000
 
 /** A bucket of this limit for each caller. */
@@ -63,7 +64,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
 
   function missingNow(bucket: Bucket | undefined, now: number): number {
     if (bucket === undefined) return 0
-    // A clock that was set back changes nothing.
+    // Time does not run backwards when the clock is set back.
     return Math.max(0, bucket.missing - Math.max(0, now - bucket.at) * perSecond)
   }
 
@@ -79,7 +80,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
     }
   }
 
-  /** Forgets full buckets, the least recently used first. */
+  /** Drops full buckets, the least recently used first. */
   function forget(now: number): void {
     for (const [who, bucket] of buckets) {
       if (missingNow(bucket, now) > 0) return
@@ -93,7 +94,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
       const before = missingNow(buckets.get(who), now)
       const state = quota(before, before + request <= burst * request)
       if (!state.allowed) {
-        // As of now, so that time goes on from here though the clock was set back.
+        // Stored with the current time, so that the bucket refills even if the clock was set back.
         buckets.set(who, { missing: before, at: now })
         return state
       }

@@ -1,6 +1,7 @@
 /**
- * Authentication: a token is looked up, its key's calls are counted against its limit, and its use is noted. A token that this process has
- * not seen to be good counts first against the limit of its network, as anybody can make one up and each costs a look into the database.
+ * Authentication: looks a token up, counts the call against its key's rate limit, and notes the use. A token
+ * that is not known to be valid counts first against the limit of its network, because anyone can make up
+ * tokens and each costs a database query.
  */
 
 import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
@@ -10,7 +11,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './look-up.ts'
 import { hashToken, isBearer } from './token.ts'
 
-/** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
+/** The result for a request with a token. `quota` is null when calls are not limited. */
 export type Authentication =
   | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
   | Exclude<Lookup, { readonly caller: Caller }>
@@ -24,20 +25,23 @@ export type Authentication =
 export interface Authenticator {
   /** `address`: the IP address that the request came from. */
   authenticate(token: string, address: string): Promise<Authentication>
-  /** Whose a token is now that was let in before. It counts as no call. */
+  /** The current owner of a token that was accepted before. Does not count as a call. */
   lookUp(token: string): Promise<Lookup>
 }
 
-/** Hashes of tokens that were good a moment ago. Each is looked up all the same, so that a revocation counts at once. */
+/**
+ * Hashes of tokens that were valid recently. Each token is still looked up, so that a revocation takes effect
+ * at once.
+ */
 const rememberedAtMost = 100_000
 
-/** `limit` holds for each key; null limits nothing. */
+/** `limit` applies to each key; null: no limit. */
 export function createAuthenticator(options: {
   readonly lookUp: LookUp
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: { note(caller: Caller): void }
-  /** Counts unknown tokens by network; without it they are not limited. */
+  /** Counts unknown tokens by network. Default: unknown tokens are not limited. */
   readonly unauthenticated?: RateLimiter | undefined
 }): Authenticator {
   const { lookUp, clock, limit, uses, unauthenticated } = options
@@ -46,11 +50,12 @@ export function createAuthenticator(options: {
 
   return {
     async authenticate(token, address) {
-      // What is mistyped is seen by its checksum, and costs nothing.
+      // The checksum reveals a mistyped token without a query.
       if (!isBearer(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
       const network = good.has(hash) ? null : networkOf(address)
-      // Counted before it is known, so that no burst of look-ups passes; a good token gets it back.
+      // Counted before the look-up, so that a burst of unknown tokens is not looked up; refunded when the
+      // token is valid.
       if (network !== null && unauthenticated?.count(network).allowed === false)
         return { outcome: 'throttled' }
       const found = await lookUp(token)
@@ -61,7 +66,7 @@ export function createAuthenticator(options: {
       if (network !== null) unauthenticated?.refund(network)
       good.set(hash, true)
       const { caller } = found
-      // A session has a limit of its own: what its page does takes none of its key's calls.
+      // A session has its own limit, so its page does not use up the calls of its key.
       const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null
       const { organizationId } = caller
       if (quota?.allowed === false) return { outcome: 'limited', organizationId, quota }

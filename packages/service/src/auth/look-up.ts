@@ -1,6 +1,6 @@
 /**
- * From a presented token to who is calling. Asked again for every request, so that a revocation counts at once, in
- * every process.
+ * Finds the caller of a token. Runs for every request, so that a revocation takes effect at once in every
+ * process.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
@@ -17,37 +17,39 @@ import type { Clock } from '../kernel/timestamps.ts'
 import { grants } from './scopes.ts'
 import { hashToken, isToken } from './token.ts'
 
-/** Who a request comes from. */
+/** The key or session that sent the request. */
 export interface Caller {
   readonly organizationId: string
   /** Milliseconds since the Unix epoch: a watermark earlier than this marks a first sync. */
   readonly organizationCreatedAt: number
   readonly apiKeyId: string
   readonly scopes: readonly string[]
-  /** The console link that began the session, where a session calls and not its key. */
+  /** The console link that began the session; absent when the key itself calls. */
   readonly sessionId?: string
-  /** The place of its database among several (`databases/router.ts`); nothing where there is one. */
+  /**
+   * The index of the organization's database among several (`databases/router.ts`); absent when there is one.
+   */
   readonly shard?: number
 }
 
-/** Whom a token belongs to. */
+/** The owner of a token. */
 export type Lookup =
   | { readonly outcome: 'authenticated'; readonly caller: Caller }
-  /** Never made here, revoked, or mistyped. */
+  /** Not a token of this installation, revoked, or mistyped. */
   | { readonly outcome: 'unknown' }
   /** The key has expired. */
   | { readonly outcome: 'expired' }
-  /** The key lives, but this token of it was replaced, and its time is over. */
+  /** The key is valid, but this token was replaced and its overlap has ended. */
   | { readonly outcome: 'replaced' }
-  /** The session of the console is over. */
+  /** The console session has ended. */
   | { readonly outcome: 'ended' }
-  /** The key lives, but its organization is suspended. */
+  /** The key is valid, but its organization is suspended. */
   | { readonly outcome: 'suspended'; readonly caller: Caller }
 
-/** The same in one of several databases, which may be the wrong one: the organization lives in another. */
+/** A look-up in one of several databases: `elsewhere` when another database serves the organization. */
 export type TokenLookup = Lookup | { readonly outcome: 'elsewhere' }
 
-/** Finds keys by their tokens, and nothing else. */
+/** Finds the caller of a token. */
 export type LookUp = (token: string) => Promise<Lookup>
 
 interface Found {
@@ -58,9 +60,9 @@ interface Found {
   readonly elsewhere: boolean
 }
 
-/** Looks tokens up in the database; those that are asked for at the same time, together. */
+/** Looks tokens up in the database; concurrent look-ups share a query. */
 export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promise<TokenLookup> {
-  /** Of the tokens in this table, `d`. */
+  /** The statement that looks up tokens in this table, `d`. */
   const statementFor = (name: string, directory: string, session = '', only = '') => ({
     name,
     text: `select encode(d.token_hash, 'hex') as token_hash, d.organization_id, ${milliseconds('o.created_at')} as organization_created_at,
@@ -93,7 +95,7 @@ export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promi
   }
 }
 
-/** Finds what such a statement has of hashes; those that are asked for at the same time, together. */
+/** Runs such a statement for hashes; concurrent look-ups share a query. */
 function finder(pool: Pool, statement: PreparedStatement) {
   return coalesce(async (hashes: readonly string[]): Promise<(Found | null)[]> => {
     const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
@@ -124,7 +126,7 @@ function foundIn(columns: TextRow): Found {
       organizationId: String(organizationId),
       organizationCreatedAt: Number(createdAt),
       apiKeyId: String(apiKeyId),
-      // A session can do what it was made for, as far as its key still can.
+      // A session has the scopes it was created with, as far as its key still has them.
       scopes: own == null ? held : (readJson(own) as string[]).filter((scope) => grants(held, scope)),
       ...(sessionId == null ? {} : { sessionId }),
     },

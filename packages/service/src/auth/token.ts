@@ -1,7 +1,8 @@
 /**
  * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits
- * (specification 3.1). The checksum lets a typo, or a scanner's find, be judged without a query. Only the SHA-256 of a
- * token is ever stored. The secrets of console links and the tokens of their sessions are alike, and begin otherwise.
+ * (specification 3.1). The checksum lets the service and secret scanners reject a non-token without a query.
+ * The database stores only the SHA-256. Secrets of console links and session tokens have the same form with
+ * other prefixes.
  */
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -12,7 +13,7 @@ const prefixLength = 4
 const randomLength = 30
 const shape = /^dw[ksl]_[0-9A-Za-z]{36}$/
 
-/** What a token is of: a key, a session of the console, or a link that begins one. */
+/** What the token identifies: a key, a console session, or a console link. */
 type TokenOf = keyof typeof prefixes
 
 /** A new token: 178 bits of randomness from the system's generator. */
@@ -29,12 +30,12 @@ export function isToken(text: string, of: TokenOf = 'key'): boolean {
   return text.slice(signed) === checksum(text.slice(0, signed))
 }
 
-/** Whether `text` may say who calls: the token of a key, or of a session. */
+/** Whether `text` has the form of a token that authenticates a request: of a key or a session. */
 export function isBearer(text: string): boolean {
   return isToken(text) || isToken(text, 'session')
 }
 
-/** What is stored of a token: its SHA-256, here as hex. */
+/** The SHA-256 of a token as hex, which is what the database stores. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }

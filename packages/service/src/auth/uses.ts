@@ -1,15 +1,15 @@
 /**
- * When keys were last used: noted beside requests and written after them, at most once a minute a key in each process.
- * It counts for nothing else: it moves neither `updatedAt` nor any answer, and a write that fails is only logged.
+ * Records when keys were last used: written after the response, at most once a minute per key and process. It
+ * changes neither `updatedAt` nor any other response, and a failed write is only logged.
  */
 import type { Pool } from 'pg'
 import { LruMap } from '../kernel/lru-map.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
-/** How exact `lastUsedAt` is, in milliseconds. */
+/** Precision of `lastUsedAt`, in milliseconds. */
 const usesAreExactTo = 60_000
 
-/** Keys that are remembered as written within the minute; beyond, one may be written a second time. */
+/** Keys whose last write is remembered; beyond this, a key may be written twice in a minute. */
 const rememberedAtMost = 10_000
 
 interface KeyUse {
@@ -18,7 +18,7 @@ interface KeyUse {
 }
 
 export interface UseRecorder {
-  /** The key was used now. Returns at once. */
+  /** Notes that the key was used now. Returns at once. */
   note(key: KeyUse): void
   /** Resolves when everything noted so far is written, or has failed. */
   settled(): Promise<void>
@@ -32,7 +32,7 @@ export function createUseRecorder(options: {
   const { pool, clock, onError } = options
   /** When each key was last written. */
   const written = new LruMap<string, number>(rememberedAtMost)
-  /** One after another: whatever calls, this takes one connection. */
+  /** Writes run one after another, so that this uses at most one connection. */
   let writing: Promise<void> = Promise.resolve()
 
   return {
@@ -46,7 +46,7 @@ export function createUseRecorder(options: {
     settled: () => writing,
   }
 
-  /** Nothing for a key that was revoked meanwhile. */
+  /** Writes nothing for a key that was revoked meanwhile. */
   async function write(organizationId: string, apiKeyId: string, now: number): Promise<void> {
     await pool.query({
       name: 'note_key_use',

@@ -2,7 +2,10 @@ import { isHeldElsewhere } from './failure.ts'
 import type { SchemaFunction } from './migration.ts'
 import type { Queryable } from './pool.ts'
 
-/** What the call answers; 'busy' when others held a lock for longer than it was ready to wait (lock_not_available). */
+/**
+ * Resolves with the call's value, or with 'busy' when another process held a lock for longer than the call
+ * waits (lock_not_available).
+ */
 export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
   try {
     return await call
@@ -13,19 +16,20 @@ export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
 }
 
 /**
- * What the call of a function of an organization, its first argument, is made from: so that the statement names it as every other does, for
- * whatever stands in between and does not know the function (decision 65). There is no row, and no call, once the organization is gone.
+ * The source of a call of an organization's function, whose first argument is its id. It makes the statement
+ * name the organization as every other does, for sharding layers that do not know the function (decision 65).
+ * Once the organization is gone there is no row, and so no call.
  */
 export const fromOrganization = 'from organizations o where o.organization_id = $1'
 
-/** What the call has answered. @throws where there was none, as the organization is gone. */
+/** The value that the call returned. @throws when there was no call, because the organization is gone. */
 export function answerOf<A>(rows: readonly { readonly answer: A }[], organizationId: unknown): A {
   const [row] = rows
   if (row === undefined) throw new Error(`there is no organization ${organizationId} any more`)
   return row.answer
 }
 
-/** Calls a function of an organization that answers with one word, or one value. */
+/** Calls a function of an organization that returns a word, or a value. */
 export async function callFunction<A>(
   pool: Queryable,
   { name }: SchemaFunction,

@@ -1,24 +1,27 @@
 /**
- * The database's clock, kept by this machine's monotonic time in between: all processes of an installation agree on what
- * time it is, though their machines do not, and a machine whose clock is set changes nothing for them.
+ * The database's clock, extrapolated by this machine's monotonic clock: all processes of an installation agree
+ * on the time even if their machines do not, and setting a machine's clock has no effect.
  */
 import type { Pool } from 'pg'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, stopwatch, systemClock } from '../kernel/timestamps.ts'
 
 export interface FollowingClock extends Clock {
-  /** Resolves when the database was asked for the first time; until then it is the machine's clock. Never rejects. */
+  /**
+   * Resolves after the first query of the database's time; until then `now` is the machine's clock. Never
+   * rejects.
+   */
   readonly ready: Promise<void>
   stop(): void
 }
 
-/** How often the database is asked, in milliseconds; and while it does not answer. */
+/** How often to query the database's time, in milliseconds. */
 const askEvery = 10_000
 const askAgainAfter = 500
-/** Of so many answers the quickest counts: it knows best what time it is now. */
+/** Number of queries in a row; the fastest response is the most exact. */
 const questions = 3
 
-/** Begins to follow. What it says after `stop` runs on without the database. */
+/** Begins to follow. After `stop` the clock continues without the database. */
 export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   const elapsed = stopwatch()
   let ahead = systemClock.now()
@@ -32,7 +35,7 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
       ahead = await askAhead(pool, elapsed)
       resolve()
     },
-    // Time goes on without it.
+    // The clock continues without the database.
     onFailure() {},
   })
   following.start()
@@ -43,14 +46,17 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   }
 }
 
-/** The database's clock as it is now, for what is done once: it is asked, and then runs on by itself. Rejects when it cannot be asked. */
+/**
+ * The database's clock for a single use: queries it once and extrapolates from there. Rejects when the query
+ * fails.
+ */
 export async function askDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
   const elapsed = stopwatch()
   const ahead = await askAhead(pool, elapsed)
   return { now: () => Math.floor(ahead + elapsed()) }
 }
 
-/** By how much the database's time is ahead of `elapsed`, in milliseconds. */
+/** How far the database's time is ahead of `elapsed`, in milliseconds. */
 async function askAhead(pool: Pick<Pool, 'query'>, elapsed: () => number): Promise<number> {
   let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
   for (let n = 0; n < questions; n++) {

@@ -1,18 +1,21 @@
-/** Several databases by name, as DESKWIRE_DATABASES says them: in the variable itself, or in the file that it names. */
+/**
+ * Several databases by name, from DESKWIRE_DATABASES: listed in the variable itself, or in a file that it
+ * names.
+ */
 import { readFile } from 'node:fs/promises'
 
-/** A database that has a name among several. */
+/** One of several databases, with its name. */
 export interface NamedDatabase {
   readonly name: string
   readonly url: string
-  /** The same database without the pooler that stands at `url`; null where there is none. */
+  /** The URL of the same database without the pooler at `url`; null without one. */
   readonly directUrl: string | null
 }
 
-/** What the setting says: the databases, or the file that says them. */
+/** The value of the setting: the databases, or the file that lists them. */
 export type DatabasesSetting = { readonly file: string } | { readonly databases: readonly NamedDatabase[] }
 
-/** The databases cannot be told apart, or their file cannot be read; the message says which, and what is accepted. */
+/** The list or its file is invalid; the message says why, and what is accepted. */
 export class DatabasesError extends Error {}
 
 export const databasesSetting = 'DESKWIRE_DATABASES'
@@ -20,17 +23,17 @@ export const databasesSetting = 'DESKWIRE_DATABASES'
 export const acceptedDatabases =
   'the path of a file with a line for each database, NAME URL and, past a pooler, a second URL; or such lines themselves, with ; between them'
 
-/** A line begins with a name, and has a URL. */
+/** A line with a name and a URL. */
 const hasUrl = /^\s*(?:#.*\n\s*)*\S+\s+postgres(?:ql)?:\/\//
 
-/** What the text of the setting says; undefined when it is neither. */
+/** The parsed setting; undefined when it is neither a list nor a path. */
 export function parseDatabases(text: string): DatabasesSetting | undefined {
   if (!hasUrl.test(text)) return /\S/.test(text) && !text.includes('://') ? { file: text } : undefined
   const databases = databasesIn(text)
   return typeof databases === 'string' ? undefined : { databases }
 }
 
-/** The databases of the setting, the directory's first. @throws DatabasesError */
+/** The databases of the setting, first the one with the directory. @throws DatabasesError */
 export async function readDatabases(setting: DatabasesSetting): Promise<readonly NamedDatabase[]> {
   if ('databases' in setting) return setting.databases
   const file = JSON.stringify(setting.file)
@@ -44,7 +47,9 @@ export async function readDatabases(setting: DatabasesSetting): Promise<readonly
   throw new DatabasesError(`${databasesSetting}: in ${file}, ${databases}`)
 }
 
-/** The databases of these lines, or what is wrong with them. It repeats no URL: there may be a password in it. */
+/**
+ * The databases in these lines, or an error. The error contains no URL, because URLs can contain passwords.
+ */
 function databasesIn(text: string): readonly NamedDatabase[] | string {
   const databases: NamedDatabase[] = []
   for (const [n, line] of text.split(/[\n;]/).entries()) {
@@ -63,7 +68,7 @@ function databasesIn(text: string): readonly NamedDatabase[] | string {
   return databases.length === 0 ? 'no line names a database' : databases
 }
 
-/** A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`). */
+/** The URL of a socket has no host before the path (`postgres://user@/database?host=/run/postgresql`). */
 export function isDatabaseUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/'))
 }

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 
 /**
- * Does work that one process of an installation does at a time, unless another process is at it. `lockNumber`: any constant that
- * no other work locks by. A lock of the session ends with its process, whatever becomes of that. It holds one connection
- * of the pool.
+ * Runs work that only one process of an installation may run at a time, unless another process is running it.
+ * `lockNumber`: a constant that no other work locks by. The session lock ends with its process. Uses one
+ * connection of the pool.
  */
 export async function unlessElsewhere(
   pool: Pool,
@@ -22,7 +22,7 @@ export async function unlessElsewhere(
     }
     unlocked = true
   } finally {
-    // A session that may have the lock is ended, which frees it.
+    // Closing a session that may hold the lock releases it.
     client.release(!unlocked)
   }
 }

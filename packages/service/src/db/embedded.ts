@@ -1,7 +1,10 @@
-/** The embedded database: a PostgreSQL that the service runs for itself where no DESKWIRE_DATABASE_URL is set (decision 2). */
+/**
+ * The embedded database: a PostgreSQL that the service starts when DESKWIRE_DATABASE_URL is not set (decision
+ * 2).
+ */
 import { createLauncher } from '@deskwire/embedded-postgres'
 
-/** Starts, finds and replaces the database of a data directory, and names Deskwire's settings in what it refuses. */
+/** Starts, finds and replaces the database of a data directory; its errors name Deskwire's settings. */
 export const embedded = createLauncher({
   name: 'deskwire',
   words: {

@@ -1,28 +1,28 @@
-/** Failures of a database that whoever runs the service can mend, in one line each. */
+/** Explains database failures that the operator can fix, in one line each. */
 import { DatabaseError } from 'pg'
 import { DatabasesError, databasesSetting } from './databases.ts'
 import { PoolerError } from './pooler.ts'
 
-/** What a statement or a connection fails with: of PostgreSQL, of the system, of pg, or of TLS. */
+/** An error of PostgreSQL, the system, pg, or TLS. */
 type Failure = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string }
 
 const url = 'DESKWIRE_DATABASE_URL'
 
 /**
- * What is wrong and what to set, in one line; null for what nobody who runs the service can cause.
- * The line says nothing secret: a URL's password stands in no message of PostgreSQL or pg.
+ * What is wrong and which setting to change, in one line; null for failures that no setting causes. Contains
+ * no secret: messages of PostgreSQL and pg do not include the password.
  */
 export function explainDatabaseFailure(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if (error instanceof PoolerError || error instanceof DatabasesError) return error.message
   const failure = error as Failure
   const advice = adviceOf(failure)
-  // Of several addresses that were tried, each has a message of its own and all together have none.
+  // When several addresses were tried, each has its own message and the error itself has none.
   const what = (failure.message || failure.code || failure.name).split('\n', 1)[0]
   return advice === null ? null : `the database cannot be used: ${what}; ${advice}`
 }
 
-/** The same of a database that has a name: in the words of the setting that names it. */
+/** The same for one of several databases, with the setting that names it. */
 export function explainFailureOf(database: string, error: unknown): string | null {
   const named = `the URL of ${database} in ${databasesSetting}`
   return (
@@ -33,7 +33,7 @@ export function explainFailureOf(database: string, error: unknown): string | nul
 }
 
 function adviceOf({ code = '', syscall, message, path }: Failure): string | null {
-  // A file's failure says which file.
+  // Errors about files name the file themselves.
   if (path !== undefined) return null
   if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E(CONN|HOST|NET|PIPE|TIMEDOUT|ADDR)/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
@@ -76,25 +76,25 @@ const states: readonly (readonly [RegExp, string])[] = [
   [/^57P0[123]$/, 'it is starting or stopping: start the service again when it is up'],
 ]
 
-/** PostgreSQL's lock_not_available. The statement has done nothing. */
+/** Whether the error is PostgreSQL's lock_not_available. The statement had no effect. */
 export function isHeldElsewhere(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.code === '55P03'
 }
 
-/** Whether a statement or a lock took too long, or the server is short of something. */
+/** Whether a statement or lock took too long, or the server lacked a resource. */
 export function ranOut({ code }: DatabaseError): boolean {
   return /^(57014|55P03|53)/.test(code ?? '')
 }
 
-/** Whether the statement did not take effect for a reason of its own, so that a smaller one may. */
+/** Whether the statement failed without effect for a reason of its own, so that a smaller one may succeed. */
 export function rolledBack(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
 }
 
 /**
- * What a failure says of a statement that was to commit. `unavailable`: nothing was changed, and it can be sent again; `none`: nothing
- * was changed; `unknown`: the connection was lost, so it may have committed, and running it again could commit it twice. Null of what
- * is no failure of a database.
+ * The effect of a statement that failed while committing. `unavailable`: nothing changed, and a retry is safe;
+ * `none`: nothing changed; `unknown`: the connection was lost, so it may have committed, and a retry could
+ * commit twice. Null when the error is not a database failure.
  */
 export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | null {
   if (!(error instanceof Error)) return null
@@ -103,7 +103,7 @@ export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | n
   if (unavailableStates.test(code) || isPoolerWithoutServer({ code, message })) return 'unavailable'
   if (error instanceof DatabaseError) {
     if (lostStates.test(code)) return 'unknown'
-    // A server that ends the connection says FATAL or PANIC, in the language of its messages.
+    // A server that closes the connection says FATAL or PANIC, in the language of its messages.
     if (!/^(58|XX)/.test(code)) return 'none'
     if (severity !== 'ERROR') return 'unknown'
     return code.startsWith('58') ? 'unavailable' : 'none'
@@ -115,15 +115,16 @@ export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | n
 }
 
 /**
- * SQLSTATEs of what was refused before it began, or ended by the server: a refused connection or role (08001, 08004, 28, 3D000), a
- * standby (25006), a transaction or session that lasted too long (25P03, 25P04, 57P05), a conflict, a timeout, a shortage (53), a start (57P03).
+ * SQLSTATEs of statements that were refused before they began, or that the server ended: a refused connection
+ * or role (08001, 08004, 28, 3D000), a standby (25006), a transaction or session timeout (25P03, 25P04,
+ * 57P05), a conflict, a statement timeout, a shortage (53), a starting server (57P03).
  */
 const unavailableStates =
   /^(08001|08004|28...|3D000|25006|25P03|25P04|40001|40P01|55P03|57014|57P03|57P05|53...)$/
-/** Those of connections that end, perhaps after the commit. */
+/** SQLSTATEs of connections that ended, perhaps after the commit. */
 const lostStates = /^(08...|57P..)$/
 
-/** The codes of connections that were never made, also where several addresses were tried. */
+/** Codes of connections that failed to open, also when several addresses were tried. */
 const unconnectedCodes =
   /^(ECONNREFUSED|ENOENT|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_TLS_CERT_.*)$/
 const unconnectedMessages = new Set([
@@ -131,7 +132,7 @@ const unconnectedMessages = new Set([
   'Connection terminated due to connection timeout',
 ])
 
-/** What pg says of a statement whose connection ends without a word, and of the next one on it. */
+/** Messages of pg when a connection ends during a statement, and for the next statement on it. */
 const lostMessages = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -139,7 +140,10 @@ const lostMessages = new Set([
   'Query read timeout',
 ])
 
-/** PgBouncer gives 08P01 for all that it says itself. These it says of clients that it has given no connection to a server. */
+/**
+ * PgBouncer uses 08P01 for all its own errors. These messages mean that the client got no connection to a
+ * server.
+ */
 function isPoolerWithoutServer({
   code,
   message,

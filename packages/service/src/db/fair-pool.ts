@@ -1,8 +1,8 @@
 /**
- * The API's way to the database: a fair queue in front of the pool. Every statement names its organization, so an organization that asks
- * for much waits for its own statements, and no other waits for them.
+ * The API's access to the database: a fair queue in front of the pool. Every statement names its organization,
+ * so an organization that sends many statements waits only for its own.
  *
- * The pool's own queue, first come first served, is not reached by these statements: some connections are left for others.
+ * These statements never use all connections, so they do not reach the pool's own first-come queue.
  */
 import type { Pool } from 'pg'
 import { FairQueue, type FairQueueLimits, type Permit, type WorkClass } from '../admission/fair-queue.ts'
@@ -10,27 +10,28 @@ import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
 
-/** Connections by organization. `signal`: a statement that still waits when it aborts is never sent. */
+/** Connections by organization. `signal`: a statement that is still queued when it aborts is not sent. */
 export interface Database {
   of(organizationId: string, signal?: AbortSignal): Queryable
-  /** The same for what may take seconds: searches, and counts of what was searched for. */
+  /** The same for statements that may take seconds: searches and their counts. */
   ofLong(organizationId: string, signal?: AbortSignal): Queryable
-  /** For several organizations that asked at the same time: short, and of a bounded number at once. */
+  /** For statements that serve several organizations at once: short, and bounded in number. */
   readonly together: Queryable
 }
 
-/** A database whose connections are not shared: of a worker, a command, a test. */
+/** Direct access to a pool, for workers, commands and tests. */
 export function unshared(pool: Queryable): Database {
   return { of: () => pool, ofLong: () => pool, together: pool }
 }
 
 /**
- * Connections that are used besides these statements: two look-ups of tokens, so that it is known soon who asks; four calls of the journal
- * that may hold theirs for long (`journal/group-commit.ts`); and one for whatever else the process does, such as its maintenance.
+ * Connections left for other statements: two for look-ups of tokens, so that callers are known soon; four for
+ * calls of the journal that may take long (`journal/group-commit.ts`); and one for everything else, such as
+ * maintenance.
  */
 const connectionsOfOthers = 7
 
-/** For a pool of so many connections: long statements have a quarter, and an organization by itself two thirds. */
+/** The limits for a pool of this size: long statements may use a quarter, and one organization two thirds. */
 function limitsOf(connections: number): FairQueueLimits {
   const capacity = Math.max(2, connections - connectionsOfOthers)
   return {
@@ -38,7 +39,7 @@ function limitsOf(connections: number): FairQueueLimits {
     share: 2,
     long: Math.max(1, Math.floor(capacity / 4)),
     shared: Math.max(1, capacity - 3),
-    // Each is the request of a client that waits.
+    // Each is the request of a waiting client.
     waiting: 20_000,
     waitingOfOne: 10_000,
     waitAtMost: 20_000,
@@ -46,7 +47,9 @@ function limitsOf(connections: number): FairQueueLimits {
 }
 
 interface PoolObserver {
-  /** A statement has waited for so many milliseconds; those that did not wait are not reported. */
+  /**
+   * Reports how long a statement was queued, in milliseconds; not called for statements that were not queued.
+   */
   waited(milliseconds: number): void
   /** Is notified of each statement; optional. */
   readonly asked?: StatementObserver | undefined
@@ -75,7 +78,7 @@ export class FairPool implements Database {
     return this.#queryable(organizationId, 'long', signal)
   }
 
-  /** Statements that wait now, and those that are under way. */
+  /** Statements that are queued, and those that are running. */
   get standing(): { readonly waiting: number; readonly underWay: number } {
     return { waiting: this.#queue.waiting, underWay: this.#queue.held }
   }
@@ -91,7 +94,7 @@ export class FairPool implements Database {
     signal: AbortSignal | undefined,
     asked: unknown[],
   ): Promise<unknown> {
-    // Part of the trace that asks now, also where the statement has to wait.
+    // Kept in the trace of the request, also while the statement is queued.
     const observed = this.#observer.asked?.(asked) ?? null
     const permit = this.#queue.acquire(organizationId, { kind, signal })
     return permit instanceof Promise

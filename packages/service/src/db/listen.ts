@@ -1,4 +1,4 @@
-/** LISTEN on a connection of its own. Notifications are hints: what is lost with a connection, a poll finds. */
+/** LISTEN on its own connection. Notifications are hints: polls find what is lost with a connection. */
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -9,19 +9,20 @@ interface Listener {
   close(): Promise<void>
 }
 
-/** How long after a lost connection the next one is tried, in milliseconds. */
+/** Delay before reconnecting, in milliseconds. */
 const retryAfter = 1_000
-/** How often a server that tells nothing is asked whether it is still there, in milliseconds. */
+/** How often to check that a silent server is still there, in milliseconds. */
 const askEvery = 10_000
-/** How long a server may take to say anything, in milliseconds. */
+/** How long the server may take to respond, in milliseconds. */
 const answerAfter = 5_000
-/** How long it may take to say good-bye, in milliseconds; and how long closing takes at most. */
+/** How long closing the connection may take, in milliseconds. */
 const closeAfter = 1_000
 const stopWithin = 2 * closeAfter
 
 /**
- * Calls `notify` with what every notification on the channel says, and with nothing after each time the connection is
- * made again: anything may have been told meanwhile. A server that vanishes in silence is found out within 15 s.
+ * Calls `notify` with the payload of each notification on the channel, and with an empty one after each
+ * reconnect, because notifications may have been lost. A server that disappears without closing is detected
+ * within 15 s.
  */
 export function listen(
   address: DatabaseAddress,
@@ -29,7 +30,7 @@ export function listen(
   notify: (payload: string) => void,
   onLost: (error: Error) => void,
 ): Listener {
-  // A run is the life of a connection.
+  // A run lasts as long as a connection.
   const connections = periodic({
     every: retryAfter,
     stopWithin,
@@ -73,7 +74,7 @@ async function listenUntilLost(
     notify('')
     for (;;) {
       await delay(askEvery, undefined, { signal: over })
-      // What it listens to already, it may be told again.
+      // Repeating LISTEN for the same channel has no effect.
       await client.query(`listen ${channel}`)
     }
   } catch (error) {

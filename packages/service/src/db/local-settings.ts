@@ -1,25 +1,27 @@
 /**
- * Settings that hold for one statement and end with it: they are set and the statement is asked for in one message, which
- * is one transaction. It costs no round trip, and leaves nothing behind in the session.
+ * Settings for a single statement: they are set and the statement is sent in one message, which is one
+ * transaction. This costs no round trip, and leaves nothing behind in the session.
  *
- * So nothing is lost where there are no sessions: a pooler in transaction mode gives each transaction whichever connection
- * is free. Clients of such a pool send all their settings like this, and name no statement (decision 55).
+ * So they work without sessions: a pooler in transaction mode uses any free connection for each transaction.
+ * Clients of such a pool send all settings this way, and use unnamed statements (decision 55).
  */
 import { Client, type Connection, Query, type QueryConfig } from 'pg'
 import { allowStatements } from './silence.ts'
 
-/** Settings of PostgreSQL by their names. */
+/** PostgreSQL settings by name. */
 export type LocalSettings = Readonly<Record<string, string>>
 
-/** Of each connection that keeps no session: what its next statement is to be told. */
+/** For each connection without a session: the settings to send with its next statement. */
 const withoutSession = new WeakMap<Connection, () => LocalSettings>()
 
-/** Whether statements of the connection find nothing again that an earlier one has left in the session. */
+/**
+ * Whether the connection has a session, so that later statements can use what earlier ones prepared or set.
+ */
 export function keepsSession(connection: Connection): boolean {
   return !withoutSession.has(connection)
 }
 
-/** Sends what holds for the next statement alone, within its message. Answers whether there was anything to send. */
+/** Sends settings for the next statement, within its message. Returns whether there were any. */
 export function sendLocalSettings(connection: Connection, own: LocalSettings = {}): boolean {
   const settings = Object.entries({ ...withoutSession.get(connection)?.(), ...own })
   if (settings.length === 0) return false
@@ -30,7 +32,7 @@ export function sendLocalSettings(connection: Connection, own: LocalSettings = {
   return true
 }
 
-/** What pg's declarations leave out of a query. */
+/** Members that pg's types leave out of a query. */
 interface InsideOfQuery {
   name?: string | undefined
   prepare(connection: Connection): void
@@ -42,7 +44,7 @@ const OpenQuery = Query as unknown as new (
   values?: unknown,
 ) => Query & InsideOfQuery
 
-/** pg's own query, with settings that hold for it alone; `own` win over those of the connection. */
+/** pg's query, with settings for it alone; `own` override those of the connection. */
 export class QueryWithSettings extends OpenQuery {
   readonly #own: LocalSettings
   #settingsToCome = false
@@ -74,7 +76,7 @@ export class QueryWithSettings extends OpenQuery {
   }
 }
 
-/** What pg's declarations leave out of a client. */
+/** Members that pg's types leave out of a client. */
 interface InsideOfClient {
   readonly connection: Connection
   getStartupConf(): Readonly<Record<string, string>>
@@ -83,15 +85,17 @@ const OpenClient = Client as unknown as new (
   ...config: never[]
 ) => Omit<Client, 'query'> & InsideOfClient & { query(...asked: unknown[]): unknown }
 
-/** What a server is told of a connection as it begins; a pooler refuses what it does not keep, which is everything else. */
+/** Startup parameters that poolers accept; they refuse all others. */
 const keptByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']
 
-/** A client for connections that keep no session. `settingsOf` says what each of its transactions is told. */
+/**
+ * A client for connections without a session. `settingsOf` returns the settings to send with each transaction.
+ */
 export function clientWithoutSession(settingsOf: (client: object) => LocalSettings): typeof Client {
   class ClientWithoutSession extends OpenClient {
     constructor(...config: never[]) {
       super(...config)
-      // Inside a transaction they have been told; and in one that has failed nothing is told any more.
+      // Inside a transaction the settings are already sent; after a failed one nothing can be sent.
       withoutSession.set(this.connection, () => (this.getTransactionStatus() === 'I' ? settingsOf(this) : {}))
     }
 

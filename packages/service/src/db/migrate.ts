@@ -1,6 +1,6 @@
 /**
- * Brings the schema to what this version of the code needs. Any number of processes may start at once: one
- * migrates under a lock, the others wait for it and find nothing left to do.
+ * Brings the schema to the version that this code needs. Any number of processes may start at once: one
+ * migrates under a lock, and the others wait and find nothing left to do.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
@@ -17,39 +17,40 @@ import {
 import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
-/** The database cannot be brought to this version; the message says why and what to do. */
+/** The database cannot be migrated; the message says why and what to do. */
 export class MigrationError extends Error {}
 
-/** PostgreSQL's number for "the schema of Deskwire": any constant that nothing else on the server locks. */
+/** The number of the advisory lock for the schema: a constant that nothing else on the server locks by. */
 export const migrationLock = 6_737_201_101
 
 /**
- * Applies what is missing, in the order of the ids, each migration in a transaction of its own, and answers
- * with the ids applied. Throws MigrationError when the server is too old, or the database has a migration that this code does not
- * know: of a later version, or from before the first release.
+ * Applies missing migrations in the order of their ids, each in its own transaction, and returns the ids that
+ * it applied. @throws MigrationError when the server is too old, or the database has a migration that this
+ * code does not know: of a later version, or from before the first release.
  */
 export async function migrate(pool: Pool, schema: Schema): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
-    // What is committed later, elsewhere too, is on disk only after all of this is: a crash takes its end, which the next start makes again.
+    // Any later commit makes these durable too; a crash loses only the last ones, and the next start repeats
+    // them.
     await client.query('set synchronous_commit = off')
     allowStatements(client, 0)
     await takeLock(client)
     return await applyMissing(client, schema)
   } finally {
-    // Ending the session frees the lock and forgets the setting, whatever happened.
+    // Closing the session releases the lock and resets the setting.
     client.release(true)
   }
 }
 
-/** How often whoever migrates is asked whether it is done, in milliseconds. */
+/** How often to check whether the other process has finished, in milliseconds. */
 const lockLookEvery = 100
 
 /**
- * Asks again and again: whoever waited for the lock in a statement would hold a snapshot, for whose end an index that is made
- * concurrently waits.
+ * Polls: a process that waited for the lock inside a statement would hold a snapshot, and a concurrent index
+ * build waits for all snapshots.
  */
 async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
   for (;;) {
@@ -61,7 +62,7 @@ async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
   }
 }
 
-/** The oldest major version of PostgreSQL whose SQL all statements keep to. */
+/** The oldest supported major version of PostgreSQL. */
 export const oldestServer = 15
 
 async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
@@ -77,7 +78,7 @@ async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
   if (encoding !== 'UTF8') throw new MigrationError(`${wrongEncoding(encoding)}; ${encodingAdvice}`)
 }
 
-/** Text of any language has to fit in. */
+/** Texts can be in any language. */
 export const wrongEncoding = (encoding: string) =>
   `the encoding of the database is ${encoding}, and has to be UTF8`
 export const encodingAdvice =
@@ -106,12 +107,13 @@ async function applyMissing(
 }
 
 /**
- * Whoever waits for a lock of a table has everybody behind it who comes later, readers too. So a migration waits for a moment,
- * leaves everybody through, and tries again: what holds it up, a backup perhaps, may take an hour. Milliseconds.
+ * A statement that waits for a table lock blocks all later ones, readers too. So a migration waits for a
+ * moment, lets the others through, and tries again: the lock may be held for an hour, by a backup for example.
+ * Milliseconds.
  */
 const lockWait = 300
 const lockAgainAfter = 700
-/** So much is taken to be no backup any more: an hour of tries. */
+/** Number of tries: about an hour, longer than a backup takes. */
 const lockTries = 3_600
 
 /** Applies one migration, its gradual part first. */
@@ -155,7 +157,10 @@ async function runAll(client: Pick<Client, 'query'>, statements: readonly string
   for (const statement of statements) await client.query(statement)
 }
 
-/** Runs `work` in a transaction that waits for each lock for a moment only, as often as it takes. */
+/**
+ * Runs `work` in a transaction that waits only briefly for each lock, and retries it when a lock is not
+ * available.
+ */
 export async function inTransaction(client: Pick<Client, 'query'>, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     await client.query('begin')
@@ -165,7 +170,7 @@ export async function inTransaction(client: Pick<Client, 'query'>, work: () => P
       await client.query('commit')
       return
     } catch (error) {
-      // Where the connection broke there is nothing to roll back, and its end is what to tell of.
+      // On a broken connection there is nothing to roll back, and its own error is the one to report.
       await client.query('rollback').catch(() => {})
       if (!isHeldElsewhere(error) || tries === lockTries) throw error
       await delay(lockAgainAfter)
@@ -173,7 +178,7 @@ export async function inTransaction(client: Pick<Client, 'query'>, work: () => P
   }
 }
 
-/** Applies these migrations, and no other, as part of the caller's transaction. */
+/** Applies exactly these migrations in the caller's transaction. */
 export async function applyWithin(tx: Pick<Tx, 'query'>, migrations: readonly Migration[]): Promise<void> {
   await tx.query(migrationsTable)
   for (const migration of migrations) {
@@ -200,7 +205,10 @@ async function applyStatements(client: Pick<Client, 'query'>, { id, statements }
   await client.query('insert into schema_migrations (id) values ($1)', [id])
 }
 
-/** Makes the functions that are missing. Those of earlier releases stay: processes of theirs may still be running. */
+/**
+ * Creates missing functions. Those of earlier releases stay, because processes of those releases may still be
+ * running.
+ */
 export async function provideFunctions(
   client: Pick<Client, 'query'>,
   functions: readonly SchemaFunction[],

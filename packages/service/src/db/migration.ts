@@ -11,20 +11,20 @@ export interface SchemaFunction {
   readonly definition: string
 }
 
-/** What a database must hold for a version of the code to run on it. */
+/** The parts of the schema that a version of the code needs. */
 export interface Schema {
   readonly migrations: readonly Migration[]
   readonly functions: readonly SchemaFunction[]
 }
 
-/** Migrations that a database or a backup has had, and that this version does not know. */
+/** Applied migrations that this version does not know. */
 interface UnknownMigrations {
   readonly ids: readonly string[]
-  /** One of them is from before the baseline, which is the first migration since the first release. */
+  /** Whether one of them is older than the baseline, the first released migration. */
   readonly areUnreleased: boolean
 }
 
-/** Those of the applied migrations that the schema does not know; null when it knows all. */
+/** The applied migrations that the schema does not know; null when it knows all. */
 export function unknownMigrations(
   { migrations }: { readonly migrations: readonly { readonly id: string }[] },
   applied: Iterable<string>,
@@ -35,11 +35,14 @@ export function unknownMigrations(
   return ids.length === 0 ? null : { ids, areUnreleased: ids.some((id) => id < baseline) }
 }
 
-/** What to do with a database that was made before the first release. */
+/** The advice for a database that was created before the first release. */
 export const unreleasedAdvice =
   'export what it holds with the version that made it (deskwire export), or start with an empty database'
 
-/** A plpgsql function with these arguments, named after its purpose and its text. `settings` hold while it runs. */
+/**
+ * A plpgsql function with these arguments, whose name contains a hash of its text. `settings` apply while it
+ * runs.
+ */
 export function schemaFunction(
   purpose: string,
   signature: {
@@ -60,31 +63,36 @@ $function$`
 }
 
 /**
- * One step of the schema, applied once and never edited after a release. Processes of the release before write meanwhile, and
- * none of them may be held up for more than a second, however many rows there are (decision 58). So a step that locks a table, or
- * writes rows that they write too, reads few; what has to read many does it in pieces.
+ * One step of the schema: applied once, never edited after a release. Processes of the previous release keep
+ * writing meanwhile and must not be blocked for more than a second, however many rows there are (decision 58).
+ * So a step that locks a table, or writes rows that they write, must touch few rows; a step that reads many
+ * works in pieces.
  */
 export interface Migration {
   /** Sorts by time of writing: `20261120-01-customers`. */
   readonly id: string
   /** One statement each, all in one transaction: servers that shard take one DDL statement a query. */
   readonly statements: readonly string[]
-  /** What goes before, for what takes long. */
+  /** Work before the statements that takes long. */
   readonly gradually?: Gradually
 }
 
-/** From the `next` of the piece before to its own. */
+/** Takes the previous piece's `next` and returns its own. */
 export type PieceOfWork = (client: Pick<Client, 'query'>, next: string | null) => Promise<string | null>
 
-/** Work in many transactions before a migration's own. Broken off anywhere it begins anew, so all of it can be repeated. */
+/**
+ * Work in many transactions before the migration itself. It restarts from the beginning after an interruption,
+ * so it must be repeatable.
+ */
 export interface Gradually {
-  /** What the pieces need, in a transaction of its own. */
+  /** Statements that the pieces need, in one transaction. */
   readonly prepare?: readonly string[]
   /**
-   * Does a piece, in a transaction of its own: `$1` is the text `next` that the piece before answered, null for the first. It answers
-   * one row, whose `next` is null when there is no more to do. What SQL cannot do is a function, whose every statement is a transaction.
+   * One piece of work, in its own transaction: `$1` is the `next` that the previous piece returned, null for
+   * the first. Returns one row, whose `next` is null at the end. A function is for work that SQL cannot do;
+   * each of its statements is a transaction.
    */
   readonly piece?: string | PieceOfWork
-  /** Outside of any transaction, each `concurrently`: what was broken off left something invalid, which goes first. */
+  /** Outside transactions, each `concurrently`. Invalid indexes left by an interruption are dropped first. */
   readonly indexes?: readonly string[]
 }

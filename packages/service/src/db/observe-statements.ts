@@ -1,22 +1,22 @@
-/** What telemetry is told of the statements of organizations, and of the connections that they go over. */
+/** Telemetry of statements and connections. */
 import type { Pool } from 'pg'
 import type { Span, Telemetry } from '../kernel/telemetry.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 
-/** A statement that was asked for: it begins when it has a connection, and ends once. */
+/** A statement: it begins when it gets a connection, and ends once. */
 export interface ObservedStatement {
   began(): void
-  /** `error` is what it was rejected with; null when it was not. */
+  /** `error`: the rejection; null on success. */
   ended(error: unknown): void
 }
 
-/** Told of each statement when it is asked for, with what a pool is asked with. */
+/** Is notified of each statement when it is requested, with the arguments of `query`. */
 export type StatementObserver = (asked: readonly unknown[]) => ObservedStatement
 
-/** Those of the conventions, in seconds. */
+/** The boundaries of the semantic conventions, in seconds. */
 const durations = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-/** Counts statements, and makes each a part of what it was asked for by. */
+/** Counts statements, and traces each as a child of the span that requested it. */
 export function observeStatements({ tracer, meter }: Telemetry): StatementObserver {
   const duration = meter.histogram('db.client.operation.duration', {
     unit: 's',
@@ -24,7 +24,7 @@ export function observeStatements({ tracer, meter }: Telemetry): StatementObserv
     boundaries: durations,
   })
   return (asked) => {
-    // It may begin later, when another's has ended.
+    // It may begin later, when another statement has ended.
     const { current } = tracer
     let elapsed = stopwatch()
     let span: Span | null = null
@@ -35,7 +35,7 @@ export function observeStatements({ tracer, meter }: Telemetry): StatementObserv
         span = tracer.begin('postgresql', { kind: 'client', parent: current, attributes: system })
       },
       ended(error) {
-        // What is decided when there is a connection has its name by now.
+        // A statement that is built when a connection is available has its name by now.
         const operation = { 'db.operation.name': operationOf(asked[0]) }
         const failed = error === null ? null : errorOf(error)
         duration(elapsed() / 1_000, {
@@ -52,10 +52,10 @@ export function observeStatements({ tracer, meter }: Telemetry): StatementObserv
 
 const system = { 'db.system.name': 'postgresql' }
 
-/** The hash that a function's name ends with is another in each release. */
+/** The hash at the end of a function's name differs between releases. */
 const ofFunction = /^\s*select (\w+?)_[0-9a-f]{12}\(/
 
-/** What a statement is called: by its own name, by that of its function, or by its first word. */
+/** The name of the statement: its own, that of its function, or its first word. */
 function operationOf(asked: unknown): string {
   const { name = '', text = String(asked) } = (typeof asked === 'object' ? asked : {}) as {
     readonly name?: string
@@ -65,13 +65,13 @@ function operationOf(asked: unknown): string {
   return ofFunction.exec(text)?.[1] ?? /\w+/.exec(text)?.[0]?.toLowerCase() ?? 'statement'
 }
 
-/** The SQLSTATE, or what Node calls a connection's end. */
+/** The SQLSTATE, or Node's code for a connection that ended. */
 function errorOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: string }
   return typeof code === 'string' ? code : (name ?? 'error')
 }
 
-/** Shows how many connections these pools have. */
+/** Exports the number of connections in these pools. */
 export function observePools({ meter }: Telemetry, pools: Readonly<Record<string, Pool>>): void {
   const of = (name: string) => ({ 'db.client.connection.pool.name': name })
   meter.observe(

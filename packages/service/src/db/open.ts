@@ -1,4 +1,4 @@
-/** The databases that the settings ask for: servers by URL, or the embedded one. */
+/** Opens the databases of the settings: servers by URL, or the embedded one. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import {
@@ -12,7 +12,7 @@ import { embedded } from './embedded.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool, isPooled } from './pool.ts'
 import { PoolerError, requireSessions } from './pooler.ts'
 
-/** The settings that say where the database is. */
+/** The settings of the database connection. */
 export interface DatabaseSettings {
   readonly databaseUrl: string | null
   readonly databaseDirectUrl: string | null
@@ -21,27 +21,27 @@ export interface DatabaseSettings {
 }
 
 export interface OpenDatabase {
-  /** Its name among several; null of one that is alone. */
+  /** Its name among several; null when it is the only one. */
   readonly name: string | null
   readonly pool: Pool
-  /** For what needs a session; the same pool where there is no pooler. */
+  /** A pool for work that needs sessions; the same pool when there is no pooler. */
   readonly sessions: Pool
-  /** Where it is, for other connections and other processes. */
+  /** For further connections and other processes. */
   readonly address: DatabaseAddress
-  /** Resolves with the reason when the database has ended by itself; never while it is reachable. */
+  /** Resolves with the reason when the database process ends unexpectedly; never for a server by URL. */
   readonly lost: Promise<string>
   close(): Promise<void>
 }
 
 /**
- * Connections of the API. More than a few per core only wait for each other inside the database; what is above that keeps
+ * Connections of the API. More than a few per core only wait for each other in the database; the surplus keeps
  * some free while others are held (`fair-pool.ts`).
  */
 export const connections = 16
 
 /**
- * All databases that the settings name, the directory's first. Of several none was asked anything yet: that is for whoever prepares
- * them, as any of them may be away. @throws PoolerError, DatabasesError
+ * All databases of the settings, first the one with the directory. With several, none is queried yet:
+ * `prepare` does that, because any of them may be unavailable. @throws PoolerError, DatabasesError
  */
 export async function openDatabases(
   config: DatabaseSettings,
@@ -54,7 +54,10 @@ export async function openDatabases(
   return [first, ...others]
 }
 
-/** The databases that have names, the directory's first; null where there is one, which has none. @throws DatabasesError */
+/**
+ * The named databases, first the one with the directory; null when there is only one, which has no name.
+ * @throws DatabasesError
+ */
 export async function namedDatabases(
   config: Pick<DatabaseSettings, 'databases' | 'databaseUrl' | 'databaseDirectUrl'>,
 ): Promise<readonly NamedDatabase[] | null> {
@@ -73,7 +76,7 @@ function addressOf({ url, directUrl }: Omit<NamedDatabase, 'name'>): ServerAddre
 
 type ServerAddress = { readonly url: string; readonly directUrl: string | undefined }
 
-/** A server by its address, of which nothing was asked yet. */
+/** A server by its address, without querying it. */
 export function openServer(
   name: string | null,
   address: ServerAddress,
@@ -87,15 +90,15 @@ export function openServer(
   return { name, pool, sessions, address, lost: new Promise(() => {}), close }
 }
 
-/** What a pool does with connections that break while nobody uses them. */
+/** Logs idle connections that break. */
 export function reportTo(log: FastifyBaseLogger, database: string | null = null): (error: Error) => void {
   const of = database === null ? {} : { database }
   return (error) => log.warn({ ...of, reason: error.message }, 'an idle database connection broke')
 }
 
 /**
- * Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL.
- * @throws PoolerError when sessions would be lost on the way there.
+ * Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler
+ * on the way does not preserve sessions.
  */
 async function openDatabase(
   config: Omit<DatabaseSettings, 'databases'>,
@@ -125,8 +128,9 @@ async function openDatabase(
 }
 
 /**
- * For commands beside a running service: its database, or, when none runs on the data directory, that database
- * started for as long as the command takes. A pooler is passed by: commands keep sessions, and are few.
+ * For commands: the database of the running service or, when none runs on the data directory, that database
+ * started for the duration of the command. Connects without the pooler, because commands need sessions and few
+ * connections.
  */
 export async function openDatabaseBeside(
   config: Omit<DatabaseSettings, 'databases'>,
@@ -150,7 +154,7 @@ export async function openDatabaseBeside(
   }
 }
 
-/** Null for the embedded one. */
+/** Null for the embedded database. */
 function serverAddress({
   databaseUrl,
   databaseDirectUrl,

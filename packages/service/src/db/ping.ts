@@ -1,15 +1,15 @@
-/** Whether a database answers. */
+/** Checks whether a database responds. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cached } from '../kernel/cached.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
-/** How long an answer is believed, in milliseconds. */
+/** How long a result is reused, in milliseconds. */
 const goodFor = 1_000
-/** How long the database may take to answer, in milliseconds: one that vanished in silence never does. */
+/** How long the database may take, in milliseconds: an unreachable one may never respond. */
 const answersWithin = 2_000
 
-/** Asks the database once a second at most. */
+/** Queries the database at most once a second. */
 export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
   const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
     clock,

@@ -14,52 +14,52 @@ import {
 import { clientWithoutSession, type LocalSettings, QueryWithSettings } from './local-settings.ts'
 import { allowStatements, endWhenSilent, statementTimeoutOf } from './silence.ts'
 
-/** Where the database is: a URL, or what the embedded launcher says. */
+/** The address of the database: a URL, or that of the embedded launcher. */
 export type DatabaseAddress =
   | {
       readonly url: string
       /**
-       * The same database without the pooler that stands at `url`: for listening, for locks of a session, for migrations.
-       * With it, nothing that goes to `url` needs a session.
+       * The same database without the pooler at `url`: for LISTEN, session locks and migrations. When set,
+       * nothing sent to `url` needs a session.
        */
       readonly directUrl?: string | undefined
     }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
 
-/** Whether there is a pooler in between that may keep no sessions. */
+/** Whether there is a pooler in between that may not preserve sessions. */
 export function isPooled(address: DatabaseAddress): boolean {
   return 'directUrl' in address && address.directUrl !== undefined
 }
 
-/** The address for what needs a session. */
+/** The address for work that needs a session. */
 export function directAddress(address: DatabaseAddress): DatabaseAddress {
   return 'directUrl' in address && address.directUrl !== undefined ? { url: address.directUrl } : address
 }
 
-/** How long a statement may take, in milliseconds; then the server ends it. A `statement_timeout` in the URL wins. */
+/** Statement timeout, in milliseconds. A `statement_timeout` in the URL wins. */
 const statementMilliseconds = 30_000
-/** How long a transaction may wait for its next statement, in milliseconds. */
+/** How long a transaction may be idle, in milliseconds. */
 const idleInTransaction = 30_000
 /**
- * A connection that carries nothing is asked for after this time, in milliseconds, and given up when the machine behind it has
- * not answered ten times, a second apart (what Node sets on every system): also while a statement is awaited.
+ * TCP keep-alive: probes an idle connection after this time, in milliseconds, and ends it after ten missed
+ * responses, a second apart (Node's values), also while a statement is running.
  */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-/** Whatever runs single statements. */
+/** Anything that runs single statements. */
 export type Queryable = Pick<Pool, 'query'>
 
 /**
- * A pool of connections. A statement may take 30 s and no more; a connection that breaks while idle is reported
- * and replaced, never thrown into the middle of the process. One whose server has vanished in silence is ended
- * (`silence.ts`), and the idle ones with it. Where sessions are not kept, none is relied on (`local-settings.ts`).
+ * A pool of connections. A statement may take at most 30 s. A connection that breaks while idle is logged and
+ * replaced, not thrown. One whose server has disappeared is closed (`silence.ts`), and the idle ones with it.
+ * Without sessions, every setting is sent with each statement (`local-settings.ts`).
  */
 export function createPool(
   address: DatabaseAddress,
   options: {
     readonly max: number
     readonly onIdleError: (error: Error) => void
-    /** Settings of each connection, by their names. */
+    /** Settings of each connection, by name. */
     readonly settings?: LocalSettings
   },
 ): Pool {
@@ -77,14 +77,15 @@ export function createPool(
     ...keepAlive,
   })
   pool.on('error', (error) => {
-    // A server that is stopped next may end connections before they have said goodbye.
+    // A server that is being stopped may close connections before the pool does.
     if (!pool.ending) options.onIdleError(error)
   })
   const clients = new Set<PoolClient>()
   const idle = new Set<PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    // One that breaks while it is held, between two statements, fails the next one; unheard, it would end the process.
+    // A connection that breaks between two statements fails the next one; without a listener, the error would
+    // end the process.
     client.on('error', () => {})
     endWhenSilent(client, idle)
   })
@@ -101,18 +102,18 @@ export function createPool(
   return pool
 }
 
-/** Runs one statement, which may take so long, in milliseconds, whatever the pool's may. */
+/** Runs one statement with its own time limit in milliseconds, which overrides the pool's. */
 export function queryWithin<R extends QueryResultRow>(
   pool: Queryable,
   milliseconds: number,
   query: QueryConfig,
 ): Promise<QueryResult<R>> {
   const within = new QueryWithSettings(query, undefined, { statement_timeout: String(milliseconds) })
-  // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
+  // Typed to return its argument, as a client does; a pool returns a promise of the callback's value.
   return pool.query(within) as unknown as Promise<QueryResult<R>>
 }
 
-/** Connections that are told with each transaction what others are told once. */
+/** Connections without sessions: settings are sent with each transaction. */
 function withoutSessions(settings: LocalSettings): PoolConfig {
   const Client = clientWithoutSession((client) => ({
     statement_timeout: String(statementTimeoutOf(client)),
@@ -130,24 +131,24 @@ function startOptions(settings: LocalSettings): string {
 
 const jsonTypes: readonly number[] = [types.builtins.JSON, types.builtins.JSONB]
 
-/** `pg` reads columns of JSON by JSON.parse. */
+/** Replaces JSON.parse, which `pg` uses for JSON columns. */
 const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid: number, format) =>
   jsonTypes.includes(oid) ? readJson : types.getTypeParser(oid, format)
 
-/** The connections of each pool, those in use included. */
+/** The connections of each pool, including those in use. */
 const open = new WeakMap<Pool, ReadonlySet<PoolClient>>()
 
-/** How long statements that are still under way may take when their pool is ended, in milliseconds. */
+/** How long running statements may take when their pool is closed, in milliseconds. */
 const graceMilliseconds = 1_000
 
 /**
- * Ends a pool that `createPool` made. Who ends it has waited for what it was used for, so a statement that is
- * still under way then is a stuck one: its connection is cut rather than waited for.
+ * Closes a pool of `createPool`. The caller has waited for its own work, so a statement that is still running
+ * is stuck: its connection is cut after `grace` milliseconds.
  */
 export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
   const over = new AbortController()
   const cut = delay(grace, undefined, { signal: over.signal, ref: false }).then(
-    // A client that is in the middle of a statement closes its socket without a farewell.
+    // A client with a running statement closes its socket at once.
     () => Promise.all([...(open.get(pool) ?? [])].map((client) => (client as unknown as Client).end())),
     () => {},
   )

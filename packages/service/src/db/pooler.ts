@@ -1,38 +1,54 @@
 /**
- * Finding out what stands between the service and PostgreSQL. A pooler in transaction mode lets everybody in and then loses
- * what a session keeps: named statements, locks, notifications, settings. So it is looked for before anything is done.
+ * Detects poolers between the service and PostgreSQL. A pooler in transaction mode accepts connections and
+ * then loses session state: named statements, locks, notifications, settings. So this runs before anything
+ * else.
  */
 import { Client } from 'pg'
 import type { DatabaseAddress } from './pool.ts'
 
-/** The settings name a pooler where PostgreSQL has to be, or two databases; the message says which, and what to set. */
+/**
+ * The settings name a pooler where PostgreSQL is required, or two different databases; the message says which,
+ * and what to set.
+ */
 export class PoolerError extends Error {}
 
-/** What was seen of a connection, and of a second one to the same address. */
+/** Observations of one connection, and of a second one to the same address. */
 interface SeenOfSessions {
-  /** The server process that the connection was told is its own; null when it was told of none. */
+  /** The backend process that the connection reported at startup; null when it reported none. */
   readonly announced: number | null
-  /** The one that its first statement ran in. */
+  /** The backend process of its first statement. */
   readonly first: number
-  /** While another connection was in a transaction: the process of that transaction, and that of the first's next statement. */
+  /**
+   * While the other connection was in a transaction: the backend process of that transaction, and that of the
+   * first connection's next statement.
+   */
   readonly rounds: readonly { readonly other: number; readonly own: number }[]
 }
 
-/** `direct`: PostgreSQL itself, as far as can be told; `kept`: something in between that keeps sessions; `lost`: that does not. */
+/**
+ * `direct`: PostgreSQL itself, as far as can be seen; `kept`: a pooler that preserves sessions; `lost`: one
+ * that does not.
+ */
 type Sessions = 'direct' | 'kept' | 'lost'
 
-/** What it says of sessions. PostgreSQL announces the process that runs the statements; what stands in between cannot. */
+/** Judges the observations. PostgreSQL reports the process that runs the statements; a pooler cannot. */
 export function judgeSessions({ announced, first, rounds }: SeenOfSessions): Sessions {
   if (announced === first) return 'direct'
   return rounds.some(({ other, own }) => other === first || own !== first) ? 'lost' : 'kept'
 }
 
-/** How long the way there, and a statement that does nothing, may take, in milliseconds: a pooler may have to wait for a connection. */
+/**
+ * How long connecting and a trivial statement may take, in milliseconds: a pooler may have to wait for a
+ * connection.
+ */
 const answerMilliseconds = 10_000
-/** Enough for a pooler that others use meanwhile, whose connections go round. */
+/** Enough for a busy pooler that rotates its connections. */
 const roundsAtMost = 5
 
-/** Two connections for a moment; of PostgreSQL itself one. @throws as pg does when the database cannot be used. */
+/**
+ * Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is
+ * unavailable.
+ */
 export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
   const own = probe(address)
   const other = probe(address)
@@ -47,7 +63,7 @@ export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSe
     while (rounds.length < roundsAtMost && judgeSessions(seen) === 'kept') {
       await other.query('begin')
       const held = await processOf(other)
-      // Whoever has one connection to give would wait for it for ever.
+      // A pooler with a single server connection would wait forever.
       rounds.push({ other: held, own: held === first ? held : await processOf(own) })
       await other.query('rollback')
     }
@@ -57,12 +73,12 @@ export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSe
   }
 }
 
-/** Any number that nothing else on the server locks by: whoever cannot take it looks at the same database. */
+/** A number that nothing else on the server locks by. */
 const sameDatabaseLock = 673_720_113
 
 /**
- * Whether two addresses lead to one database: what a session at the one has locked, a transaction at the other finds locked.
- * @throws PoolerError where the other allows no transactions.
+ * Whether two addresses lead to one database: a lock of a session at one must be visible to a transaction at
+ * the other. @throws PoolerError when the other allows no transactions.
  */
 export async function leadToSameDatabase(direct: DatabaseAddress, pooled: DatabaseAddress): Promise<boolean> {
   const [holder, asker] = [probe(direct), probe(pooled)]
@@ -87,12 +103,11 @@ function refuseWithoutTransactions(error: Error & { readonly code?: string }): n
   )
 }
 
-/** What a pooler says of its own accord. */
+/** The SQLSTATE of a pooler's own errors. */
 const protocolViolation = '08P01'
 
 /**
- * Refuses an installation that would lose what it keeps in sessions, or keep it in another database.
- * @throws PoolerError
+ * Refuses an installation that would lose session state, or keep it in another database. @throws PoolerError
  */
 export async function requireSessions(address: {
   readonly url: string

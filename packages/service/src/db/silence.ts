@@ -1,44 +1,47 @@
 /**
- * A server that vanishes says nothing any more, and the system notices only after a quarter of an hour. So a connection on
- * which no byte came for two seconds longer than its statement may take is ended: the statement rejects as with a
- * connection that broke, and may have been executed.
+ * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a
+ * connection is closed when no byte arrived for two seconds longer than its statement may take: the statement
+ * rejects as with a broken connection, and may have been executed.
  */
 import type { Socket } from 'node:net'
 import type { PoolClient } from 'pg'
 
-/** So much later than a statement's end a server that has not even said that it ended it is taken for gone, in milliseconds. */
+/** How long after the statement timeout a silent server counts as gone, in milliseconds. */
 const silenceAfterwards = 2_000
 
-/** What pg's declarations leave out of a connected client. */
+/** Members that pg's types leave out of a connected client. */
 interface ConnectedClient {
   readonly connection: { readonly stream: Socket }
-  /** No statement is under way. */
+  /** No statement is running. */
   readonly readyForQuery: boolean
-  /** It says good-bye, and waits for the server to close. */
+  /** The client said goodbye and waits for the server to close. */
   readonly _ending: boolean
-  /** What it was connected with, the URL's parameters included. */
+  /** The connection parameters, including the URL's. */
   readonly connectionParameters: { readonly statement_timeout: string | number | false }
 }
 
 const inside = (client: object) => client as ConnectedClient
 
-/** How long its statements may take unless somebody says otherwise, in milliseconds; the URL's parameter wins. */
+/** The statement timeout of a client, in milliseconds; the URL's parameter wins. */
 export function statementTimeoutOf(client: object): number {
   return Number(inside(client).connectionParameters.statement_timeout)
 }
 
 /**
- * Says how long statements of this connection may take until it is released, in milliseconds, when its server was told
- * something else than the pool's; 0 is for ever.
+ * Sets the statement timeout that is assumed for this connection until it is released, in milliseconds, when
+ * its server was given another than the pool's; 0: none.
  */
 export function allowStatements(client: object, milliseconds: number): void {
   const { stream } = inside(client).connection
   const allowed = milliseconds === 0 ? 0 : milliseconds + silenceAfterwards
-  // Each byte that comes or goes begins the time again by itself.
+  // Each byte restarts the timer.
   if (stream.timeout !== allowed) stream.setTimeout(allowed)
 }
 
-/** Ends the connection when it has been silent for too long while something is awaited, and these with it: they lead to the same place. */
+/**
+ * Closes the connection when it is silent for too long during a statement, and `others` with it, because they
+ * lead to the same server.
+ */
 export function endWhenSilent(client: PoolClient, others: ReadonlySet<PoolClient>): void {
   allowStatements(client, statementTimeoutOf(client))
   const { stream } = inside(client).connection
@@ -50,7 +53,7 @@ export function endWhenSilent(client: PoolClient, others: ReadonlySet<PoolClient
   })
 }
 
-/** As when the system gives a connection up while something is awaited. */
+/** The error of a connection that the system gave up. */
 function silence(): Error {
   const message =
     'the database has said nothing for longer than a statement may take: the connection is given up'

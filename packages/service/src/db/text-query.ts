@@ -1,41 +1,41 @@
 /**
- * Prepared statements whose columns come as the text that PostgreSQL writes: without names, types and the description
- * of them that both sides would make and read for every result. For what runs with every request (a tenth of the
- * service's processor time for a page of the stream, by its profile).
+ * Prepared statements whose columns are returned as PostgreSQL's text, without the row description that both
+ * sides would otherwise process for every result. For statements that run with every request.
  */
 import type { Connection, Submittable } from 'pg'
 import { keepsSession, type LocalSettings, sendLocalSettings } from './local-settings.ts'
 import type { Queryable } from './pool.ts'
 
 export interface PreparedStatement {
-  /** Connections remember by it what they have prepared: one name, one text. */
+  /** Connections cache the prepared statement by name, so each name must have one text. */
   readonly name: string
   readonly text: string
 }
 
-/** PostgreSQL reads a string as the text of the parameter's type, and bytes as they are. */
+/** PostgreSQL parses a string as the parameter's type, and uses bytes as they are. */
 export type Parameter = string | Buffer | null
 
-/** An array of such values. Unless the connection plans generically, it is to stand in the statement as a `hiddenArray`. */
+/**
+ * An array parameter. Unless the connection uses generic plans, the statement must use it as a `hiddenArray`.
+ */
 export function arrayParameter(values: readonly (string | number | boolean | null)[]): string {
   return `{${values.map((value) => (typeof value === 'string' ? quoted(value) : String(value))).join()}}`
 }
 
-/** Hardly any has something to escape, and to replace nothing takes longer than to look. */
+/** Few strings need escaping, and testing is faster than replacing nothing. */
 function quoted(text: string): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
 /**
- * An array parameter whose length the planner does not see. Where it does, it takes each array to be cheaper than one
- * of any length, and plans the statement again for every call (measured for the look-up of a key: 0.22 ms of the
- * database's time, and 0.03 ms like this).
+ * An array parameter whose length is hidden from the planner. When the planner sees the length, it estimates
+ * that a custom plan is cheaper and plans the statement again for every call.
  */
 export function hiddenArray(parameter: string, type: string): string {
   return `(select ${parameter}::${type}[])::${type}[]`
 }
 
-/** A time as a column of such a statement: milliseconds since the Unix epoch, without what is left of one. */
+/** A time column as whole milliseconds since the Unix epoch. */
 export function milliseconds(time: string): string {
   return `floor(extract(epoch from ${time}) * 1000)::bigint`
 }
@@ -46,7 +46,7 @@ export type TextRow = readonly (string | null)[]
 /** A statement and the values of its parameters. */
 type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
 
-/** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
+/** Returns the statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
 export function queryText(
   pool: Queryable,
   statement: PreparedStatement,
@@ -55,14 +55,14 @@ export function queryText(
   return sent(pool, new TextQuery(() => [statement, values], statement))
 }
 
-/** The same for what is to be decided once there is a connection: whoever waits for one does so before. */
+/** Builds statement and values only when a connection is available. */
 export function queryTextWhenSent(pool: Queryable, ask: () => TextAsk): Promise<readonly TextRow[]> {
   return sent(pool, new TextQuery(ask))
 }
 
 /**
- * The rows of a statement that may take so many milliseconds and no longer: `too_long` when it was ended because of them.
- * The limit holds for this statement alone (`local-settings.ts`). The server counts the time from where it is set.
+ * The rows of a statement with its own time limit in milliseconds; `too_long` when the limit ended it. The
+ * limit applies to this statement only (`local-settings.ts`).
  */
 export async function queryTextWithin(
   pool: Queryable,
@@ -82,25 +82,25 @@ export async function queryTextWithin(
 const queryCanceled = '57014'
 
 async function sent(pool: Queryable, query: Submittable): Promise<readonly TextRow[]> {
-  // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
+  // Typed to return its argument, as a client does; a pool returns a promise of the callback's value.
   return pool.query(query) as unknown as Promise<readonly TextRow[]>
 }
 
-/** What pg's declarations leave out: the texts that the server has prepared for this connection, by name. */
+/** Members that pg's types leave out: the statements prepared on this connection, by name. */
 interface PreparingConnection extends Connection {
   readonly parsedStatements: Readonly<Record<string, string>>
 }
 
-/** Speaks to a connection and hears from its client as pg's own queries and cursors do. */
+/** Implements the interface between pg's clients and queries. */
 class TextQuery implements Submittable {
   name: string
   text: string
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
   readonly #ask: () => TextAsk
-  /** Settings for it alone, beside those of the connection. */
+  /** Settings for this statement only, in addition to those of the connection. */
   readonly #settings: LocalSettings
-  /** What they answer is passed over. */
+  /** Responses to the settings are skipped. */
   #settingsToCome = false
   #rows: TextRow[] = []
 
@@ -115,11 +115,11 @@ class TextQuery implements Submittable {
     this.text = text
   }
 
-  /** Returns what is wrong instead of throwing it: the client hands it to `handleError`. */
+  /** Returns an error instead of throwing it: the client passes it to `handleError`. */
   submit(connection: Connection): Error | null {
     const [{ name: known, text }, values] = this.#ask()
     const name = keepsSession(connection) ? known : ''
-    // The client remembers by them what it has prepared.
+    // The client caches prepared statements by these properties.
     this.name = name
     this.text = text
     const { parsedStatements } = connection as PreparingConnection
@@ -151,7 +151,7 @@ class TextQuery implements Submittable {
     this.#settingsToCome = false
   }
 
-  // Nothing to do for what a statement that was not described, and is read to its end, may still be told.
+  // Ignores descriptions: the statement did not request one.
   handleRowDescription(): void {}
   handleEmptyQuery(): void {}
   handlePortalSuspended(): void {}

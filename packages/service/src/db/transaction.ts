@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg'
 
 declare const inTransaction: unique symbol
 
-/** A connection inside a transaction. Functions that take a Tx are part of their caller's commit. */
+/** A connection inside a transaction. A function that takes a Tx is part of its caller's commit. */
 export type Tx = Pick<PoolClient, 'query'> & { readonly [inTransaction]: true }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */

@@ -1,11 +1,9 @@
 /**
- * Tables that hold a partition a week of UTC, from Monday on: made ahead, so that none is missing when the week comes, and
- * dropped as a whole, which costs the same however many rows a week had. A row of a week that has no partition goes to the
- * table's default partition. When the partition is made, it takes these rows over; a week with too many of them stays without one,
- * and its rows are removed one by one.
+ * Tables with one partition per week (Monday to Sunday, UTC), which are created ahead and dropped as a whole.
+ * A row of a week without a partition goes to the default partition; the new partition takes these rows over.
+ * A week with too many of them gets no partition, and its rows are deleted one by one.
  *
- * Weeks and not days, as a statement over a month pays for each partition when it is planned: a page of a log of a million
- * rows took 7 ms to plan over 31 days.
+ * Weeks, not days, because planning a statement over a month costs time for each partition.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { escapeIdentifier, type Pool } from 'pg'
@@ -17,45 +15,51 @@ export interface WeekTable {
   readonly name: string
   /** The partition key. */
   readonly column: string
-  /** What a week begins with, as a literal of the partition key; `week` is its first millisecond. */
+  /** The start of a week as a literal of the partition key; `week` is its first millisecond. */
   readonly begin: (week: number) => string
-  /** The columns of the partitions' own indexes, beside those that the table has. */
+  /** The columns of indexes that only the partitions have. */
   readonly indexes: readonly string[]
 }
 
 /** A partition. */
 export interface Week {
   readonly table: string
-  /** Milliseconds since the Unix epoch of the week's beginning. */
+  /** Milliseconds since the Unix epoch of the start of the week. */
   readonly begins: number
 }
 
 const day = 24 * 60 * 60 * 1000
 /** In milliseconds. */
 export const weekLength = 7 * day
-/** The first Monday of the Unix epoch. */
+/** The first Monday after the Unix epoch. */
 const firstMonday = 4 * day
 
-/** PostgreSQL's number for "the weeks of Deskwire": any constant that nothing else on the server locks. */
+/** The number of the advisory lock for partitions: a constant that nothing else on the server locks by. */
 const lockNumber = 6_737_201_102
-/** Attaching waits for readers of the default partition, dropping for everybody, and everybody who comes then waits behind: not for longer than this. */
+/**
+ * Attaching waits for readers of the default partition, dropping waits for everything, and later statements
+ * queue behind either: so not for longer than this.
+ */
 const lockTimeout = '250ms'
-/** Between two tries, in milliseconds. */
+/** Delay between two tries, in milliseconds. */
 const triesApart = 100
-/** Rows of the default partition that a new partition takes over: writers of the table wait for some tenths of a second. */
+/**
+ * Maximum number of rows that a new partition takes over from the default partition: writers wait for some
+ * tenths of a second.
+ */
 const takenOverAtMost = 20_000
 
-/** The first millisecond of the week that holds this one. */
+/** The first millisecond of the week that contains this one. */
 export function weekOf(milliseconds: number): number {
   return Math.floor((milliseconds - firstMonday) / weekLength) * weekLength + firstMonday
 }
 
-/** `2026-01-31`, as PostgreSQL reads a date. */
+/** `2026-01-31`, a date literal of PostgreSQL. */
 export function dayText(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10)
 }
 
-/** The partitions of weeks that these tables have, the oldest first. */
+/** The week partitions of these tables, oldest first. */
 export async function weeksOf(
   db: Pick<Pool, 'query'>,
   tables: readonly WeekTable[],
@@ -73,13 +77,13 @@ export async function weeksOf(
   })
 }
 
-/** The week that holds `from` and the weeks after it, `count` in all, of each of these tables. */
+/** `count` weeks of each of these tables, from the one that contains `from`. */
 export function weeksFrom(tables: readonly WeekTable[], from: number, count: number): readonly Week[] {
   const begins = Array.from({ length: count }, (_, n) => weekOf(from) + n * weekLength)
   return begins.flatMap((week) => tables.map(({ name }) => ({ table: name, begins: week })))
 }
 
-/** Those of these weeks that have no partition. */
+/** The weeks without a partition. */
 export async function missingWeeks(
   db: Pick<Pool, 'query'>,
   tables: readonly WeekTable[],
@@ -90,8 +94,9 @@ export async function missingWeeks(
 }
 
 /**
- * Makes the partitions of these weeks that are missing, and answers those that still are: others have held the table for `patience`
- * milliseconds, or the default partition has too many rows of that week. Any number of processes may do so at once.
+ * Creates missing partitions, and returns the weeks that still have none: other processes held the table for
+ * `patience` milliseconds, or the default partition has too many rows of that week. Any number of processes
+ * may run this at once.
  */
 export async function makeWeeks(
   pool: Pool,
@@ -115,7 +120,7 @@ export async function makeWeeks(
   }
 }
 
-/** Drops the week with all its rows. Answers whether it is gone. */
+/** Drops the week with all its rows. Returns whether it is gone. */
 export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boolean> {
   const outcome = await alone(pool, async (tx) => {
     await tx.query(`drop table if exists ${partitionName(table, begins)}`)
@@ -124,7 +129,10 @@ export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boo
   return outcome === 'done'
 }
 
-/** Makes one partition unless it is there, as part of the caller's transaction. `full`: nothing is done, as the default partition has too many rows of it. */
+/**
+ * Creates one partition unless it exists, in the caller's transaction. `full`: nothing is done, because the
+ * default partition has too many rows of that week.
+ */
 export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promise<'done' | 'full'> {
   const name = partitionName(table.name, begins)
   const [from, to] = [table.begin(begins), table.begin(begins + weekLength)]
@@ -136,7 +144,7 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   )
   const count = found[0]?.count ?? 0
   if (count > takenOverAtMost) return 'full'
-  // Apart first and attached then: making it in its place would lock out everybody who uses the table.
+  // Created separately and then attached: creating it in place would lock out every user of the table.
   await tx.query(`create table ${name} (like ${table.name} including all)`)
   await leaveUncounted(tx, table.name, name)
   for (const columns of table.indexes) await tx.query(`create index on ${name} (${columns})`)
@@ -145,7 +153,7 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   return 'done'
 }
 
-/** Brings rows of the default partition to the partition that they belong to. */
+/** Moves rows from the default partition to their own. */
 async function takeOver(tx: Tx, table: string, partition: string, strays: string): Promise<void> {
   await tx.query(`lock table only ${table}_default in access exclusive mode`)
   const { rows } = await tx.query<{ name: string }>(
@@ -159,7 +167,9 @@ async function takeOver(tx: Tx, table: string, partition: string, strays: string
   )
 }
 
-/** What the planner need not know of the table's columns, it need not know of the partition's: a copy leaves that out. */
+/**
+ * Copies the table's statistics targets, which `like` leaves out, so that the planner skips the same columns.
+ */
 async function leaveUncounted(tx: Tx, table: string, partition: string): Promise<void> {
   const { rows } = await tx.query<{ column: string }>(
     `select a.attname as column from pg_attribute a
@@ -171,7 +181,7 @@ async function leaveUncounted(tx: Tx, table: string, partition: string): Promise
   await tx.query(`alter table ${partition} ${each.join(', ')}`)
 }
 
-/** In one transaction, unless another process is at it or a lock cannot be had: `held`. */
+/** In one transaction, unless another process is doing it or a lock is not available: `held`. */
 async function alone<A extends string>(pool: Pool, work: (tx: Tx) => Promise<A>): Promise<A | 'held'> {
   try {
     return await transaction(pool, async (tx) => {
@@ -187,7 +197,7 @@ async function alone<A extends string>(pool: Pool, work: (tx: Tx) => Promise<A>)
   }
 }
 
-/** lock_not_available; check_violation: a row of that week has come to the default partition meanwhile. */
+/** lock_not_available; check_violation: a row of that week arrived in the default partition meanwhile. */
 const passing = new Set(['55P03', '23514'])
 
 function partitionName(table: string, begins: number): string {

@@ -1,18 +1,21 @@
 /**
- * A cached answer: what anybody may ask for at any rate, and costs something to find out, is found out once for all who ask
- * at the same time, and kept for a while. At most one read is under way, and each that begins is `goodFor` after the one before it at least.
+ * A cached value for requests that anyone may make at any rate. Concurrent readers share one read; at most one
+ * read runs at a time, and reads begin at least `goodFor` apart.
  */
 import type { Clock } from './timestamps.ts'
 
 interface CacheOptions {
   readonly clock: Clock
-  /** How old an answer may be, counted from when it was asked for, in milliseconds. */
+  /** Maximum age of a value, in milliseconds from the start of its read. */
   readonly goodFor: number
-  /** The same for a failure; as for an answer unless told. */
+  /** The same for a failure. Default: `goodFor`. */
   readonly failureGoodFor?: number
 }
 
-/** The same as `read`, as it was answered or has failed a while ago. A clock that is set back keeps nothing. */
+/**
+ * Wraps `read`, and repeats its last value or failure while that is recent. A clock that is set back expires
+ * the value.
+ */
 export function cached<V>(
   read: () => Promise<V>,
   { clock, goodFor, failureGoodFor = goodFor }: CacheOptions,
@@ -23,7 +26,7 @@ export function cached<V>(
   return () => {
     const now = clock.now()
     if (last !== null && isGood(last, now)) return last.answer
-    // Until it ends it is everybody's, however long it takes.
+    // Until the read ends, every reader waits for it.
     const begun = { answer: read(), at: now, keptFor: Number.POSITIVE_INFINITY }
     last = begun
     begun.answer.then(

@@ -1,4 +1,4 @@
-/** The word of `words` that `text` is most like: the fewest letters to insert, drop or replace. */
+/** The word in `words` with the smallest Levenshtein distance to `text`. */
 export function closest(text: string, words: readonly string[]): string {
   const nearest = words
     .map((word) => ({ word, distance: distance(text, word) }))
@@ -6,7 +6,7 @@ export function closest(text: string, words: readonly string[]): string {
   return nearest.word
 }
 
-/** Levenshtein's, a row of the table at a time. */
+/** The Levenshtein distance, one row of the table at a time. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (const [i, letter] of [...a].entries()) {

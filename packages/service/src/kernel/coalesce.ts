@@ -1,6 +1,6 @@
 /**
- * Look-ups that arrive while earlier ones are under way go together in the next query, many keys a query. A look-up
- * never joins a query that has already been sent, so it sees everything that was committed before it was asked.
+ * Look-ups that arrive while earlier ones run go together into the next query. A look-up never joins a query
+ * that was already sent, so it sees everything that was committed before it began.
  */
 
 interface CoalesceLimits {
@@ -16,7 +16,7 @@ interface Waiting<K, V> {
   readonly reject: (error: unknown) => void
 }
 
-/** `load(keys)` answers with one value per key, in order. The returned function looks up one key. */
+/** `load(keys)` resolves with one value per key, in order. The returned function looks up one key. */
 export function coalesce<K, V>(
   load: (keys: readonly K[]) => Promise<readonly V[]>,
   limits: CoalesceLimits = { keys: 100, queries: 2 },

@@ -14,7 +14,9 @@ import { hash } from 'node:crypto'
 import { LruMap } from './lru-map.ts'
 import { isTime } from './timestamps.ts'
 
-/** A place in the order of `(updatedAt, id)`. Nothing at or before it is reported again. */
+/**
+ * A position in the order of `(updatedAt, id)`. The stream does not report anything at or before it again.
+ */
 export interface Position {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -27,9 +29,8 @@ export interface Cursor {
   readonly epoch: number
   readonly position: Position
   /**
-   * While a first sync reads what existed when it began: the organization's clock at that beginning, in
-   * milliseconds. Removals up to it are not replayed. Null once the position has passed it, and in a sync that
-   * did not begin empty.
+   * During a first sync: the organization's clock when the sync began, in milliseconds. Removals up to it are
+   * skipped. Null once the position has passed it, and in a sync that did not begin empty.
    */
   readonly removalsAfter: number | null
 }
@@ -44,7 +45,7 @@ const length = 69
 const checkedLength = length - 8
 const none = -(2n ** 63n)
 
-/** The cursor as clients see it. */
+/** The cursor in the form that clients see. */
 export function encodeCursor(cursor: Cursor): string {
   const bytes = Buffer.alloc(length)
   bytes.writeUInt8(version, 0)
@@ -59,8 +60,8 @@ export function encodeCursor(cursor: Cursor): string {
 }
 
 /**
- * What `text` points at, when it is an unaltered cursor of this resource and organization; otherwise null. The
- * epoch is the caller's to judge, as only the database knows the current one.
+ * The decoded cursor if `text` is an unaltered cursor of this resource and organization; otherwise null. The
+ * caller checks the epoch, because only the database knows the current one.
  */
 export function decodeCursor(text: string, resource: string, organizationId: string): Cursor | null {
   const own = knownKey(resource)
@@ -83,7 +84,7 @@ export function decodeCursorOf(
   const at = Number(bytes.readBigInt64BE(29))
   const removals = bytes.readBigInt64BE(53)
   const removalsAfter = removals === none ? null : Number(removals)
-  // The checksum is no secret: whoever writes a cursor of their own may write a time that there is not.
+  // The checksum is not secret, so a client can forge a cursor with an invalid time.
   if (!isTime(at) || (removalsAfter !== null && !isTime(removalsAfter))) return null
   return {
     resource,
@@ -94,17 +95,17 @@ export function decodeCursorOf(
   }
 }
 
-/** As hex, which takes a fraction of the time that a buffer of its own does. */
+/** As hex, which is faster than creating a buffer. */
 function checksum(bytes: Buffer): string {
   return hash('sha256', bytes.subarray(0, checkedLength), 'hex').slice(0, 16)
 }
 
-/** What a cursor holds of its resource: the first eight bytes of its SHA-256, as hex. */
+/** The form of a resource in a cursor: the first eight bytes of its SHA-256, as hex. */
 export function resourceKey(resource: string): string {
   return hash('sha256', resource).slice(0, 16)
 }
 
-/** Those of the kinds, and of the sets of kinds that cursors were made of: a few. */
+/** Keys of kinds and of the sets of kinds in recent cursors. */
 const knownKeys = new LruMap<string, string>(256)
 
 function knownKey(resource: string): string {

@@ -1,9 +1,9 @@
 /**
- * Every error the API can answer with, once: status, title, what it means and what a caller does about it. The problem
- * answers, `openapi.json`, the pages under `/docs/errors/` and the catalogue in the docs are all made from this table.
+ * Every error of the API: status, title, meaning, and what the client should do. Problem responses,
+ * `openapi.json`, the pages under `/docs/errors/` and the error catalogue are generated from this table.
  */
 
-/** One wrong place in a request body. */
+/** One error in a request body. */
 export interface FieldError {
   /** JSON pointer into the body (RFC 6901). */
   readonly pointer: string
@@ -26,25 +26,25 @@ export const fieldErrorCodes = [
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** What a problem can say beside its code and detail. */
+/** Members of a problem besides code and detail. */
 export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
   /** For `duplicate`: the object that has the value. */
   readonly existingId?: string
-  /** What the operator's log says of it, and the client is not told: nothing of a body, a query or a token. */
+  /** For the operator's log only: nothing from a body, a query or a token. */
   readonly logged?: Readonly<Record<string, string>>
 }
 
 interface ErrorEntry {
   readonly status: number
   readonly title: string
-  /** What has happened, for somebody who sees the code for the first time. Code stands between backticks. */
+  /** What happened, for a reader who sees the code for the first time. Code is in backticks. */
   readonly means: string
-  /** What to do next. Code stands between backticks. */
+  /** What to do next. Code is in backticks. */
   readonly help: string
-  /** A `detail` as it can be answered. */
+  /** An example of `detail`. */
   readonly example: string
-  /** What else a problem with this code has, as it can be answered. */
+  /** Examples of its other members. */
   readonly with?: ProblemMembers
 }
 

@@ -1,4 +1,4 @@
-/** Refusals as values: what the API answers when it does not do what was asked. */
+/** Refusals as values: the problem responses of the API. */
 import { errorCatalogue, type FieldError, type ProblemMembers } from './error-catalogue.ts'
 import { parseId } from './ids.ts'
 
@@ -11,7 +11,7 @@ export {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** An expected refusal: what the API answers, as a value. */
+/** An expected refusal, as a value. */
 export interface Problem extends ProblemMembers {
   readonly code: ErrorCode
   /** One or two sentences: what is wrong, and what to do next. */
@@ -23,7 +23,7 @@ export function problem(code: ErrorCode, detail: string, more: ProblemMembers = 
   return { code, detail, ...more }
 }
 
-/** 404 for an id that leads to nothing; `why` says how that comes about of what could be one. */
+/** 404 for an unknown id; `why` lists how a well-formed id can be unknown. */
 export function noSuch(what: string, id: string, why: string): Problem {
   return problem(
     'not_found',
@@ -33,17 +33,17 @@ export function noSuch(what: string, id: string, why: string): Problem {
   )
 }
 
-/** A value as an error shows it. */
+/** A value as error messages show it. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/** Wrong places that an answer lists: more than anyone reads, where a body of 1 MiB can have a hundred thousand. */
+/** Maximum number of field errors in a response: a body of 1 MiB can have a hundred thousand. */
 export const listedErrors = 100
 
 /**
- * `validation_failed` with one entry per wrong place (specification 4.1), the first hundred of them. `more` is how many
- * there are at least that nobody made an entry of.
+ * `validation_failed` with one entry per field error (specification 4.1), at most a hundred. `more`: how many
+ * further errors there are at least.
  */
 export function validationFailed(errors: readonly FieldError[], more = 0): Problem {
   const [first] = errors
@@ -55,12 +55,12 @@ export function validationFailed(errors: readonly FieldError[], more = 0): Probl
   })
 }
 
-/** Where the code is explained: the `type` of its problems, a page that the service serves. */
+/** The path of the page that explains the code, used as the `type` of its problems. */
 export function errorPath(code: string): string {
   return `/docs/errors/${code}`
 }
 
-/** The body of a problem answer. */
+/** The body of a problem response. */
 export function problemBody(refusal: Problem, requestId: string): Record<string, unknown> {
   const { code, detail, errors, existingId } = refusal
   const { status, title } = errorCatalogue[code]
@@ -76,7 +76,7 @@ export function problemBody(refusal: Problem, requestId: string): Record<string,
   }
 }
 
-/** A problem with this code as it can be answered, for the documents. */
+/** An example problem with this code, for the documentation. */
 export function exampleProblem(code: ErrorCode): Record<string, unknown> {
   const entry = errorCatalogue[code]
   const more = 'with' in entry ? entry.with : {}

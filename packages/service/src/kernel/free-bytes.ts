@@ -1,8 +1,9 @@
 /**
- * Gives the memory of bytes that nobody reads any more back at once. Left to V8 it counts until the next full collection, and brings
- * that on: under large bodies, one a second, which keeps two processors busy for 30 ms (decision 78).
+ * Frees the memory of bytes that are no longer used. Left to V8, it would count until the next full
+ * collection, and bring that on (decision 78).
  *
- * Afterwards they have no length. Bytes that share their memory with others, as small ones do, are left as they are.
+ * Afterwards the array has no length. Bytes that share their memory with others, as small buffers do, are not
+ * freed.
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength && !buffer.detached)

@@ -1,4 +1,4 @@
-/** Equal ranges of ids (specification 7.9). An id is a number of 128 bits here, whatever its version says of them. */
+/** Equal ranges of ids (specification 7.9). Ids are treated as numbers of 128 bits. */
 import { highestId, lowestId } from './cursor.ts'
 
 /** The ids after `after`, up to and including `before`. */
@@ -7,12 +7,12 @@ export interface IdRange {
   readonly before: string
 }
 
-/** All ids: the lowest is nobody's. */
+/** All ids: no object has the lowest. */
 export const allIds: IdRange = { after: lowestId, before: highestId }
 
 /**
- * A range in so many parts, from the lowest ids to the highest: part n ends n/parts of the way from `after` to `before`,
- * rounded down. Where there are fewer ids than parts, some have none. `before` must not be lower than `after`.
+ * Splits a range into `parts` equal ranges, ascending: part n ends n/parts of the way from `after` to
+ * `before`, rounded down. With fewer ids than parts, some are empty. `before` must not be lower than `after`.
  */
 export function partsOf({ after, before }: IdRange, parts: number): readonly IdRange[] {
   const first = numberOf(after)

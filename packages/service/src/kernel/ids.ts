@@ -12,7 +12,9 @@ export function newIdAt(milliseconds: number): string {
   return v7({ msecs: milliseconds })
 }
 
-/** The least UUIDv7 of a millisecond since the Unix epoch: of ids made at that time or later, none is below it. */
+/**
+ * The lowest UUIDv7 of a millisecond since the Unix epoch: ids made at that time or later are not below it.
+ */
 export function firstIdAt(milliseconds: number): string {
   const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`

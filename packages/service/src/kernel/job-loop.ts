@@ -1,40 +1,50 @@
 /**
- * The loop of background jobs: looks for jobs that are due, and does a few at once, of different organizations. A table says what is due, and a
- * lease or a lock says who does it; so a job that fails, or whose process dies, is found again.
+ * The loop of background jobs: finds due jobs and runs a few at once, of different organizations. The due time
+ * is in a table, and a lease or lock decides which worker runs the job, so a job that fails or whose process
+ * dies is found again.
  */
 import { atMost, periodic } from './periodic.ts'
 import { stopwatch } from './timestamps.ts'
 
-/** What a job, or the part of it that was done, came to. 'busy': nothing was done, as others hold what it needs. */
+/**
+ * The result of a job or of a part of it. 'busy': another process holds what the job needs, so nothing was
+ * done.
+ */
 export type JobOutcome = 'done' | 'busy'
 
 export interface JobLoop {
-  /** Looks again and again until stopped. */
+  /** Searches repeatedly until stopped. */
   start(): void
-  /** Looks at once. */
+  /** Searches at once. */
   wake(): void
-  /** Begins no more jobs, and waits for those under way. */
+  /** Starts no more jobs, and waits for running ones. */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and returns how many jobs that took. For tests, and commands that wait for the end. */
+  /**
+   * Runs all jobs that are due by the clock, and returns how many. For tests, and for commands that wait for
+   * the end.
+   */
   runDue(): Promise<number>
 }
 
 /** Durations in milliseconds. */
 export interface JobLoopOptions<Job extends { readonly organizationId: string }> {
-  /** How often to look without being woken; null: only when woken. */
+  /** How often to search without being woken; null: only when woken. */
   readonly every: number | null
-  /** A stop waits no longer for jobs under way; they end with their connections. */
+  /** How long a stop waits for running jobs; after that they end with their connections. */
   readonly stopWithin: number
   readonly atOnce: number
-  /** Jobs of one organization at once. Default: 1, as they would wait for the same locks. */
+  /** Concurrent jobs of one organization. Default: 1, because they wait for the same locks. */
   readonly atOnceOfOne?: number
-  /** How long to leave an organization alone after a job that was busy or failed. */
+  /** How long to pause an organization after a job that was busy or failed. */
   readonly busyPause: number
-  /** Up to `limit` jobs that are due, the longest due first, of none of the organizations `except`. */
+  /** Up to `limit` due jobs, longest due first, except those of the organizations `except`. */
   findDue(limit: number, except: readonly string[]): Promise<readonly Job[]>
-  /** Does a job, or as much of it as others may wait for; what is left is due again. Ends soon after the signal, which a stop aborts. */
+  /**
+   * Runs a job, or a part of it that is short enough for others to wait for; the remainder stays due. Ends
+   * soon after the signal, which a stop aborts.
+   */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome>
-  /** A job failed; without one, looking did. */
+  /** A job failed; with null, the search failed. */
   onFailure(error: Error, job: Job | null): void
 }
 
@@ -44,9 +54,9 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   const { every, stopWithin, atOnce, atOnceOfOne = 1, busyPause, findDue, run, onFailure } = options
   const stopping = new AbortController()
   const running = new Set<Promise<JobOutcome>>()
-  /** How many jobs of an organization are running. */
+  /** Running jobs by organization. */
   const runningOf = new Map<string, number>()
-  /** Organizations to leave alone, and since when. */
+  /** Paused organizations, with the time since their pause began. */
   const paused = new Map<string, () => number>()
   const looking = periodic({ every, stopWithin, run: look, onFailure: (error) => onFailure(error, null) })
 
@@ -66,7 +76,7 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
     return [...full.map(([organizationId]) => organizationId), ...paused.keys()]
   }
 
-  /** Whether the job was begun. */
+  /** Returns whether the job was started. */
   function launch(job: Job): boolean {
     const { organizationId } = job
     if ((runningOf.get(organizationId) ?? 0) >= atOnceOfOne || paused.has(organizationId)) return false

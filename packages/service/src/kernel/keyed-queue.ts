@@ -1,6 +1,6 @@
-/** Runs tasks of one key one after another, tasks of different keys at once. */
+/** Runs tasks of one key one after another, and tasks of different keys concurrently. */
 export interface KeyedQueue {
-  /** A task whose signal has aborted by its turn is not run: it rejects with the reason. */
+  /** A task whose signal aborts before it starts does not run: the promise rejects with the reason. */
   run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
@@ -13,7 +13,7 @@ export function createKeyedQueue(): KeyedQueue {
         signal?.throwIfAborted()
         return work()
       }
-      // A failed task fails its own caller; the next one starts all the same.
+      // A failed task rejects only for its own caller; the next one still starts.
       const result = before === undefined ? task() : before.then(task, task)
       tails.set(key, result)
       const forget = () => {

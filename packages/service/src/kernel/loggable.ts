@@ -1,6 +1,9 @@
-/** What of an error goes to the log: where and why, but none of the data that it failed on. */
+/** The parts of an error that may be logged: where and why it failed, but no data. */
 
-/** Properties that say what failed by name. `detail`, `where` and `hint` of PostgreSQL repeat rows and values. */
+/**
+ * Properties that identify what failed. PostgreSQL's `detail`, `where` and `hint` repeat rows and values, so
+ * they are left out.
+ */
 const named = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
 /** SQLSTATE class 22, data exceptions: their message quotes the value. */

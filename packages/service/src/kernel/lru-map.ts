@@ -1,4 +1,4 @@
-/** A Map of at most `limit` entries: where one more is set, the entry that was used longest ago is forgotten. */
+/** A Map of at most `limit` entries that drops the least recently used entry. */
 export class LruMap<K, V> extends Map<K, V> {
   readonly #limit: number
 
@@ -13,7 +13,7 @@ export class LruMap<K, V> extends Map<K, V> {
     return value
   }
 
-  /** A Map iterates in order of insertion: the entry used last goes to the end. */
+  /** A Map iterates in insertion order, so the entry used last is inserted again at the end. */
   override set(key: K, value: V): this {
     this.delete(key)
     super.set(key, value)

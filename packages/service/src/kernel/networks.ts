@@ -1,8 +1,13 @@
-/** Networks: those that settings name, parsed and asked whether an address lies in one of them; and the one of an address. */
+/**
+ * Networks: parses those of settings, tests whether an address is in one, and finds the network of an address.
+ */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Those of a setting: DESKWIRE_TRUSTED_TARGETS, DESKWIRE_TRUSTED_PROXIES. In CIDR notation, as settings are sent to workers as plain data. */
+/**
+ * The networks of a setting such as DESKWIRE_TRUSTED_PROXIES, in CIDR notation: strings, so that they can be
+ * sent to workers.
+ */
 export type Networks = readonly string[]
 
 export const noNetworks: Networks = []
@@ -16,7 +21,10 @@ export function isWithin(ip: string, networks: Networks): boolean {
   return ipaddr.subnetMatch(address, { within }, '') !== ''
 }
 
-/** What an address is counted by: whoever has one of IPv6 has the 2^64 of its network; one of IPv4 stands for itself, mapped or not. */
+/**
+ * The network by which an address is counted: for IPv6 its /64, because one client has all of it; for IPv4,
+ * mapped or not, the address itself.
+ */
 export function networkOf(ip: string): string {
   const address = parseAddress(ip)
   if (!(address instanceof ipaddr.IPv6) || address.isIPv4MappedAddress()) return ip
@@ -43,8 +51,8 @@ function parseNetwork(text: string): string | undefined {
   return ipaddr.isValidCIDR(network) ? network : undefined
 }
 
-/** Undefined for what is no address, and for one with a zone, which means something on this machine only. */
+/** Undefined for invalid addresses, and for those with a zone, which mean something on this machine only. */
 export function parseAddress(ip: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // ipaddr.js alone also takes numbers and octal digits for addresses.
+  // Checked by isIP too, because ipaddr.js also accepts plain numbers and octal digits.
   return isIP(ip) !== 0 && !ip.includes('%') && ipaddr.isValid(ip) ? ipaddr.parse(ip) : undefined
 }

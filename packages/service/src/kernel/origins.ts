@@ -1,4 +1,4 @@
-/** Hosts and origins as text that anybody may have written. */
+/** Hosts and origins in untrusted text. */
 
 const hostPattern = /^(?:[a-z\d_](?:[\w.-]{0,253}[a-z\d_.])?|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
@@ -7,7 +7,7 @@ export function isHost(text: string): boolean {
   return hostPattern.test(text) && URL.canParse(`http://${text}`)
 }
 
-/** `https://desk.example` of the URL of a site that is not below a path; undefined for any other text. */
+/** `https://desk.example` from the URL of a site without a path; undefined for any other text. */
 export function parseOrigin(text: string): string | undefined {
   const [, scheme, host = ''] = /^(https?):\/\/([^/]+)\/?$/i.exec(text) ?? []
   return isHost(host) ? new URL(`${scheme}://${host}`).origin : undefined

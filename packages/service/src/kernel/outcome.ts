@@ -1,13 +1,17 @@
 /**
- * What became of an operation, as one value from the commit to the response. The journal and the stores of the API's own records return it, a
- * kind's rules turn the journal's reasons into problems, and `http/route.ts` maps it to a response, in one place.
+ * The outcome of an operation, as one value from the commit to the response. The journal and the stores of the
+ * API's own records return it, a kind's rules turn the journal's reasons into problems, and `http/route.ts`
+ * maps it to a response.
  */
 import type { Problem } from './errors.ts'
 
 export type Outcome<T, E = Problem> =
-  /** Committed, or read: `value` is what is stored now, or what the response shows. */
+  /** Committed, or read: `value` is the stored value, or the response. */
   | { readonly outcome: 'done'; readonly value: T }
-  /** Nothing had to change, so nothing was committed, and the response is not stored. `about`: the object that it shows; null for none. */
+  /**
+   * Nothing had to change, so nothing was committed and no response is stored. `about`: the id of the object
+   * in the response; null for none.
+   */
   | { readonly outcome: 'unchanged'; readonly value: string; readonly about: string | null }
   /** Nothing was committed, for this reason. */
   | { readonly outcome: 'refused'; readonly error: E }
@@ -29,8 +33,9 @@ export function refused<E>(error: E): { readonly outcome: 'refused'; readonly er
 }
 
 /**
- * The outcome that a function of the database returns as a word. `done` has this value, and every other word its problem; null for
- * `conflict`: the record has changed since it was read, so the operation has to be decided again (`retryOnConflict`).
+ * Converts the word that a database function returned. `done` has this value, and every other word its
+ * problem; null for `conflict`: the record has changed since it was read, so the caller decides again
+ * (`retryOnConflict`).
  */
 export function outcomeOf<T, Word extends string>(
   word: Word,

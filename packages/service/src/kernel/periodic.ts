@@ -1,39 +1,39 @@
 /**
- * The loop of whatever runs again and again: one run at a time, sooner when woken, and ended when it is time. Everything in
- * the service that looks, polls or sweeps is one of these.
+ * A loop that runs a function repeatedly: one run at a time, earlier when woken, until stopped. Everything in
+ * the service that polls or sweeps uses it.
  */
 import { stopwatch } from './timestamps.ts'
 
-/** `idle`: nothing is to come by itself. `waiting`: the next run has its time. `stopped`: for good. */
+/** `idle`: no next run is scheduled. `waiting`: one is. */
 type PeriodicStatus = 'idle' | 'waiting' | 'running' | 'stopped'
 
 export interface Periodic {
-  /** Begins the first run now; from here on they come by themselves. */
+  /** Starts the first run now, and schedules the next after each. */
   start(): void
-  /** After the run under way none comes by itself any more, until it is started again. */
+  /** Schedules no run after the current one, until started again. */
   pause(): void
-  /** Runs now, or `apart` after the last; where a run is under way, once more right after it. Also before the start. */
-  wake(): void
   /**
-   * Begins no more runs, tells the one that is under way to end, and waits for it, for `stopWithin` at most: what hangs is left.
-   * Never rejects.
+   * Runs now, or `apart` after the start of the last run; during a run, once more after it. Works before the
+   * start too.
    */
+  wake(): void
+  /** Starts no more runs, aborts the current one, and waits at most `stopWithin` for it. Never rejects. */
   stop(): Promise<void>
   readonly status: PeriodicStatus
 }
 
 /** Durations in milliseconds. */
 export interface PeriodicOptions {
-  /** From the end of a run to the next one; null when each is asked for. */
+  /** From the end of a run to the next; null: runs only when woken. */
   readonly every: number | null
-  /** The same after a run that failed; `every` unless told. */
+  /** The same after a failed run. Default: `every`. */
   readonly everyAfterFailure?: number
-  /** From the beginning of a run to the next one at least, however often it is woken; 0 unless told. */
+  /** Minimum time from the start of a run to the start of the next. Default: 0. */
   readonly apart?: number
   readonly stopWithin: number
-  /** Ends soon after the signal, by rejecting or in any other way. What is done in one go answers nothing. */
+  /** Must settle soon after the signal aborts. */
   readonly run: (signal: AbortSignal) => Promise<void> | void
-  /** The next run comes nevertheless. */
+  /** The next run is scheduled all the same. */
   readonly onFailure: (error: Error) => void
 }
 
@@ -74,13 +74,13 @@ export function periodic(options: PeriodicOptions): Periodic {
     underWay = runOnce().then(scheduleNext)
   }
 
-  /** Answers when the next run is to come by itself. */
+  /** Returns the milliseconds until the next run; null when none is scheduled. */
   async function runOnce(): Promise<number | null> {
     try {
       await run(stopping.signal)
       return every
     } catch (error) {
-      // Told to end, it did.
+      // Rejections after a stop are expected.
       if (!stopping.signal.aborted) onFailure(error as Error)
       return everyAfterFailure
     }
@@ -118,7 +118,7 @@ export function periodic(options: PeriodicOptions): Periodic {
   }
 }
 
-/** Waits for what ends by itself, or leaves it after so many milliseconds. Rejects when it does before. */
+/** Waits at most this long for `ending`. Rejects if it rejects within that time. */
 export async function atMost(milliseconds: number, ending: Promise<unknown> | null): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const limit = setTimeout(resolve, milliseconds)

@@ -1,15 +1,15 @@
 /**
- * Whoever asks for the same at the same time shares one look-up, one key a look-up. None joins one that has already been sent: it
- * waits for the next, and so sees everything that was committed before it asked.
+ * Concurrent look-ups of the same key share one load. A look-up never joins a load that has already begun: it
+ * waits for the next, so it sees everything that was committed before it began.
  */
 
 interface Flight<V> {
   readonly result: Promise<V>
-  /** The look-up for those who came after this one was sent. */
+  /** The load for look-ups that arrived after the current one began. */
   next: Promise<V> | null
 }
 
-/** The returned function looks up what the key stands for, by `load` when nobody else is about to. */
+/** The returned function looks up a key, by `load` unless another look-up is about to. */
 export function singleFlight<V>(): (key: string, load: () => Promise<V>) => Promise<V> {
   const underWay = new Map<string, Flight<V>>()
 

@@ -1,41 +1,47 @@
 /**
- * What work tells of itself where telemetry is on: spans, which make one trace of what belongs together, and figures. These
- * are interfaces alone, so that whoever works knows nothing of OpenTelemetry; `telemetry/sdk.ts` speaks it, and is loaded
- * where somebody asked for it and nowhere else (decision 54).
+ * The telemetry interfaces: spans, which make up traces, and metrics. Code that is traced depends only on
+ * these; `telemetry/sdk.ts` implements them with OpenTelemetry, and is loaded only when telemetry is on
+ * (decision 54).
  */
 import type { LogFields } from './log.ts'
 
-/** By their names in the semantic conventions, or below `deskwire.`. Never a body, a query, a token or a receiver's path. */
+/**
+ * Named by the semantic conventions, or below `deskwire.`. Never a body, a query, a token or a receiver's
+ * path.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
-/** A piece of work, from its beginning to its end. */
+/** A unit of work, from its start to its end. */
 export interface Span {
-  /** What others, in other processes and later, name as the parent of theirs: a `traceparent` of W3C's Trace Context. */
+  /** Names the span as parent of spans in other processes: a `traceparent` of W3C Trace Context. */
   readonly traceparent: string
   set(attributes: Attributes): void
-  /** To be called once. `error` is what went wrong, one of few words, by which it counts as failed. */
+  /** Call once. `error`: an error type from a small fixed set; null or absent for success. */
   end(error?: string | null): void
 }
 
 export interface SpanOptions {
-  /** `server`: somebody waits for the answer; `client`: it waits for somebody; `producer`: somebody acts on it later. */
+  /**
+   * `server`: a client waits for the response; `client`: this process waits for another; `producer`: another
+   * process acts on it later.
+   */
   readonly kind: 'server' | 'client' | 'producer' | 'internal'
-  /** What it is a part of, as a span of this process or the `traceparent` of another; null begins a trace. */
+  /** The parent: a span of this process or a `traceparent`; null starts a trace. */
   readonly parent: Span | string | null
   readonly attributes?: Attributes
-  /** A `traceparent` that it has to do with, without being a part of that. */
+  /** The `traceparent` of a related span that is not the parent. */
   readonly link?: string | null
 }
 
 export interface Tracer {
   begin(name: string, options: SpanOptions): Span
-  /** What is done here is a part of it; null where it is a part of nothing. */
+  /** The span of the current asynchronous context; null without one. */
   readonly current: Span | null
-  /** Does the work, and all that follows from it, as a part of this span; of nothing where it is null. */
+  /** Runs the work, and all that follows from it, in the context of this span; null: outside any span. */
   within<T>(span: Span | null, work: () => T): T
 }
 
-/** A figure: its unit in UCUM's notation, as the conventions have it. */
+/** The unit is in UCUM notation, as in the conventions. */
 interface InstrumentOptions {
   readonly unit: string
   readonly description: string
@@ -48,9 +54,9 @@ export interface Meter {
     options: InstrumentOptions & { readonly boundaries: readonly number[] },
   ): (value: number, attributes: Attributes) => void
   counter(name: string, options: InstrumentOptions): (value: number, attributes: Attributes) => void
-  /** What goes up and down: told by how much. */
+  /** A value that goes up and down; call it with the difference. */
   upDownCounter(name: string, options: InstrumentOptions): (value: number, attributes: Attributes) => void
-  /** What is read when it is exported. */
+  /** A value that is read at export. */
   observe(
     name: string,
     options: InstrumentOptions,
@@ -61,24 +67,27 @@ export interface Meter {
 export interface Telemetry {
   readonly tracer: Tracer
   readonly meter: Meter
-  /** Whether receivers of deliveries are sent the `traceparent` of their attempt. */
+  /** Whether deliveries carry the `traceparent` of their attempt. */
   readonly sendsTraceparent: boolean
-  /** What a line of the log says of the trace in which it was written. */
+  /** Fields of the current trace for log lines. */
   readonly logFields: LogFields
-  /** Exports these figures as well, under the names that /metrics has. */
+  /** Also exports these metrics, under their names in /metrics. */
   publish(figures: FiguresSource): void
 }
 
-/** A registry of figures, as prom-client has it. */
+/** A prom-client registry. */
 export interface FiguresSource {
   getMetricsAsJSON(): Promise<readonly object[]>
 }
 
-/** `00-`, 32 digits of the trace, 16 of the span, 2 of flags; another version's begins like that. Ids of zeros are none. */
+/**
+ * `00-`, 32 digits of the trace, 16 of the span, 2 of flags; other versions begin alike. All-zero ids are
+ * invalid.
+ */
 const traceparentForm =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
-/** What a `traceparent` names; null when it is none. */
+/** The ids in a `traceparent`; null when it is invalid. */
 export function parseTraceparent(
   text: string,
 ): { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | null {

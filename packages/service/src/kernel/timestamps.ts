@@ -3,13 +3,16 @@
  * Unix epoch.
  */
 
-/** Where time comes from. Everything that asks for the time takes a Clock, so that tests can move it. */
+/** The source of time. Everything that needs the time takes a Clock, so that tests can move it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, as an integer. */
   now(): number
 }
 
-/** Starts a stopwatch: what it answers is the milliseconds since then, whatever clocks are set to. */
+/**
+ * Starts a stopwatch: the function returns the milliseconds since the start, unaffected by changes of the
+ * clock.
+ */
 export function stopwatch(): () => number {
   const began = performance.now()
   return () => performance.now() - began
@@ -20,11 +23,11 @@ export const systemClock: Clock = { now: () => Date.now() }
 
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** What PostgreSQL, JavaScript and RFC 3339 all can hold: years 0001 to 9999. */
+/** The years 0001 to 9999: PostgreSQL, JavaScript and RFC 3339 can all represent them. */
 const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Whether these milliseconds since the Unix epoch are a time that a timestamp can say. */
+/** Whether these milliseconds since the Unix epoch are in the range of timestamps. */
 export function isTime(milliseconds: number): boolean {
   return milliseconds >= earliest && milliseconds <= latest
 }
@@ -35,8 +38,8 @@ export function formatTimestamp(milliseconds: number): string {
 }
 
 /**
- * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, or null when `text` is not one.
- * Anything finer than a millisecond rounds down; a day that its month does not have is refused.
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, or null when `text` is invalid.
+ * Rounds down to the millisecond; rejects a day that its month does not have.
  */
 export function parseTimestamp(text: string): number | null {
   const match = rfc3339.exec(text)
@@ -44,7 +47,7 @@ export function parseTimestamp(text: string): number | null {
   const [, year, month, day, hour, minute, second, fraction = '', offset = 'Z'] = match
   const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
   const utc = Date.parse(wall)
-  // Date.parse carries 02-30 over into March; the round trip shows it.
+  // Date.parse reads 02-30 as a day in March; the round trip detects it.
   if (Number.isNaN(utc) || new Date(utc).toISOString() !== wall) return null
   const milliseconds = utc - offsetMilliseconds(offset)
   return isTime(milliseconds) ? milliseconds : null

@@ -1,2 +1,2 @@
-/** Which release this is: the one place that says so. The packages' manifests get it when they are built. */
+/** The release. The build copies it into the packages' manifests. */
 export const version = '0.1.0'

@@ -1,14 +1,14 @@
-/** Work in turns: what takes long in one piece lets the event loop see to others every few milliseconds. */
+/** Splits long work into slices, so that the event loop handles other work every few milliseconds. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { stopwatch } from './timestamps.ts'
 
-/** How long a turn may last before others have theirs, in milliseconds. */
+/** Maximum length of a slice, in milliseconds. */
 const sliceMilliseconds = 8
 
-/** Resolves at once while this turn is short, and else when all that waits had its turn. */
+/** Undefined while the slice is short; otherwise a promise that resolves after other pending work. */
 type YieldWhenDue = () => Promise<void> | undefined
 
-/** Begins a turn. */
+/** Starts a slice. */
 export function yielder(): YieldWhenDue {
   let elapsed = stopwatch()
   return () => {
@@ -19,7 +19,7 @@ export function yielder(): YieldWhenDue {
   }
 }
 
-/** What `f` makes of each, in their order, in turns. */
+/** Maps `items` in order, yielding to the event loop between slices. */
 export async function mapYielding<T, R>(
   items: Iterable<T>,
   f: (item: T, index: number) => R,

@@ -1,4 +1,4 @@
-/** The API as a running part: listening, then stopped. */
+/** Starts and stops the API. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -18,19 +18,25 @@ import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
-/** How long requests under way may take when the service is told to stop, in milliseconds. */
+/** How long running requests may take after a stop, in milliseconds. */
 const requestsEndWithin = 12_000
-/** And what waits for a database that does not answer; with what comes after it, the service ends within 15 s. */
+/**
+ * How long a stop waits for work on an unavailable database; with the steps after it, the service stops within
+ * 15 s.
+ */
 const stopMilliseconds = 13_000
 
-/** Resolves when it listens. @throws ListenError when it cannot. */
+/** Resolves when the API listens. @throws ListenError when it cannot. */
 export async function startApi(
   where: Where,
   options: {
     readonly pool: Pool
-    /** Where the database is, for the connection that hears of commits. */
+    /** The database's address, for the connection that listens for commits. */
     readonly address: DatabaseAddress
-    /** Its name among several, and the others of them, each with what tells the worker next to this process. */
+    /**
+     * Its name among several, and the other databases, each with the function that notifies the worker of this
+     * process.
+     */
     readonly name?: string
     readonly others?: readonly (ServedDatabase & { readonly notifyWorker: NotifyWorker | null })[]
     readonly log: Logger
@@ -38,7 +44,7 @@ export async function startApi(
     readonly rateLimit: RateLimit | null
     readonly searchTimeout: number
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
-    /** The database's unless told: the torture's are wrong on purpose. */
+    /** Default: the database's clock. Torture tests pass wrong ones. */
     readonly clock?: FollowingClock
   } & Pick<
     AppOptions,
@@ -58,7 +64,7 @@ export async function startApi(
   const { address, settings, log, otherMetrics, searchTimeout, storage, name = null, others = [] } = options
   const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
   const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
-  // With a clock of its own everything is answered by it, and so here.
+  // With a clock of its own, the API serves everything itself, so that one clock applies.
   const offloadThread =
     options.clock === undefined
       ? createOffloadThread({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
@@ -73,7 +79,7 @@ export async function startApi(
   })
   await listen(server, where)
   let isStopping = false
-  /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
+  /** The server does not wait for work of disconnected clients, which still needs the database. */
   const closed = async () => {
     await server.close()
     await Promise.all([...shards.map((shard) => shard.idle()), offloadThread?.idle()])
@@ -102,10 +108,10 @@ export async function startApi(
   }
 }
 
-/** How long a start waits for what a database that can be used says of the time, in milliseconds. */
+/** How long a start waits for the time of a database that is ready, in milliseconds. */
 const clockWithin = 5_000
 
-/** The database as one that can be used once its own time is known: until then this machine's would be taken. */
+/** The database, ready only once its time is known: before that, `now` would be this machine's time. */
 async function whenItsTimeIsKnown<D extends ServedDatabase & { readonly clock: FollowingClock }>(
   database: D,
 ): Promise<D> {
@@ -120,7 +126,7 @@ async function whenItsTimeIsKnown<D extends ServedDatabase & { readonly clock: F
   return { ...database, isReady: () => isKnown && database.isReady() }
 }
 
-/** Hears which organizations have moved to another database. */
+/** Listens for organizations that have moved to another database. */
 function followDirectory(address: DatabaseAddress, moved: App['moved'], log: Logger) {
   return listenTo(
     address,

@@ -1,4 +1,4 @@
-/** The settings of deliveries and summaries, read from the configuration and the files that it names. */
+/** The settings of deliveries and summaries, from the configuration and the files that it names. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
@@ -10,10 +10,10 @@ import { claimKey, type KeyStanding } from '../webhooks/installation-key.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 
-/** A setting that names something that cannot be used; the message says which, and what is accepted. */
+/** A setting has a value that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
 
-/** @throws SettingError when a database of one's own is used without a key of one's own. */
+/** @throws SettingError when a server is configured without an encryption key. */
 export function requireEncryptionKey({ databaseUrl, databases, encryptionKey }: Config): void {
   if ((databaseUrl === null && databases === null) || encryptionKey !== null) return
   const needs = databases === null ? 'DESKWIRE_DATABASE_URL needs' : 'DESKWIRE_DATABASES needs'
@@ -21,12 +21,14 @@ export function requireEncryptionKey({ databaseUrl, databases, encryptionKey }: 
   throw new SettingError(`${variable}: nothing is set, and ${needs} it; it must be ${accepts}`)
 }
 
-/** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */
+/**
+ * The settings of deliveries, with the files that they name. @throws SettingError when a file cannot be used.
+ */
 export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
   return { ...(await sendingSettingsOf(config)), ...(await encryptionKeysOf(config)) }
 }
 
-/** Those that have nothing to do with secrets. @throws SettingError */
+/** The settings without secrets. @throws SettingError */
 export async function sendingSettingsOf(config: Config): Promise<SendingSettings> {
   const { retryDelays, disableAfter, answerTimeout } = config
   return {
@@ -39,12 +41,15 @@ export async function sendingSettingsOf(config: Config): Promise<SendingSettings
   }
 }
 
-/** What deliveries are sent with. */
+/** The settings for sending deliveries. */
 export type SendingSettings = Omit<DeliverySettings, 'encryptionKey' | 'encryptionKeyPrevious'>
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
-/** The key or keys of a process. @throws SettingError when the data directory's cannot be used, or both are the same. */
+/**
+ * The encryption keys of the process. @throws SettingError when the key in the data directory cannot be used,
+ * or both keys are the same.
+ */
 async function encryptionKeysOf(config: KeySettings) {
   const encryptionKey = config.encryptionKey ?? (await keyOfDataDir(config.dataDir))
   const { encryptionKeyPrevious } = config
@@ -57,8 +62,8 @@ async function encryptionKeysOf(config: KeySettings) {
 }
 
 /**
- * Before anything is sealed or signed: are these the keys that the database's secrets are sealed with?
- * @throws SettingError when they are others, or not all.
+ * Checks, before anything is encrypted or signed, that these are the keys that the database's secrets are
+ * encrypted with. @throws SettingError when they differ, or one is missing.
  */
 export async function requireKeyOfDatabase(
   pool: Pool,
@@ -69,7 +74,7 @@ export async function requireKeyOfDatabase(
   if (fault !== null) throw new SettingError(fault)
 }
 
-/** What is wrong with the keys of a process that stand to those of its database like this, in one line; null if nothing. */
+/** Explains, in one line, keys with this status; null when they are correct. */
 export function keyFault(standing: KeyStanding, config: KeySettings): string | null {
   const { encryptionKey, encryptionKeyPrevious } = config
   const previous = settings.encryptionKeyPrevious.variable
@@ -112,7 +117,7 @@ async function readAuthorities(path: string): Promise<string> {
   })
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw refuse('holds no certificate')
   try {
-    // As the sender will: what it cannot read must not be found out by a worker.
+    // Parsed as the sender will, so that an unreadable file fails here and not in a worker.
     trustAuthorities(pem)
   } catch (error) {
     throw refuse(`does not parse (${(error as Error).message})`)
@@ -121,8 +126,8 @@ async function readAuthorities(path: string): Promise<string> {
 }
 
 /**
- * The settings of summaries, null where the service writes none. @throws SettingError when those of the endpoint do not
- * belong together.
+ * The settings of summaries; null when summaries are off. @throws SettingError when the endpoint's settings
+ * contradict each other.
  */
 export function summarySettingsOf(config: Config): SummarySettings | null {
   if (!config.summarizer) return null

@@ -1,23 +1,22 @@
 /**
- * How much garbage a worker lets V8 leave lying. Payloads live for as long as receivers take, which is long for V8: left
- * to itself it lets old garbage reach several times what is in use. Collecting it sooner costs processor time, so it is
- * done sooner the more there is. Measured with ten thousand endpoints and a million pending, and with a backlog that is
- * drained: 549 MB at most without any of this; 421 MB, and 15 µs more a delivery, of 115, where little was always too much.
+ * Limits the garbage in a worker's heap. Payloads live as long as receivers take to respond, which V8 counts
+ * as long-lived: by default it lets old garbage grow to several times the live data. Collecting sooner costs
+ * processor time, so the limit is stricter for large heaps.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { periodic } from '../kernel/periodic.ts'
 
-/** Bytes of heap that are much. */
+/** A large heap, in bytes. */
 const much = 136 * 1024 * 1024
 /**
- * Percent by which old objects may grow before they are collected again. V8 reads it after a collection, for the next
- * one: so what is little must not be let grow by as much as V8 likes either, or it is much before anybody can say so.
+ * Percent by which old objects may grow before the next collection. V8 reads it only after a collection, so a
+ * small heap needs a limit too, or it is large before the limit changes.
  */
 const growth = { little: 100, much: 40 }
-/** In milliseconds. */
+/** Milliseconds. */
 const lookEvery = 250
 
-/** Watches the heap of this process until disposed of. */
+/** Watches the heap of this process until disposed. */
 export function tuneHeap(): Disposable {
   let growing: number | null = null
   const look = () => {
@@ -29,7 +28,7 @@ export function tuneHeap(): Disposable {
     every: lookEvery,
     stopWithin: 0,
     run: look,
-    // V8 refuses none of this.
+    // V8 accepts these flags at run time.
     onFailure(error) {
       throw error
     },

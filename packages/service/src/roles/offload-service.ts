@@ -1,4 +1,7 @@
-/** What the thread for large bodies and answers runs: another API in the same process, which listens nowhere. Its parent tells it what. */
+/**
+ * The program of the offload thread: another API in the same process, which does not listen. The main thread
+ * sends it requests.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createApp } from '../app.ts'
@@ -13,20 +16,25 @@ import { openTelemetry } from '../telemetry/open.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type FromThread, type OffloadOptions, offloadedAtOnce, type ToThread } from './offload.ts'
 
-/** A request holds one at a time; one is for the clock and for what is told of commits. */
+/** One for each request, and one for the clock and notifications. */
 const connections = offloadedAtOnce + 1
 
-/** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
+/**
+ * How long the first requests wait for the database's clock, in milliseconds; the journal checks the clock
+ * itself.
+ */
 const clockMilliseconds = 10_000
 
 const { databases, settings, searchTimeout, storage, logLevel } = workerData as OffloadOptions
 tuneHeap()
 const port = parentPort as MessagePort
-// What the process could not turn on has kept it from starting.
+// Telemetry that cannot be turned on has already prevented the start of the process.
 const telemetry = await openTelemetry('offload')
 const log = createLog(logLevel, telemetry?.logFields)
 telemetry?.reportTo(log)
-/** Requests that come here were let in for a database that can be used; its time is waited for. */
+/**
+ * The main thread admits requests only for databases that are ready; requests wait for the database's time.
+ */
 const opened = databases.map(({ name, address }) => {
   const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
   const clock = followDatabaseClock(pool)
@@ -46,14 +54,14 @@ const { server, registers } = createApp({
   ...(storage && { storage }),
   role: 'offload',
   telemetry,
-  // Sent between threads, bytes are no Buffer any more.
+  // Sending between threads turns a Buffer into a Uint8Array.
   settings: {
     ...settings,
     encryptionKey: Buffer.from(settings.encryptionKey),
     encryptionKeyPrevious:
       settings.encryptionKeyPrevious === null ? null : Buffer.from(settings.encryptionKeyPrevious),
   },
-  // The key's call was counted where it came in.
+  // The main thread has counted the call against the key's limit.
   rateLimit: null,
 })
 
@@ -82,7 +90,7 @@ async function answer({ number, request }: Extract<ToThread, { type: 'answer' }>
 }
 
 function send(message: FromThread): void {
-  // A large answer is given away; the small ones of a pool are copied.
+  // A large body is transferred; a small one shares its memory with others, so it is copied.
   const isWhole = message.type === 'answer' && message.body.byteLength === message.body.buffer.byteLength
   port.postMessage(message, isWhole ? [message.body.buffer as ArrayBuffer] : [])
 }

@@ -1,8 +1,8 @@
 /**
- * The offload thread. Large bodies are read, checked, committed and answered in it: JSON.parse of 16 MiB takes from 11 ms to 2 s in one piece,
- * by what they hold. Large responses are made in it: a page of 6 MB takes 30 ms from the database to the socket. The thread is an API of its
- * own (offload-service.ts), started with the first such request and ended when none has come for a while. A few requests are in it at once; the
- * others wait in a fair queue, as the bytes that they came as.
+ * The offload thread parses, validates, commits and responds to large bodies, and creates large responses,
+ * because either can block the event loop for up to seconds (decision 25). It runs an API of its own (offload-
+ * service.ts), starts with the first such request, and ends when it has been idle for a minute. A few requests
+ * run in it at once; the others wait in a fair queue, with their bodies unparsed.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -16,23 +16,23 @@ import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
 
 export interface OffloadOptions {
-  /** The directory's first, with names where there are several. */
+  /** First the one with the directory; with names when there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
   /** Milliseconds. */
   readonly searchTimeout: number
-  /** As much as it likes unless told. */
+  /** Undefined: no limits. */
   readonly storage: StorageLimits | undefined
   readonly logLevel: string
 }
 
-/** What the thread is asked. */
+/** A message to the thread. */
 export type ToThread =
   | { readonly type: 'answer'; readonly number: number; readonly request: OffloadedRequest }
   | { readonly type: 'metrics' }
   | { readonly type: 'stop' }
 
-/** What it tells. */
+/** A message from the thread. */
 export type FromThread =
   | ({ readonly type: 'answer'; readonly number: number } & OffloadedResponse)
   | { readonly type: 'failure'; readonly number: number; readonly message: string }
@@ -41,8 +41,8 @@ export type FromThread =
 const mebibyte = 1024 * 1024
 
 /**
- * Bytes of bodies in the thread at once: reading, committing and answering a body takes up to ten times its memory. While one waits for the
- * database another is read.
+ * Bytes of bodies in the thread at once: a body takes up to ten times its size in memory. While one request
+ * waits for the database, another is parsed.
  */
 const limits = {
   capacity: 16 * mebibyte,
@@ -51,7 +51,7 @@ const limits = {
   waitingOfOne: 1_000,
   waitAtMost: 30_000,
 } as const
-/** What each counts at least: four are in the thread at once. */
+/** Minimum cost of a request: four are in the thread at once. */
 const leastCost = 4 * mebibyte
 export const offloadedAtOnce = limits.capacity / leastCost
 
@@ -59,22 +59,22 @@ function costOf({ body }: OffloadedRequest): number {
   return Math.min(Math.max(body.length, leastCost), limits.capacity / 2)
 }
 
-/** The thread's heap at most, in MB: what two of the largest bodies need, whatever they hold. */
+/** The thread's maximum heap, in MB: enough for two of the largest bodies. */
 const heapMegabytes = 320
 
-/** How long a thread that has nothing to do is kept, in milliseconds. */
+/** How long an idle thread lives, in milliseconds. */
 const idleMilliseconds = 60_000
-/** How long it may take to tell its figures, and to stop, in milliseconds. */
+/** How long the thread may take to return its metrics, and to stop, in milliseconds. */
 const metricsMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
 interface OffloadThread extends Running {
   readonly offload: Offload
-  /** Requests that wait to be let into the thread. */
+  /** Number of requests that wait for the thread. */
   readonly waiting: () => number
-  /** The thread's figures: none while there is no thread, or it does not answer in time. */
+  /** The thread's metrics: empty without a thread, or when it does not respond in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
-  /** Settles when the thread has answered what it was asked so far. */
+  /** Settles when all requests so far have been answered. */
   idle(): Promise<void>
 }
 
@@ -86,12 +86,12 @@ interface PendingRequest {
 interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
-  /** What it has not answered yet, by number. */
+  /** Unanswered requests, by number. */
   readonly pending: Map<number, PendingRequest>
   readonly metricsRequests: ((snapshots: readonly MetricsSnapshot[]) => void)[]
 }
 
-/** Begins no thread yet. */
+/** Starts no thread until the first request. */
 export function createOffloadThread(options: OffloadOptions, log: Logger): OffloadThread {
   const queue = new FairQueue('offloaded', limits)
   let thread: Thread | null = null
@@ -108,13 +108,13 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
     const { body } = request
     const whole = body.byteLength === body.buffer.byteLength
     const message: ToThread = { type: 'answer', number, request }
-    // Given away rather than copied, where the bytes have their memory to themselves.
+    // Transferred instead of copied, when the body does not share its memory.
     thread.worker.postMessage(message, whole ? [body.buffer as ArrayBuffer] : [])
     return promise
   }
 
   function startThread(): Thread {
-    // The file beside this one: a source in the repository, JavaScript as published.
+    // In the same folder: TypeScript in the repository, JavaScript as published.
     const file = new URL(import.meta.url.replace(/offload(\.[jt]s)$/, 'offload-thread$1'))
     const worker = new Worker(file, {
       workerData: options,
@@ -130,7 +130,7 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
       resolve()
       if (thread === started) thread = null
       for (const resolve of started.metricsRequests.splice(0)) resolve([])
-      // A commit of theirs may have taken effect.
+      // Their commits may have taken effect.
       const lost = new Error(`the thread for large bodies ended with code ${code}`)
       for (const { reject } of started.pending.values()) reject(lost)
       started.pending.clear()
@@ -156,7 +156,7 @@ export function createOffloadThread(options: OffloadOptions, log: Logger): Offlo
     idle.unref()
   }
 
-  /** What comes from now on gets another thread. */
+  /** Later requests start another thread. */
   async function stop(): Promise<void> {
     clearTimeout(idle)
     const ending = thread

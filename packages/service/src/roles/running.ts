@@ -1,7 +1,7 @@
-/** What every part that runs shares: how it is stopped. */
+/** The interface of running parts of the service. */
 
-/** A part of the service that runs until it is told to stop. */
+/** A part of the service that runs until it is stopped. */
 export interface Running {
-  /** Finishes what is under way and resolves when nothing of it runs any more. */
+  /** Completes work in progress, and resolves when nothing runs any more. */
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Keeps readers that wait awake: commits are told by notification, and a poll behind it. */
+/** Wakes waiting readers: by notifications of commits, and by polling in case one is lost. */
 import type { FastifyBaseLogger } from 'fastify'
 import { listen } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
@@ -7,12 +7,15 @@ import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 
-/** How often to look without being told, in milliseconds; a writer that died before it told delays nobody longer. */
+/** How often to poll, in milliseconds: the longest delay after a lost notification. */
 const pollEvery = 1_000
-/** A stop waits no longer for the query under way, in milliseconds; it is ended with its pool. */
+/** How long a stop waits for the running query, in milliseconds; after that the query ends with its pool. */
 const stopWithin = 1_000
 
-/** One connection and one query a second, however many wait. `close` ends both. `database`: its name among several. */
+/**
+ * Uses one connection and one query a second for all readers. `close` ends both. `database`: its name among
+ * several.
+ */
 export function startStreamListener(
   readers: WaitingReaders,
   address: DatabaseAddress,

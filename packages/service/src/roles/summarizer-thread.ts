@@ -1,4 +1,7 @@
-/** The summarizer in a thread of its own. Its parent tells it where the databases are, and when to stop. */
+/**
+ * The entry point of the summarizer's thread. The main thread sends the addresses of the databases, and the
+ * message to stop.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLog } from '../kernel/log.ts'
 import { startSummarizer } from './summarizer.ts'

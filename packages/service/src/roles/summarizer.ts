@@ -1,4 +1,4 @@
-/** The summarizer as a running part. */
+/** Starts the summarizer for one database. */
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
@@ -8,25 +8,25 @@ import { schemaOf } from '../schema.ts'
 import { createSummarizer, type SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
 
-/** A few summaries are written at a time. */
+/** One for each concurrent summary. */
 const connections = 4
 
-/** What a summarizer is told. */
+/** The options of a summarizer. */
 export interface SummarizerOrders {
   readonly summaries: SummarySettings
-  /** Attempts that each delivery of an event has. */
+  /** Delivery attempts per event. */
   readonly maxAttempts: number
-  /** The owner of its leases: the worker that it is a part of. */
+  /** The owner of its leases: the id of its worker. */
   readonly workerId: string
 }
 
-/** Writes summaries of this database until stopped; those under way are finished, or given back. */
+/** Writes summaries of this database until stopped; those in progress are completed, or given back. */
 export function startSummarizer(
   address: DatabaseAddress,
   { summaries, maxAttempts, workerId }: SummarizerOrders,
   log: Logger,
 ): Running {
-  // Of its own, not the worker's: what is part of the stream must not be lost with the machine.
+  // Not the worker's pool: summaries are part of the stream, so their commits must be durable.
   const pool = createPool(address, {
     max: connections,
     onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
@@ -44,7 +44,7 @@ export function startSummarizer(
     workerId,
   })
   let stopping = false
-  // What is due is due by the database's time, and so is what is written.
+  // Due times and timestamps are in the database's time.
   void clock.ready.then(() => {
     if (!stopping) summarizer.engine.start()
   })

@@ -1,7 +1,7 @@
 /**
- * Keeps the summarizer running in a thread beside the deliveries: reading markup and comparing sentences takes up to
- * a tenth of a second in one piece, which deliveries must not wait for. The thread is not begun before there is something to be
- * summarized: it holds a quarter of a resting worker's memory.
+ * Runs the summarizer in a thread, because parsing markup and comparing sentences blocks the event loop for up
+ * to a tenth of a second, and deliveries must not wait. The thread starts only when there is something to
+ * summarize: it would add a third to an idle worker's memory.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -16,34 +16,34 @@ export interface ThreadOrders extends SummarizerOrders {
   readonly logLevel: string
 }
 
-/** What a thread is told after its orders: to serve another database, or to stop. */
+/** A message after the thread's options: serve another database, or stop. */
 export type SummarizerMessage = { readonly serve: DatabaseAddress } | 'stop'
 
 export interface SupervisedSummarizer extends Running {
-  /** Another database has summaries to be written. */
+  /** Adds a database. */
   serve(address: DatabaseAddress): void
 }
 
-/** How often to look whether it is needed, in milliseconds: as often as the thread looks what there is to do. */
+/** How often to check whether it is needed, in milliseconds. */
 const lookEvery = 1_000
-/** How long a stop waits for such a look, in milliseconds. */
+/** How long a stop waits for such a check, in milliseconds. */
 const lookMayTake = 2_000
-/** How long after its end a thread is replaced, in milliseconds. */
+/** Delay before an ended thread is replaced, in milliseconds. */
 const replaceAfter = 500
-/** A thread that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
+/** How long the thread may take to stop, in milliseconds; then it is terminated. */
 const stopMilliseconds = 13_500
-/** How long a stop takes at most, in milliseconds. */
+/** Maximum duration of a stop, in milliseconds. */
 const stopWithin = stopMilliseconds + 500
 
-/** The database, as the thread's supervisor needs it. */
+/** The summaries of the databases, as the supervisor sees them. */
 interface SummariesWaiting {
-  /** Whether there is, or has been, anything to do. */
+  /** Whether there is a summary to write. */
   isNeeded(): Promise<boolean>
-  /** Gives back what a thread held that has ended. */
+  /** Gives back the leases of a thread that has ended. */
   giveBack(): Promise<unknown>
 }
 
-/** Starts the thread once it is needed, and replaces it whenever it ends by itself. */
+/** Starts the thread once it is needed, and replaces it when it ends unexpectedly. */
 export function superviseSummarizer(
   orders: SummarizerOrders,
   log: Logger,
@@ -62,7 +62,7 @@ export function superviseSummarizer(
     onFailure: (error) =>
       log.warn({ err: loggable(error) }, 'could not look whether a summary is to be written; trying again'),
   })
-  // A run is the life of a thread.
+  // A run lasts as long as a thread.
   const threads = periodic({
     every: replaceAfter,
     stopWithin,
@@ -72,7 +72,7 @@ export function superviseSummarizer(
       thread = null
       if (signal.aborted) return
       log.error({ code }, 'the summarizer ended; it is replaced')
-      // Before the next one begins: its leases have the same owner.
+      // Before the next one starts: its leases have the same owner.
       await giveBack().catch((error: Error) =>
         log.warn(
           { err: loggable(error) },
@@ -95,14 +95,14 @@ export function superviseSummarizer(
   }
 }
 
-/** @throws when it cannot be started. */
+/** @throws when the thread cannot be started. */
 function startThread(workerData: ThreadOrders): Worker {
-  // The file beside this one: a source in the repository, JavaScript as published.
+  // In the same folder: TypeScript in the repository, JavaScript as published.
   const file = new URL(import.meta.url.replace(/supervise-thread(\.[jt]s)$/, 'summarizer-thread$1'))
   return new Worker(file, { workerData })
 }
 
-/** Resolves with the code that the thread ends with: by itself, or soon after the signal. */
+/** Resolves with the thread's exit code: when it ends by itself, or soon after the signal. */
 async function untilEnded(worker: Worker, log: Logger, signal: AbortSignal): Promise<number> {
   const { promise: ended, resolve } = Promise.withResolvers<number>()
   worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))

@@ -1,6 +1,6 @@
 /**
- * Keeps a worker process running beside this one: one that ends is replaced, after longer and longer while it does not stay up,
- * and what it held is given back.
+ * Runs a worker process and replaces it when it ends, with growing delays while it does not stay up. Gives
+ * back the leases of an ended worker.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -19,9 +19,9 @@ import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 
-/** What a worker process is told, over a channel that nobody else can read. */
+/** The options of a worker process, sent over its IPC channel. */
 export interface WorkerOrders {
-  /** The directory's first, with names where there are several. */
+  /** First the one with the directory; with names when there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings | null
@@ -31,49 +31,55 @@ export interface WorkerOrders {
 }
 
 /**
- * What it is told after its orders: that the database with this place among several can be used, to tell its figures, or what is due in
- * such a database.
+ * A message to the worker after its options: a database (by index) is ready, return your metrics, or these
+ * queues of a database are due.
  */
 export type WorkerMessage =
   | { readonly serve: number }
   | { readonly tell: 'metrics' }
   | { readonly due: DueQueues; readonly place: number }
 
-/** What it tells: of each database once that it takes what is due there, and its figures when it is asked for them. */
+/** A message from the worker: it serves this database now, or its metrics. */
 export type WorkerReport = { readonly ready: number } | { readonly metrics: readonly MetricsSnapshot[] }
 
 export interface Supervised extends Running {
-  /** The worker's figures: none when there is no worker, or it does not answer in time. */
+  /** The worker's metrics: empty without a worker, or when it does not respond in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
-  /** Tells the worker which queues are due in this database, and returns its id; null when there is none that can be told. */
+  /**
+   * Notifies the worker of due queues in the database with this index, and returns the worker's id; null when
+   * no worker can be notified.
+   */
   tell(due: DueQueues, place: number): string | null
-  /** A sentence on why nothing is delivered, while the worker does not stay up; null while it does. */
+  /** Why nothing is delivered, as a sentence, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
 
-/** How long a worker may take to tell its figures, in milliseconds. */
+/** How long a worker may take to return its metrics, in milliseconds. */
 const tellMilliseconds = 1_000
 
-/** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
+/** How long a worker may take to stop, in milliseconds; then it is killed. */
 const stopMilliseconds = 15_000
 
-/** Queues that may be on their way to a worker. One that has more to read is busy, and searches for the rest. */
+/**
+ * Maximum number of queues in unread messages. A worker with more to read is busy, and finds the others by
+ * searching.
+ */
 const toldAtOnce = 10_000
 
-/** How long giving back may hold up a stop, in milliseconds. */
+/** How long giving back leases may delay a stop, in milliseconds. */
 const giveBackMilliseconds = 2_000
 
 interface WorkerProcess extends Pick<Supervised, 'tell'> {
   readonly child: ChildProcess
-  /** Resolves when no such process runs any more, or never did, and what it held is given back. Never rejects. */
+  /** Resolves when the process has ended, or never started, and its leases are given back. Never rejects. */
   readonly ended: Promise<void>
   /** Milliseconds; 0 when it does not run. */
   ranFor(): number
 }
 
 /**
- * Starts a worker process and replaces it whenever it ends by itself, or cannot be started at all. `giveBack` gives back the
- * leases of a worker that certainly runs no more, and answers how many there were.
+ * Starts a worker process, and replaces it when it ends unexpectedly or cannot be started. `giveBack` gives
+ * back the leases of a worker that has certainly ended, and returns their number.
  */
 export function superviseWorker(
   orders: Omit<WorkerOrders, 'workerId' | 'databases'>,
@@ -104,10 +110,10 @@ export function superviseWorker(
       if ('ready' in report) ready.add(report.ready)
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    // Without a listener, an error of this process about that one would end this one.
+    // Without a listener, an error event of the child would end this process.
     child.on('error', (error) => {
       log.error({ pid: child.pid, err: loggable(error) }, 'the worker process failed')
-      // Never started, for want of memory or of file descriptors: no exit follows.
+      // Never started, for lack of memory or file descriptors: no exit event follows.
       if (child.pid === undefined) replace({})
     })
     child.once('exit', (code, signal) => replace({ pid: child.pid, code, signal }))
@@ -115,7 +121,7 @@ export function superviseWorker(
       log.info({ pid: child.pid }, 'the worker was started')
       const known = databases.map(({ name, address }) => ({ name, address }))
       child.send({ ...orders, databases: known, workerId } satisfies WorkerOrders, (error) => {
-        // A worker without orders would wait for ever. One that has ended says so itself.
+        // A worker without options would wait forever. One that has ended emits its own event.
         if (error !== null) child.kill('SIGKILL')
       })
       for (const [place, { ready }] of databases.entries()) {
@@ -131,7 +137,7 @@ export function superviseWorker(
       tell(due, place) {
         if (!ready.has(place) || !child.connected || onTheirWay >= toldAtOnce) return null
         onTheirWay += due.queues.length
-        // A worker that ends before it reads this leaves the queues due: its successor finds them.
+        // If the worker ends before it reads this, the queues stay due, and its successor finds them.
         child.send({ due, place } satisfies WorkerMessage, () => {
           onTheirWay -= due.queues.length
         })
@@ -140,21 +146,21 @@ export function superviseWorker(
     }
 
     function replace(how: object): void {
-      // One that was stopped has given back what it held, unless it was ended.
+      // A worker that was stopped has given back its leases, unless it was killed.
       returnLeases(workerId).then(resolve)
       if (stopping) return
       ends = endsInARow(ends, clock.now() - startedAt)
       const wait = startsAgainAfter(ends)
       log.error({ ...how, ends, wait }, 'the worker process ended; it will be replaced')
       timer = setTimeout(() => {
-        // What it had asked the database for when it died may have been done since.
+        // Statements that it had sent may have been executed after its end.
         void returnLeases(workerId)
         worker = start()
       }, wait)
     }
   }
 
-  /** Never rejects, and is not waited for longer than the database may take: leases that are left run out. */
+  /** Never rejects. Waits for a limited time only: leases that are not given back expire. */
   async function returnLeases(workerId: string): Promise<void> {
     const late = new AbortController()
     const given = giveBack(workerId).then(
@@ -203,35 +209,43 @@ async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnaps
 }
 
 function forkWorker(): ChildProcess {
-  // The file beside this one: a source in the repository, JavaScript as published.
+  // In the same folder: TypeScript in the repository, JavaScript as published.
   const file = new URL(import.meta.url.replace(/supervise(\.[jt]s)$/, 'worker-process$1'))
   const compiled = getCompileCacheDir()
   return fork(file, {
     serialization: 'advanced',
-    // What this process keeps of compiling, its worker uses too; the directory's last part is Node's own.
+    // The worker shares this process's compile cache; Node adds the last part of the directory itself.
     ...(compiled === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
   })
 }
 
-/** A worker that ran for so long was well, in milliseconds. */
+/** A worker that ran for this long was healthy, in milliseconds. */
 export const healthyAfter = 60_000
-/** How long after its first end in a row a worker is replaced, and how long at most, in milliseconds. */
+/** Delay before the first restart in a row, and the longest delay, in milliseconds. */
 const shortest = 500
 const longest = 30_000
-/** Ends in a row after which it is said that the worker does not stay up. */
+/** Ends in a row after which the worker is reported as failing. */
 const worthTelling = 3
 
-/** Ends in a row, none of them after a healthy minute, once one more came after `ranFor` milliseconds. */
+/**
+ * Number of ends in a row, after another one that came `ranFor` milliseconds after the start; a healthy run
+ * resets it.
+ */
 export function endsInARow(before: number, ranFor: number): number {
   return ranFor >= healthyAfter ? 1 : before + 1
 }
 
-/** Milliseconds until it is started again: half a second, twice as long after each, half a minute at most. */
+/**
+ * Delay before the next start, in milliseconds: half a second, doubled after each end, at most half a minute.
+ */
 export function startsAgainAfter(ends: number): number {
   return Math.min(shortest * 2 ** (ends - 1), longest)
 }
 
-/** What `/readyz` says of a worker that does not stay up; null of one that does. `ranFor`: the one that runs now, or 0. */
+/**
+ * The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running
+ * worker, or 0.
+ */
 export function troubleOf(ends: number, ranFor: number): string | null {
   if (ends < worthTelling || ranFor >= healthyAfter) return null
   return `The worker ended ${ends} times in a row: deliveries and summaries wait. The log says why.`

@@ -1,11 +1,13 @@
-/** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the databases are. */
+/**
+ * The entry point of the worker process in role `all`. The API sends the addresses of the databases over IPC.
+ */
 import { createLog } from '../kernel/log.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import type { WorkerMessage, WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorkers } from './worker.ts'
 
-// What the parent could not turn on has kept it from starting.
+// Telemetry that cannot be turned on has already prevented the start of the parent.
 const opened = openTelemetry('worker')
 
 process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders) => {
@@ -36,16 +38,16 @@ process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders)
     if (stopping) return
     stopping = true
     const stopped = workers.stop()
-    // From here on nothing is begun.
+    // Nothing is started after this.
     log.info('the worker stops: it completes what is under way')
     await stopped
     await telemetry?.close()
     process.exit(0)
   }
   process.on('SIGTERM', stop)
-  // A parent that is gone cannot say stop, and its database may be gone with it.
+  // Without its parent nobody can stop this process, and the parent's database may be gone too.
   process.on('disconnect', stop)
 })
 
-// Ctrl-C reaches the whole group; the parent says when to stop.
+// Ctrl-C reaches the whole process group; the parent decides when to stop.
 process.on('SIGINT', () => {})

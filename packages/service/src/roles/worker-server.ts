@@ -1,6 +1,6 @@
 /**
- * Small servers beside the API's: a worker's own, when it runs alone, with `/healthz`, `/readyz` and `/metrics`; and the one that
- * serves `/metrics` and nothing else, where DESKWIRE_METRICS_PORT is set.
+ * Small HTTP servers: that of a worker in role `worker`, with `/healthz`, `/readyz` and `/metrics`; and the
+ * one that serves only `/metrics`, if DESKWIRE_METRICS_PORT is set.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -20,7 +20,7 @@ import type { RunningWorker, RunningWorkers } from './worker.ts'
 
 type Listening = Running & { readonly address: string }
 
-/** What a worker that runs alone says in `/metrics`: of several databases, of each. */
+/** The text of `/metrics` in role `worker`, for all its databases. */
 export function workerMetrics({
   each,
   registers,
@@ -43,7 +43,10 @@ export function workerMetrics({
   }
 }
 
-/** A worker's server; without `/metrics` where `metrics` is null. Resolves when it listens. @throws ListenError when it cannot. */
+/**
+ * The server of a worker; `metrics` null: without `/metrics`. Resolves when it listens. @throws ListenError
+ * when it cannot.
+ */
 export function startWorkerServer(
   where: Where,
   databases: readonly ServedDatabase[],
@@ -61,7 +64,7 @@ export function startWorkerServer(
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }
 
-/** `/metrics` on a port of its own. Resolves when it listens. @throws ListenError when it cannot. */
+/** Serves `/metrics` on its own port. Resolves when it listens. @throws ListenError when it cannot. */
 export function startMetricsServer(
   where: Where,
   metrics: () => Promise<string>,

@@ -1,4 +1,4 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer and backfill. */
+/** Starts the worker: the delivery engine, woken by notifications, with summarizer and backfill. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -54,39 +54,40 @@ import { type SupervisedSummarizer, superviseSummarizer } from './supervise-thre
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
-/** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
+/** Connections for unproven and failing endpoints, so that healthy ones never wait for these. */
 const otherConnections = 4
 
 /**
- * And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine.
+ * Connections of the backfill, which are opened when there is something to upgrade. Its commits must be
+ * durable, because they are part of the stream.
  */
 const backfillConnections = 2
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
-  // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
+  // A crash may lose results: then the delivery is sent again, which at-least-once allows.
   synchronous_commit: 'off',
-  // Every statement finds its rows by an index, whatever the values: planned again for them, which PostgreSQL takes to
-  // be cheaper, a claim spends a third of its time on that.
+  // Every statement uses an index for any values. PostgreSQL estimates custom plans to be cheaper, and
+  // planning would then take a third of the time of a claim.
   plan_cache_mode: 'force_generic_plan',
 }
 
-/** What waits for a database that does not answer is left after this, in milliseconds: a worker ends within 15 s. */
+/** How long a stop waits for an unavailable database, in milliseconds: a worker stops within 15 s. */
 const stopMilliseconds = 14_000
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
-  /** The database's. */
+  /** The database's clock. */
   readonly clock: Clock
-  /** Resolves when it delivers. Never rejects. */
+  /** Resolves when the worker delivers. Never rejects. */
   readonly ready: Promise<void>
   /** Drains the queues that a commit has made due. */
   drain(due: DueQueues): void
-  /** The worker's figures, and its process's. */
+  /** The metrics of the worker, and of its process. */
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** What the workers of a process have together: attempts under way, and what attempts are sent with. */
+/** Shared by the workers of a process: the limit of running attempts, and the sender. */
 interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
   readonly resolver: Resolver
@@ -111,18 +112,18 @@ function createSending(settings: DeliverySettings, clock: Clock): Sending {
 interface WorkerOptions {
   readonly log: Logger
   readonly settings: DeliverySettings
-  /** Null where nobody is to write summaries. */
+  /** Null: no summaries. */
   readonly summaries: SummarySettings | null
-  /** The owner of its leases; one of its own unless told. */
+  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
-  /** What it tells of its work to; nobody unless told. */
+  /** Default: no telemetry. */
   readonly telemetry?: Telemetry | null
 }
 
-/** Delivers and summarizes until stopped; attempts under way are finished and completed, and leases given back. */
+/** Delivers and summarizes until stopped; a stop completes running attempts, and gives back leases. */
 export function startWorker(options: WorkerOptions & { readonly address: DatabaseAddress }): RunningWorker {
   const { address, workerId = randomUUID(), log, settings, summaries } = options
-  // Of the whole process: a worker has one of its own.
+  // Applies to the whole process: a worker has its own.
   const heapTuning = tuneHeap()
   const worker = startOn({ ...options, workerId, name: null }, createRegistry('worker'))
   const summarizer = summarizerOf(() => [worker], { workerId, log, settings, summaries })
@@ -139,15 +140,16 @@ export function startWorker(options: WorkerOptions & { readonly address: Databas
 
 /** Workers of several databases, in one process. */
 export interface RunningWorkers extends Running {
-  /** In the order of the databases; null where one cannot be used yet. */
+  /** In the order of the databases; null while a database is not ready. */
   readonly each: readonly (RunningWorker | null)[]
-  /** Figures of the process, and of each of the workers. */
+  /** The metrics of the process, and of each worker. */
   readonly registers: readonly Registry[]
 }
 
 /**
- * Delivers and summarizes for each of the databases once it can be used. They share nothing but the process and what it has for attempts:
- * one that is away costs the others nothing. `onReady` is told of each that delivers.
+ * Delivers and summarizes for each database once it is ready. The workers share only the process and the
+ * sender, so an unavailable database does not affect the others. Calls `onReady` with the index of each
+ * database that is being served.
  */
 export function startWorkers(
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
@@ -168,7 +170,7 @@ export function startWorkers(
   for (const [place, { name, address, ready }] of databases.entries()) {
     void ready.then(() => {
       if (stopping) return
-      // What one alone counts is the process's.
+      // With one database, its metrics are those of the process.
       const own = alone ? register : createRegistry('worker', name)
       if (!alone) registers.push(own)
       const worker = startOn({ ...options, address, workerId, name, sending }, own)
@@ -192,11 +194,11 @@ export function startWorkers(
 
 interface StartedWorker extends RunningWorker {
   readonly jobs: Jobs
-  /** Ends its connections, after `stop`. */
+  /** Closes its connections, after `stop`. */
   end(): Promise<void>
 }
 
-/** The worker of one database; `name` is the one that it has among several. */
+/** The worker of one database; `name`: its name among several. */
 function startOn(
   options: WorkerOptions & {
     readonly address: DatabaseAddress
@@ -212,10 +214,10 @@ function startOn(
     createPool(to, { max, settings, onIdleError: reportTo(log) })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
-  // Each holds a lock of the session for as long as it works.
+  // Each holds a session lock while it works.
   const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const counted = createDeliveryMetrics(register)
-  // Those of a process are counted together, where its workers share them.
+  // Workers that share the sender are counted together.
   if (sending === undefined) showInFlight(register, () => worker.engine.inFlight)
   const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
   const pools = { worker: pool, worker_others: otherPool, backfill: backfillPool }
@@ -266,7 +268,7 @@ function startOn(
     worker.engine.drain(known, at)
   }
   let stopping = false
-  // A worker that is an hour ahead would take every endpoint's queue from its holder.
+  // With a wrong clock, a worker an hour ahead would take every queue from its holder.
   const ready = clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()
@@ -285,14 +287,14 @@ function startOn(
     async stop() {
       stopping = true
       clock.stop()
-      // At once: while a connection is being closed, nothing more may be begun.
+      // Together, because nothing may be started while a connection is being closed.
       await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), backfill.stop()]))
     },
     end: async () => void (await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))),
   }
 }
 
-/** One summarizer for the databases of a process, begun once any of its workers finds that it is needed. */
+/** One summarizer for the databases of a process; starts when one of its workers needs it. */
 function summarizerOf(
   workers: () => readonly Pick<StartedWorker, 'jobs' | 'clock'>[],
   {
@@ -311,7 +313,7 @@ function summarizerOf(
   })
 }
 
-/** Whether one of them is true; fails where none is and one has failed. */
+/** Whether one of them is true; rejects when none is and one has failed. */
 async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
   const settled = await Promise.allSettled(answers)
   if (settled.some((one) => one.status === 'fulfilled' && one.value)) return true
@@ -323,16 +325,16 @@ async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
 interface Worker {
   readonly engine: Engine
   readonly recoverer: JobLoop
-  /** Makes what large commits have left to be made. */
+  /** Creates the remaining deliveries of large commits. */
   readonly fanOuts: JobLoop
-  /** Disables what keys that have expired had registered. */
+  /** Disables the endpoints that expired keys had registered. */
   readonly registrants: JobLoop
   close(): Promise<void>
 }
 
 /**
- * An engine with everything that it sends with, a recoverer, and what makes what large commits have left. They do nothing
- * until they are started or told to.
+ * The delivery engine with its sender, and the jobs: recoveries, fan-out of large commits, expired
+ * registrants. They do nothing until they are started or woken.
  */
 export function createWorker(options: {
   readonly pool: Pool
@@ -341,12 +343,12 @@ export function createWorker(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly observer?: DeliveryObserver
-  /** Connections for large commits and the drains of unproven and failing endpoints, which the healthy are not to wait behind; by default the same. */
+  /** Connections for large commits and the drains of unproven and failing endpoints. Default: `pool`. */
   readonly otherPool?: Pool
-  /** The owner of its leases; one of its own unless told. */
+  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
   readonly telemetry?: Telemetry | null
-  /** What it shares with other workers of its process; its own unless told. */
+  /** Shared with other workers of the process. Default: its own. */
   readonly sending?: Sending
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
@@ -413,8 +415,9 @@ export function createWorker(options: {
 }
 
 /**
- * A worker's connections, one of them left for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its
- * own statements, and nobody else for them. Nothing that waits here is given up: what a completion writes has been sent.
+ * A worker's connections, one of them reserved for statements outside drains: an organization with fifty
+ * flooded endpoints waits only for its own statements. Waiting is unlimited, because the result of a sent
+ * delivery must be written.
  */
 function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined): Database {
   const limits: Partial<FairQueueLimits> = {

@@ -1,4 +1,4 @@
-/** A key's record: what is stored, and what the API shows of it (specification 3.4). Never a token. */
+/** A key's record: what the database stores and what the API shows (specification 3.4). Never a token. */
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { constant } from '../../openapi/api-module.ts'
 import { field, nullable, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
@@ -8,9 +8,9 @@ export interface KeyRow {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expires_at: Date | null
-  /** When a worker took note of the expiry; null while it has not. */
+  /** When a worker processed the expiry; null before that. */
   readonly expiry_settled_at: Date | null
-  /** The end of the newest token. */
+  /** The last four characters of the newest token. */
   readonly last4: string
   readonly previous_token_expires_at: Date | null
   readonly last_used_at: Date | null
@@ -18,7 +18,7 @@ export interface KeyRow {
   readonly updated_at: Date
 }
 
-/** The record as everybody sees it; `token` is in the answers of creation and rotation only. */
+/** The record in every response; `token` is added by creation and rotation only. */
 export function keyRecord(organizationId: string, row: KeyRow) {
   return {
     id: row.id,
@@ -41,7 +41,7 @@ function shown(at: Date | null): string | null {
   return at === null ? null : formatTimestamp(at.getTime())
 }
 
-/** What the API shows of keys, declared for the documents and the types of the SDK. `scopes`: every scope there is. */
+/** The fields of a key in responses, for `openapi.json` and the SDK. `scopes`: all scopes. */
 export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   return {
     id: field(uuid, 'Its id. It stays when its tokens change.'),
@@ -64,7 +64,7 @@ export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   }
 }
 
-/** Shown by creation and rotation, and never again. */
+/** In the responses of creation and rotation only. */
 export const tokenField = field(
   { type: 'string', pattern: '^dwk_[0-9A-Za-z]{36}$' },
   'What calls carry as Authorization: Bearer. Shown this once: keep it.',

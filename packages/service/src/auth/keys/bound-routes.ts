@@ -1,4 +1,4 @@
-/** The routes of API keys and console links, with what they work on. */
+/** The routes of API keys and console links, bound to their services. */
 import type { Directory } from '../../databases/directory.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
@@ -14,11 +14,11 @@ export function keyRoutes(services: {
   readonly database: Database
   readonly clock: Clock
   readonly callUnderClock: CallUnderClock
-  /** Encrypts an answer with a token, to be stored for its Idempotency-Key. */
+  /** Encrypts a response that holds a token, to store it for its Idempotency-Key. */
   readonly seal: Parameters<typeof createKeys>[0]['seal']
-  /** Deliveries may be due. */
+  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
-  /** Every scope there is. */
+  /** All scopes. */
   readonly scopes: readonly string[]
   /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null

@@ -1,4 +1,4 @@
-/** The routes of console links (specification 3.7): making one, exchanging it for a session, ending both. */
+/** The routes of console links (specification 3.7): create a link, exchange it for a session, end either. */
 
 import { routesOf } from '../../http/route.ts'
 import { parseId } from '../../kernel/ids.ts'
@@ -75,7 +75,7 @@ const removeLink = route({
   },
 })
 
-/** What is shown of a link. */
+/** The fields of a link in responses. */
 export const linkFields = (scopes: readonly string[]): Shown<ConsoleLink> => ({
   id: field(uuid, 'Its id.'),
   object: field(constant('console_link'), 'Its kind.'),
@@ -84,7 +84,7 @@ export const linkFields = (scopes: readonly string[]): Shown<ConsoleLink> => ({
   expiresAt: field(time, 'When link and session end, if not before.'),
 })
 
-/** What is shown of a session. */
+/** The fields of a session in responses. */
 export const sessionFields = (scopes: readonly string[]): Shown<ConsoleSession> => ({
   id: field(uuid, 'The id of its link, by which it is ended.'),
   object: field(constant('console_session'), 'Its kind.'),
@@ -114,7 +114,7 @@ const exampleSession = {
   expiresAt: exampleTime,
 }
 
-/** Links to the console. `scopes`: every scope there is. */
+/** Console links. `scopes`: all scopes. */
 export function consoleLinkApi(scopes: readonly string[]) {
   const creation = Object.entries(linkShape(scopes).fields)
   return {

@@ -1,6 +1,7 @@
 /**
- * Links to the console (specification 3.7): a key makes one for somebody who has none. Opened, it is exchanged, once, for the token
- * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
+ * Links to the console (specification 3.7): a key creates one for a person without a key. The first browser
+ * that opens it exchanges it for a session token. The session has the link's scopes on behalf of the key,
+ * until the link or the key expires or is removed.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
@@ -21,13 +22,13 @@ import { grants, managingScope } from '../scopes.ts'
 import { hashToken, isToken, newToken } from '../token.ts'
 import { refuseGrant } from './decide.ts'
 
-/** At most so many an organization that are not over. */
+/** Links per organization that have not ended. */
 export const linkLimit = 1_000
 /** Seconds. */
 const longestLink = 24 * 60 * 60
 const linkUnlessAsked = 60 * 60
 
-/** A link as its creation answers it. */
+/** A link in the response to its creation. */
 export interface ConsoleLink {
   readonly id: string
   readonly object: 'console_link'
@@ -36,7 +37,7 @@ export interface ConsoleLink {
   readonly expiresAt: string
 }
 
-/** What a link is exchanged for; `id` is the link's. */
+/** A session in the response to an exchange; `id` is the link's. */
 export interface ConsoleSession {
   readonly id: string
   readonly object: 'console_session'
@@ -50,30 +51,36 @@ interface ConsoleLinkServices {
   readonly database: Pick<Database, 'of' | 'together'>
   readonly callUnderClock: CallUnderClock
   readonly clock: Clock
-  /** Every scope there is. */
+  /** All scopes. */
   readonly scopes: readonly string[]
-  /** Encrypts an answer about a link, as it holds its secret. */
+  /** Encrypts a response about a link, because it holds the link's secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
-  /** Told of links and sessions before they are made, where another database than this finds them; null where none does. */
+  /**
+   * Records links and sessions in the directory before they are created. Null: this database has the directory
+   * itself, or there is none.
+   */
   readonly directory?: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }
 
 export interface ConsoleLinks {
-  /** `base`: where the service answers: `https://desk.example`. */
+  /** `base`: the URL of the service, such as `https://desk.example`. */
   create(
     caller: Caller,
     body: unknown,
     base: string,
     record: ResponseToStore | null,
   ): Promise<Outcome<ConsoleLink>>
-  /** Why the caller may not be shown the stored answer to a creation again; null when it may. */
+  /** Why the caller may not see the stored response to a creation again; null when it may. */
   withhold(caller: Caller, stored: string): Problem | null
   exchange(body: unknown): Promise<Outcome<ConsoleSession>>
-  /** Whether there was such a link that the caller may end: its key, its session, or a key that manages keys. */
+  /**
+   * Returns whether a link existed that the caller may end: as its key, its session, or a key that manages
+   * keys.
+   */
   remove(caller: Caller, id: string): Promise<boolean>
 }
 
-/** What a link can be made with. A session ends; a key that it made would not: so no session manages keys. */
+/** The body of a creation. A session may not manage keys: it ends, but a key that it created would not. */
 export function linkShape(scopes: readonly string[]): Shape {
   const grantable = scopes.filter((scope) => scope !== managingScope && scope !== '*')
   const fields = {
@@ -89,7 +96,7 @@ export function linkShape(scopes: readonly string[]): Shape {
   return { name: 'link', fields, fieldNames: Object.keys(fields) }
 }
 
-/** What an exchange takes. */
+/** The body of an exchange. */
 export const exchangeShape: Shape = {
   name: 'exchange',
   fields: {
@@ -98,13 +105,16 @@ export const exchangeShape: Shape = {
   fieldNames: ['link'],
 }
 
-/** The link that such a body holds, where it holds one. */
+/** The link secret in such a body; null without one. */
 export function linkIn(body: unknown): string | null {
   const { link } = (body ?? {}) as { readonly link?: unknown }
   return typeof link === 'string' && isToken(link, 'link') ? link : null
 }
 
-/** A new link, unless its key is gone or has lost one of the scopes: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
+/**
+ * Creates a link if its key still exists with all the scopes: 'done', 'limit_reached', 'caller_changed' or
+ * 'replayed'.
+ */
 export const createLinkFunction: SchemaFunction = schemaFunction(
   'create_console_link',
   {
@@ -133,7 +143,7 @@ begin
 end;`,
 )
 
-/** SQL: the link with the hash `$1` can be exchanged at `$2`, for a session of its key. */
+/** SQL: the link with the hash `$1` can be exchanged at `$2`, and its key can have a session. */
 const isExchangeable = `c.token_hash = $1 and c.exchanged_at is null and c.expires_at > $2
              and k.organization_id = c.organization_id and k.id = c.api_key_id
              and (k.expires_at is null or k.expires_at > $2)`
@@ -204,7 +214,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       const token = newToken('session')
       const now = formatTimestamp(clock.now())
       if (directory !== null) {
-        // Needs no key, so nothing is written for a link that is good for nothing.
+        // Public, so it writes nothing for an invalid link.
         const { rows: good } = await database.together.query(`select 1 from ${exchangeable}`, [
           bytes(link),
           now,
@@ -212,7 +222,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
         if (good.length === 0) return refused(noSuchLink)
         await directory.noteBeside(bytes(link), bytes(token))
       }
-      // Whoever comes second finds another hash in its place.
+      // Of two concurrent exchanges the second finds no such hash.
       const { rows } = await database.together.query<{
         organization_id: string
         id: string

@@ -1,4 +1,4 @@
-/** What may be done to a key, by whom: pure decisions over rows (specification 3.5). */
+/** Which changes of a key are allowed: pure decisions over rows (specification 3.5). */
 
 import { type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
@@ -33,19 +33,19 @@ export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scope
   )
 }
 
-/** Whether the key has expired at `now`, in milliseconds. One that was found expired stays so. */
+/** Whether the key has expired at `now`, in milliseconds. A key whose expiry was processed stays expired. */
 export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>, now: number): boolean {
   return row.expiry_settled_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)
 }
 
-/** 422 when a key would expire at a time that is not to come. */
+/** 422 when the expiry is not in the future. */
 export function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
   if (expiresAt === null || Date.parse(expiresAt) > now) return null
   const detail = `must be in the future: it is ${formatTimestamp(now)} now`
   return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
 }
 
-/** 409: what would bring a key back to life. */
+/** 409 for a change that would revive an expired key. */
 export function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
   const when = row.expires_at === null ? '' : ` at ${formatTimestamp(row.expires_at.getTime())}`
   return problem(
@@ -54,7 +54,10 @@ export function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
   )
 }
 
-/** The row after a change, the very same when nothing changes; or why it may not be. `sent` names what was sent. */
+/**
+ * The row after a change, the same object when nothing changes; or why the change is refused. `sent`: the
+ * names of the fields in the body.
+ */
 export function decideChange(
   held: readonly string[],
   row: KeyRow,
@@ -89,7 +92,7 @@ export function decideChange(
   }
 }
 
-/** Versions of a record differ though the clock stands still. */
+/** A later `updatedAt` than `before`, even if the clock has not moved. */
 export function laterThan(before: Date, now: number): number {
   return Math.max(now, before.getTime() + 1)
 }

@@ -1,7 +1,8 @@
 /**
- * Changes of keys, each one call that takes the organization's clock row first, as every commit does. Under it the key
- * that asks is looked at once more: whoever was revoked, has expired or lost a scope since the request was let in makes
- * nothing. The row that is changed must be the one that was decided on.
+ * Changes of keys, each one database function that locks the organization's clock row first, as every commit
+ * does. Under the lock it checks the calling key again: a key that was revoked, has expired or lost a scope
+ * since the request was authenticated changes nothing. The changed row must still have the version that was
+ * decided on.
  */
 
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
@@ -9,9 +10,9 @@ import { disableRegistered } from '../../delivery/registrants.ts'
 import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
 import { managingScope } from '../scopes.ts'
 
-/** Who asks, as the request was let in. */
+/** The calling key and its scopes at authentication. */
 const asking = 'p_caller_id uuid, p_caller_scopes text[]'
-/** Which key, and the version of it that was decided on. */
+/** The key to change, and the version that was decided on. */
 const about = 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz'
 
 const callerStands = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
@@ -28,7 +29,7 @@ const targetStands = `perform 1 from api_keys k where k.organization_id = p_orga
 
 const storeResponse = storeResponseAbout('p_api_key_id')
 
-/** Returns when no other living key could manage keys. */
+/** Returns `last_managing_key` when no other valid key could manage keys. */
 const keepManager = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
       and k.scopes && array['*', '${managingScope}'] and (k.expires_at is null or k.expires_at > p_now);
     if not found then
@@ -38,7 +39,7 @@ const keepManager = `perform 1 from api_keys k where k.organization_id = p_organ
 const isManager = `exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
       and k.scopes && array['*', '${managingScope}'] and (k.expires_at is null or k.expires_at > p_now))`
 
-/** A new key with its first token: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
+/** Creates a key with its first token: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
 export const createFunction: SchemaFunction = schemaFunction(
   'create_api_key',
   {
@@ -66,8 +67,8 @@ end;`,
 )
 
 /**
- * A key as p_row has it: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. An expiry that a worker has taken
- * note of is not moved any more.
+ * Writes the key as in p_row: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. An expiry that a
+ * worker has processed no longer changes.
  */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_api_key',
@@ -94,8 +95,8 @@ end;`,
 )
 
 /**
- * A new token; those before it work until p_expires_at, or their own earlier end: 'done', 'conflict', 'caller_changed'
- * or 'replayed'.
+ * Creates a token; earlier ones work until p_expires_at, or their own earlier end: 'done', 'conflict',
+ * 'caller_changed' or 'replayed'.
  */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_api_key',
@@ -120,7 +121,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Ends every overlap at once: 'done', 'conflict' or 'caller_changed'. */
+/** Ends all earlier tokens at once: 'done', 'conflict' or 'caller_changed'. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_tokens',
   { arguments: `${about}, ${asking}, p_updated_at timestamptz`, returns: 'text' },
@@ -139,9 +140,10 @@ end;`,
 )
 
 /**
- * Removes the key with its tokens, and disables what it registered, in this very commit: 'done', 'conflict',
- * 'caller_changed' or 'last_managing_key'. Responses that were stored about it are erased, as they hold its tokens. Without a
- * p_caller_id it is the operator who asks, who can make another key and so may revoke the last that manages keys.
+ * Removes the key and its tokens, disables the endpoints it registered, and erases stored responses about it,
+ * because they hold its tokens: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. Without
+ * p_caller_id the operator revokes; an operator may revoke the last key that manages keys, because an operator
+ * can create another.
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',

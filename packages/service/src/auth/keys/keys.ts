@@ -1,6 +1,6 @@
 /**
- * What can be done with a key (specification 3.4), apart from HTTP: each operation checks what the caller sent and may
- * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
+ * The operations on keys (specification 3.4), without HTTP: each checks the body and the caller's scopes,
+ * decides on the current record, and commits in one call. When another change commits first, it decides again.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
@@ -28,25 +28,28 @@ import {
 } from './decide.ts'
 import type { KeyStore } from './store.ts'
 
-/** At most so many keys an organization, those that have expired included. */
+/** Keys per organization, expired ones included. */
 export const keyLimit = 1_000
-/** How long a replaced token goes on working, in milliseconds (specification 3.4). */
+/** How long a replaced token still works, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
 
 interface KeyServices {
   readonly store: KeyStore
   readonly clock: Clock
-  /** Every scope there is. */
+  /** All scopes. */
   readonly scopes: readonly string[]
-  /** Encrypts an answer about a key, as it holds a token. */
+  /** Encrypts a response about a key, because it holds a token. */
   readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Promise<Sealed>
-  /** Something may be due: endpoints were disabled. */
+  /** Wakes workers: endpoints were disabled. */
   readonly wake: () => void
-  /** Told of tokens before they are made, where another database than this finds keys by them; null where none does. */
+  /**
+   * Records tokens in the directory before they are created. Null: this database has the directory itself, or
+   * there is none.
+   */
   readonly directory?: Pick<Directory, 'note' | 'forgetTokens'> | null
 }
 
-/** The record with its token, which is shown this once. */
+/** The record with its token, which is shown only once. */
 type WithToken = KeyRecord & { readonly token: string }
 
 export interface Keys {
@@ -54,10 +57,10 @@ export interface Keys {
   read(organizationId: string, id: string): Promise<KeyRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
   rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
-  /** Why the caller may not be shown the stored response to such a call again, which holds a token; null when it may. */
+  /** Why the caller may not see the stored response with the token again; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
-  /** Revokes it at once, and with it what it registered. */
+  /** Revokes the key at once and disables the endpoints it registered. */
   remove(caller: Caller, id: string): Promise<Outcome<null>>
 }
 
@@ -138,7 +141,7 @@ export function createKeys(services: KeyServices): Keys {
 
     async withhold({ organizationId, scopes }, call, stored) {
       const made = readJson(stored) as WithToken
-      // The token is good for what its key may do now, which may be more than it was made with.
+      // The token has its key's current scopes, which may exceed those at its creation.
       const row = await store.read(organizationId, made.id, clock.now())
       const touch = row === null ? null : refuseTouch(scopes, row)
       return touch ?? (call === 'create' ? refuseGrant(scopes, made.scopes) : null)
@@ -164,7 +167,10 @@ export function createKeys(services: KeyServices): Keys {
       }),
   }
 
-  /** Decides on the record as it is, and again when another change was quicker: then `decide` returns null. */
+  /**
+   * Decides on the current record; decides again when `decide` returns null because another change committed
+   * first.
+   */
   async function decideAndCommit<T>(
     caller: Caller,
     id: string,
@@ -192,7 +198,7 @@ export function noSuchKey(id: string): Problem {
   return noSuch('API key', id, 'It may have been revoked; check the id.')
 }
 
-/** Sent again, it is let in as the key is by then, or refused. */
+/** A repeat authenticates again, with the key as it then is. */
 const callerChanged = problem(
   'unavailable',
   'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
@@ -208,7 +214,7 @@ const lastManagingKey = problem(
   'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
 )
 
-/** By what the functions of keys return. */
+/** Problems by the word that the database function returns. */
 const problems = {
   limit_reached: tooManyKeys,
   caller_changed: callerChanged,
@@ -234,7 +240,7 @@ function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, n
   }
 }
 
-/** `scopes`: every scope there is. Creation and change take the same. */
+/** `scopes`: all scopes. Creation and change accept the same. */
 export function keyShape(scopes: readonly string[]): Shape {
   const fields = {
     name: text({ required: true, min: 1, max: 255, description: 'What it is for.' }),

@@ -1,4 +1,4 @@
-/** Keys as whoever operates the installation lists and revokes them, on the database itself and without a key of his own. */
+/** Lists and revokes keys for the operator, directly in the database and without a key. */
 import type { Pool } from 'pg'
 import { callFunction } from '../../db/call-function.ts'
 import { transaction } from '../../db/transaction.ts'
@@ -9,10 +9,12 @@ import { revokeFunction } from './functions.ts'
 import { keyLimit } from './keys.ts'
 import { findKey, findKeys } from './store.ts'
 
-/** How long to wait for the organization's clock, which no commit holds for longer. */
+/** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'
 
-/** All keys of the organization as the API shows them, the newest first; null when there is no such organization. */
+/**
+ * All keys of the organization as the API shows them, newest first; null when the organization does not exist.
+ */
 export async function listKeys(
   pool: Pick<Pool, 'query'>,
   clock: Clock,
@@ -28,8 +30,8 @@ export async function listKeys(
 }
 
 /**
- * Revokes the key at once, and disables what it registered, in one commit; answers what it was, null when the organization has
- * no such key. The last key that manages keys may go too.
+ * Revokes the key and disables the endpoints it registered, in one commit. Returns the record, or null when
+ * the organization has no such key. May revoke the last key that manages keys.
  */
 export async function revokeKey(
   pool: Pool,

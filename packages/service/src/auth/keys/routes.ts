@@ -1,4 +1,7 @@
-/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`, but that which tells a key of itself. */
+/**
+ * The routes of API keys (specification 3.4). All need `api_keys:manage`, except the one that shows a key its
+ * own record.
+ */
 
 import { createdBetween, paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
@@ -26,7 +29,7 @@ const route = routesOf<KeyServices>()
 const common = { tag: 'api-keys', access: managingScope } as const
 const touches = 'Needs every scope of that key as well.'
 
-/** API keys: making, changing, rotating and revoking them. `scopes`: every scope there is. */
+/** API keys: create, change, rotate and revoke. `scopes`: all scopes. */
 export function keyApi(scopes: readonly string[]) {
   const example = {
     ...exampleIdentity('api_key'),
@@ -132,7 +135,7 @@ const readOwnKey = route({
   },
   async handle({ keys }, { caller: { organizationId, apiKeyId, scopes } }) {
     const row = await keys.read(organizationId, apiKeyId)
-    // Revoked since the call came in.
+    // Revoked since the request was authenticated.
     if (row === null)
       return refused(problem('unauthorized', 'This API key has been revoked. Use another one.'))
     return done({ ...keyRecord(organizationId, row), scopes })

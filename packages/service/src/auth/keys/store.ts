@@ -1,4 +1,4 @@
-/** Keys in the database: reading them, and the calls that change them. */
+/** Keys in the database: reads, and calls of the functions that change them. */
 
 import type { Database } from '../../db/fair-pool.ts'
 import type { Queryable } from '../../db/pool.ts'
@@ -19,13 +19,16 @@ interface KeyFilter {
   readonly createdBefore: string | null
 }
 
-/** What is stored of a new token. */
+/** The stored columns of a new token. */
 interface StoredToken {
   readonly hash: Buffer
   readonly last4: string
 }
 
-/** Each change is asked for by a caller, and holds only while that one is as the request was let in. */
+/**
+ * The result of a change, or `caller_changed` when the calling key was changed since the request was
+ * authenticated.
+ */
 type Asked<A> = Promise<A | 'caller_changed'>
 
 export interface KeyStore {
@@ -38,7 +41,7 @@ export interface KeyStore {
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
   /** How many keys the organization has. */
   count(organizationId: string): Promise<number>
-  /** `response`: what to store for an Idempotency-Key, as the functions take it; null stores nothing. */
+  /** `response`: what to store for an Idempotency-Key; null stores nothing. */
   create(
     caller: Caller,
     row: KeyRow,
@@ -75,7 +78,7 @@ const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled
   left join api_key_uses u on u.organization_id = $1 and u.api_key_id = k.id
   where k.organization_id = $1`
 
-/** The key as it is at `now`, in milliseconds; null when the organization has no such key. */
+/** The key at `now`, in milliseconds; null when the organization has no such key. */
 export async function findKey(
   db: Queryable,
   organizationId: string,
@@ -87,7 +90,7 @@ export async function findKey(
   return rows[0] ?? null
 }
 
-/** A page of the organization's keys as they are at `now`, the newest first. */
+/** A page of the organization's keys at `now`, in milliseconds, newest first. */
 export async function findKeys(
   db: Queryable,
   organizationId: string,
@@ -105,7 +108,7 @@ export async function findKeys(
 }
 
 export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: CallUnderClock): KeyStore {
-  /** The arguments that say what is changed, as it was decided on. */
+  /** The arguments that identify the key and the version that was decided on. */
   const about = (
     caller: Caller,
     { id, updated_at }: KeyRow,

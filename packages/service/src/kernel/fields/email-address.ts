@@ -1,7 +1,10 @@
-/** E-mail addresses in one form, so that two which nobody can tell apart are one (specification 4.3). Pure. */
+/** Normalizes e-mail addresses, so that two which look alike are equal (specification 4.3). Pure. */
 import { domainToASCII, domainToUnicode } from 'node:url'
 
-/** What shows nothing or changes what others show: controls, format characters, line ends, fillers, the blank of Braille. */
+/**
+ * Characters that are not visible or change how others display: controls, format characters, line ends,
+ * fillers, blank Braille.
+ */
 const invisible = /(?!\0)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/u
 
 /** The first invisible character of a text, as `U+200B`; null where there is none. */
@@ -10,7 +13,7 @@ export function invisibleIn(text: string): string | null {
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** The form that an address is stored in; null where its domain is none that a name server could be asked for. */
+/** The stored form of an address; null when DNS cannot resolve such a domain. */
 export function addressForm(address: string): string | null {
   const text = address.normalize('NFC').toLowerCase().normalize('NFC')
   const at = text.lastIndexOf('@') + 1
@@ -18,14 +21,15 @@ export function addressForm(address: string): string | null {
   return domain === null ? null : text.slice(0, at) + domain
 }
 
-/** In Unicode, as people write and search for it, whether it came so or as `xn--…`. */
+/** In Unicode, as people write and search for it, also when it was sent as `xn--…`. */
 function domainForm(domain: string): string | null {
   const isAscii = !/[^\p{ASCII}]/u.test(domain)
   if (isAscii && !domain.includes('xn--')) return domain
-  // These functions read a host out of a URL: what would end it, or escape, must not be there.
+  // These functions parse a URL's host, so characters that end or escape a host are rejected.
   const ascii = /[/\\?#:%[\]]/.test(domain) ? '' : domainToASCII(domain)
   if (ascii === '') return isAscii ? domain : null
   const shown = domainToUnicode(ascii)
-  // Some scripts join letters by an invisible character, which makes another name: there the other spelling tells them apart.
+  // Some scripts join letters with an invisible character, which changes the name: the ASCII form keeps them
+  // distinct.
   return invisible.test(shown) || domainToASCII(shown) !== ascii ? ascii : shown
 }

@@ -1,15 +1,15 @@
 /**
- * What a field of a record is, of a kind or another. It says once what it accepts, who may set it, where it is stored and how it is shown;
- * validation, table mapping, filters, representation, OpenAPI and SDK types follow.
+ * A field of a record. It declares what values are accepted, who may set it, how it is stored and shown.
+ * Validation, table mapping, filters, representation, OpenAPI and SDK types follow from it.
  */
 import type { z } from 'zod'
 
-/** Who may set a field: clients always, clients at creation only, or the service. */
+/** Who may set a field: clients always, clients at creation only, or only the service. */
 type Access = 'write' | 'create' | 'read'
 
 /**
- * What becomes of an object when the object that it refers to is removed: it goes too, it stays and refers to
- * nothing, or nothing happens to it.
+ * What happens to an object when the object that it refers to is removed: it is removed too, its reference
+ * becomes null, or nothing.
  */
 type OnRemove = 'remove' | 'detach' | 'keep'
 
@@ -17,19 +17,19 @@ export interface Reference {
   /** The kind referred to. */
   readonly kind: string
   readonly onRemove: OnRemove
-  /** A column of the other table that must be true as well, and what to call an object of which it is not. */
+  /** A boolean column of the other table that must be true, and the name for objects where it is not. */
   readonly condition?: { readonly column: string; readonly otherwise: string }
-  /** Where the id stands within the field's value, for errors; without it the value is the id. */
+  /** Where the id is within the field's value, for errors; absent when the value is the id. */
   readonly within?: string
 }
 
-/** A column beside the body, there because a constraint, a filter or the commit function needs it. */
+/** A column stored next to the body, because a constraint, a filter or the commit function needs it. */
 export interface Column {
   readonly name: string
   readonly type: 'text' | 'uuid' | 'boolean' | 'bigint' | 'timestamptz(3)'
 }
 
-/** Parameters of a list that hold rows against a time of theirs; both are exclusive. */
+/** List parameters that compare a time of the row; both are exclusive. */
 export interface Range {
   readonly after: string
   readonly before: string
@@ -38,37 +38,37 @@ export interface Range {
 export interface Field<V = unknown> {
   /** What a value may be; also its type in OpenAPI. Null is allowed when `nullable`. */
   readonly schema: z.ZodType
-  /** What is shown, where that is less than what is accepted. */
+  /** The schema in responses, where it is narrower than what is accepted. */
   readonly shown?: z.ZodType
   readonly nullable: boolean
-  /** The value when creation does not give one. Undefined on a required field. */
+  /** The value when creation does not set it. Undefined for a required field. */
   readonly initial: V | undefined
   readonly access: Access
-  /** What is accepted, as the end of "must be …". */
+  /** The accepted values, as the end of "must be …". */
   readonly accepts: string
-  /** The same for what is within the value: for each entry of a list or object, or for properties by their names. */
+  /** The same for nested values: for each entry of a list or object, or by property name. */
   readonly acceptsWithin?: string | Readonly<Record<string, string>>
   readonly description: string
-  /** Values that it accepts, for the documents, where those that `transitions.ts` tries do not fit. */
+  /** Examples for the documentation, where those that `transitions.ts` tries do not fit. */
   readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean
   readonly filter: boolean
   readonly range: Range | null
-  /** Its words are found by `q`. */
+  /** Whether `q` searches its words. */
   readonly search: boolean
   readonly reference: Reference | null
-  /** Numbered by the organization when it is created: the commit function fills it in. */
+  /** Whether the commit function numbers it within the organization at creation. */
   readonly sequence: boolean
-  /** What its column holds, where that is not the value itself. */
+  /** The value of its column, if it differs from the field's. */
   stored?(value: V): unknown
-  /** How a PATCH value joins the current one; without it the new value replaces the old. */
+  /** Merges a PATCH value into the current one. Default: the new value replaces it. */
   merge?(current: V, patch: unknown): V
 }
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** The values of a record's own fields, whatever they are. */
+/** The values of a record's own fields. */
 export type State = Readonly<Record<string, unknown>>
 
 /** The same, of these fields. */
@@ -90,7 +90,7 @@ export interface Optional extends Options {
   readonly required?: boolean
 }
 
-/** A field of any sort; the vocabulary in fields.ts is made with it, and so is what only one kind has. */
+/** Defines a field of any type; used by fields.ts, and for types that only one kind has. */
 export function defineField<V>(
   schema: z.ZodType,
   accepts: string,

@@ -1,4 +1,4 @@
-/** The vocabulary that fields of kinds and other records are declared in. */
+/** The field types of kinds and other records. */
 import { z } from 'zod'
 import { isStorable } from '../text.ts'
 import { formatTimestamp, parseTimestamp } from '../timestamps.ts'
@@ -12,7 +12,7 @@ import {
   type Reference,
 } from './field.ts'
 
-/** A string that every layer below can hold. */
+/** A string that PostgreSQL and UTF-8 can hold. */
 export function storableText(min: number, max: number): z.ZodType<string> {
   return z
     .string()
@@ -35,7 +35,7 @@ export function storableText(min: number, max: number): z.ZodType<string> {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max })
 }
 
-/** Length in characters as a reader counts them (code points), which is also what JSON Schema counts. */
+/** Length in code points, which JSON Schema also counts. */
 function codePoints(text: string): number {
   let length = text.length
   for (let n = 0; n < text.length; n++) {
@@ -48,7 +48,7 @@ function codePoints(text: string): number {
   return length
 }
 
-/** A string of `min` (0 unless told) to `max` characters. */
+/** A string of `min` (default: 0) to `max` characters. */
 export function text<const O extends Optional & { max: number; min?: number }>(
   options: O,
 ): Field<Nullable<O, string>> {
@@ -57,7 +57,7 @@ export function text<const O extends Optional & { max: number; min?: number }>(
   return defineField(storableText(min, options.max), accepts, 'text', options)
 }
 
-/** An email address, stored in one form. */
+/** An email address, stored in normalized form. */
 export function email<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const address = z.email({ pattern: z.regexes.unicodeEmail })
   const reject = (because: string) => ({
@@ -91,7 +91,7 @@ export function phone<const O extends Optional>(options: O): Field<Nullable<O, s
   )
 }
 
-/** A language tag (BCP 47), stored in its canonical spelling. */
+/** A language tag (BCP 47), stored in canonical form. */
 export function locale<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = storableText(2, 100).transform((value, context) => {
     try {
@@ -106,7 +106,7 @@ export function locale<const O extends Optional>(options: O): Field<Nullable<O, 
 
 const knownTimezones = new Map<string, string>()
 
-/** Words of former names that do not simply begin with a capital letter. */
+/** Words in former names whose case is not a simple initial capital. */
 const zoneWords = new Map(
   [
     ...['ACT', 'BajaNorte', 'BajaSur', 'CHAT', 'ComodRivadavia', 'DeNoronha', 'EasterIsland', 'GMT', 'IN'],
@@ -114,7 +114,7 @@ const zoneWords = new Map(
   ].map((word) => [word.toLowerCase(), word]),
 )
 
-/** The time zone of the IANA database that `name` is, in the case that it has there; null where it is none, as `+01:00`. */
+/** The IANA time zone `name`, in its canonical case; null when there is none, as for `+01:00`. */
 function timezoneNamed(name: string): string | null {
   const lower = name.toLowerCase()
   const known = knownTimezones.get(lower)
@@ -126,7 +126,7 @@ function timezoneNamed(name: string): string | null {
   } catch {
     return null
   }
-  // A former name stays the name, as clients may compare it: `Intl` spells the current one alone.
+  // Keeps a former name, because clients may compare it; `Intl` returns only the current one.
   const found = current.toLowerCase() === lower ? current : inCaseOfZones(lower)
   knownTimezones.set(lower, found)
   return found
@@ -141,7 +141,7 @@ function inCaseOfZones(lower: string): string {
   })
 }
 
-/** The name of an IANA time zone, stored in its own case. */
+/** The name of an IANA time zone, in canonical case. */
 export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = storableText(1, 100).transform((value, context) => {
     const name = timezoneNamed(value)
@@ -154,11 +154,11 @@ export function timezone<const O extends Optional>(options: O): Field<Nullable<O
 
 interface Choice<W extends string> extends Optional {
   readonly initial?: W
-  /** What clients may give, where the service knows more words than they may set. */
+  /** The values that clients may set, if fewer than all. */
   readonly settable?: readonly W[]
 }
 
-/** One of a few words. With `initial`, or when required, it always has a value; otherwise null is one more. */
+/** One of a fixed set of words. Nullable unless it is required or has `initial`. */
 export function choice<const W extends readonly string[], const O extends Choice<W[number]>>(
   words: W,
   options: O,
@@ -174,7 +174,7 @@ export function choice<const W extends readonly string[], const O extends Choice
   })
 }
 
-/** A point in time; any RFC 3339 spelling comes in, UTC with three decimals goes out. */
+/** A point in time; accepts any RFC 3339 spelling, shows UTC with three decimals. */
 export function timestamp<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = z
     .string()
@@ -189,7 +189,7 @@ export function timestamp<const O extends Optional>(options: O): Field<Nullable<
   return defineField(schema, accepts, 'timestamptz(3)', options)
 }
 
-/** Yes or no, with a value when creation gives none. */
+/** A boolean with an initial value. */
 export function flag(options: Options & { initial: boolean }): Field<boolean> {
   return defineField(z.boolean(), 'true or false', 'boolean', options, {
     nullable: false,
@@ -205,13 +205,16 @@ export function integer<const O extends Optional & { min: number; max: number }>
   return defineField(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, 'bigint', options)
 }
 
-/** How often something happened to the object: from 0 up, kept by the service. */
+/** A counter from 0 that the service maintains. */
 export function count(options: Options): Field<number> {
   const own = { ...options, access: 'read' } as const
   return defineField(z.int().min(0), 'a number', 'bigint', own, { nullable: false, initial: 0 })
 }
 
-/** The id of another object, which must exist when it is set. One that detaches is null once that is removed. */
+/**
+ * The id of another object, which must exist when it is set. A reference that detaches becomes null when that
+ * object is removed.
+ */
 export function reference<const R extends Reference, const O extends Optional>(
   to: R,
   options: O & { column: string },
@@ -224,7 +227,7 @@ export function reference<const R extends Reference, const O extends Optional>(
   })
 }
 
-/** A number that counts up within the organization, given at creation. */
+/** A number that counts up within the organization, assigned at creation. */
 export function sequence(options: Options & { column: string }): Field<number> {
   return defineField(
     z.int().min(1),
@@ -235,10 +238,10 @@ export function sequence(options: Options & { column: string }): Field<number> {
   )
 }
 
-/** Repeats included. */
+/** Maximum number of words, repeats included. */
 export const mostWords = 100
 
-/** One or more of a few words. A set: repeats are dropped, order is kept. It has to be given at creation. */
+/** One or more of a fixed set of words, required at creation. Repeats are dropped, order is preserved. */
 export function wordList(
   words: readonly string[],
   options: { readonly description: string },

@@ -1,6 +1,6 @@
 /**
- * Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong (specification 4.1).
- * The list ends at a hundred entries: from there on nothing of the body is looked at but the names of its fields.
+ * Validates request bodies against a declaration: the result is a draft, or a list of errors (specification
+ * 4.1). After a hundred errors, only the names of the remaining fields are checked.
  */
 import type { z } from 'zod'
 import {
@@ -14,21 +14,21 @@ import {
 import { fail, ok, type Result } from '../result.ts'
 import type { Field, Fields, State } from './field.ts'
 
-/** What a body is held against: a kind, or anything else with fields. */
+/** The fields that a body is validated against: of a kind or of any other record. */
 export interface Shape {
   readonly name: string
   readonly fields: Fields
   readonly fieldNames: readonly string[]
-  /** What its record shows besides, and the service sets; of a kind they are among the fields. */
+  /** Further fields of the record that only the service sets; for kinds they are among the fields. */
   readonly shown?: readonly string[]
 }
 
-/** Fields that every object shows and nobody sets. */
+/** Fields that every object has and clients cannot set. */
 const serviceFields = new Set(['id', 'object', 'organizationId', 'createdAt', 'updatedAt'])
 
 /**
- * The fields of a new object: what was sent, and initial values for the rest. A refusal lists `most` wrong places, from 1
- * to a hundred.
+ * The fields of a new object: those of the body, and initial values for the others. A refusal lists at most
+ * `most` errors, from 1 to 100.
  */
 export function parseCreation(shape: Shape, body: unknown, most = listedErrors): Result<State, Problem> {
   const sent = parseFields(shape, body, 'create', most)
@@ -50,8 +50,8 @@ interface Patch {
 }
 
 /**
- * `before` with the patch laid over it, and the names of the fields that the patch sent. A refusal lists `most` wrong
- * places, from 1 to a hundred.
+ * `before` with the patch applied, and the names of the fields in the patch. A refusal lists at most `most`
+ * errors, from 1 to 100.
  */
 export function parsePatch(
   shape: Shape,
@@ -66,7 +66,7 @@ export function parsePatch(
   for (const [name, value] of Object.entries(sent.value)) {
     const field = shape.fields[name] as Field
     draft[name] = field.merge === undefined ? value : field.merge(before[name], value)
-    // A merge can overfill what neither side does alone.
+    // A merge can exceed a limit that neither value exceeds alone.
     if (field.merge !== undefined) {
       const merged = parseValue(field, `/${name}`, draft[name], most - errors.length)
       if (!merged.ok) errors.push(...merged.error)
@@ -100,7 +100,7 @@ function parseFields(
   for (const name of Object.keys(body)) {
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
     if (errors.length >= most) {
-      // Wrong for certain, and not made an entry of; of the fields that there are nobody looks whether they are.
+      // The list is full: count unknown and read-only fields, and do not validate the others.
       if (field === undefined || field.access === 'read') uncounted++
     } else if (field === undefined || field.access === 'read') {
       errors.push(notWritable(shape, name))
@@ -153,7 +153,7 @@ function notWritable(shape: Shape, name: string): FieldError {
   }
 }
 
-/** The names that each shape accepts, as they are listed: made once, not for every wrong name. */
+/** The writable names of each shape as text, cached. */
 const writable = new WeakMap<Shape, string>()
 
 function writableFields(shape: Shape): string {
@@ -194,7 +194,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((within, step) => (within as Record<PropertyKey, unknown>)?.[step], value)
 }
 
-/** What a value is, in the words of JSON. */
+/** The JSON type of a value. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -224,7 +224,7 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
   }
 }
 
-/** Characters of a name that a pointer repeats; of anything longer it shows the object that holds it. */
+/** Longest name, in characters, that a pointer includes; for a longer one it points to the parent. */
 const longestStep = 255
 
 function pointerWithin(pointer: string, name: string): string {
