@@ -10,9 +10,9 @@ import { requireEncryptionKey, SettingError, summarySettingsOf } from './roles/d
 import { openTelemetry, TelemetryError } from './telemetry/open.ts'
 
 /**
- * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
- * EmbeddedDatabaseError when it stopped because its database ended. What a person must see,
- * the first key and the address, goes to standard output; the log, in JSON lines, to standard error.
+ * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly. Writes the first key and
+ * the address to standard output, and the log, in JSON lines, to standard error. @throws EmbeddedDatabaseError
+ * when its database ended.
  */
 export async function serve(config: Config): Promise<void> {
   const telemetry = await openTelemetry(config.role === 'worker' ? 'worker' : 'api').catch(refuseTelemetry)
@@ -34,8 +34,8 @@ function refuseTelemetry(error: unknown): never {
 }
 
 /**
- * Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. Without a standard output nobody
- * can see the first key, so that ends the service too.
+ * Handlers that stay installed: Ctrl-C under npm arrives twice, and the second would kill the process during
+ * the stop. A closed standard output, which would lose the first key, stops the service too.
  */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {

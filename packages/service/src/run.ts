@@ -29,7 +29,7 @@ import type { SummarySettings } from './summarizer/summarizer.ts'
 import type { OpenTelemetry } from './telemetry/sdk.ts'
 import { keysOf } from './webhooks/vault.ts'
 
-/** What a timer counts at most, in milliseconds. */
+/** The longest delay of a timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 /** What was there before the database was. */
@@ -62,7 +62,7 @@ export async function run(config: Config, begun: Begun): Promise<void> {
       log,
       telemetry,
     })
-    // A worker that runs alone has nothing else that keeps its process while the database is away.
+    // In role `worker`, nothing else keeps the process running while the database is unavailable.
     const staying = setInterval(() => {}, longestTimer)
     const ending = await Promise.race([stopped, first.lost.then((how) => new EmbeddedDatabaseError(how))])
     clearInterval(staying)
@@ -77,15 +77,15 @@ export async function run(config: Config, begun: Begun): Promise<void> {
   }
 }
 
-/** The directory's database has to be there; where it has a name, what is wrong is said in the words of the setting that names it. */
+/** The database with the directory must be available. Explains the error with the setting that names it. */
 function refuseFirst({ name }: OpenDatabase, error: unknown): never {
   const line = name === null ? null : explainFailureOf(name, error)
-  // Not a SettingError: the database may only be away, and the next start find it.
+  // Not a SettingError: the database may only be unavailable, and be there at the next start.
   if (line === null) throw error
   throw error instanceof PoolerError ? new SettingError(line) : new InstallationError(line, { cause: error })
 }
 
-/** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
+/** Starts the roles of this process; role `all` runs the worker in another process. */
 async function startRoles(
   config: Config,
   {
@@ -97,7 +97,7 @@ async function startRoles(
     telemetry,
   }: {
     databases: readonly [ServedDatabase, ...ServedDatabase[]]
-    /** The first database's. */
+    /** The first database's clock. */
     clock: Clock
     settings: DeliverySettings
     summaries: SummarySettings | null
@@ -111,19 +111,19 @@ async function startRoles(
     return [...(await startWorkerAlone(config, workers, databases, log)), ...startFinishing(databases, log)]
   }
   const [{ pool, address, name }, ...others] = databases
-  // Where a stream begins it may not be ahead either.
+  // The first commit must not be ahead of the database's time.
   const made = await makeFirstKey(pool, clock, config)
   if (made !== null) announceFirstKey(made, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
   const otherMetrics = async () => (await worker?.metrics()) ?? []
-  const tellOf = (place: number): NotifyWorker | null =>
-    config.role === 'all' ? (due) => worker?.tell(due, place) ?? null : null
+  const notifyWorkerOf = (index: number): NotifyWorker | null =>
+    config.role === 'all' ? (due) => worker?.notify(due, index) ?? null : null
   const api = await startApi(config, {
     pool,
     address,
     ...(name === null ? {} : { name }),
-    others: others.map((database, n) => ({ ...database, notifyWorker: tellOf(n + 1) })),
+    others: others.map((database, n) => ({ ...database, notifyWorker: notifyWorkerOf(n + 1) })),
     log,
     settings,
     telemetry,
@@ -132,7 +132,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
-    notifyWorker: tellOf(0),
+    notifyWorker: notifyWorkerOf(0),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
@@ -154,7 +154,7 @@ async function startRoles(
   return [...startFinishing(databases, log), api, ...metrics, ...(worker === null ? [] : [worker])]
 }
 
-/** Where there are several databases, whoever has two of them finishes moves between them that were broken off. */
+/** With several databases, finishes interrupted moves between them. */
 function startFinishing(databases: readonly ServedDatabase[], log: Logger): readonly Running[] {
   const [first] = databases
   if (first?.name == null) return []
@@ -167,7 +167,10 @@ function startFinishing(databases: readonly ServedDatabase[], log: Logger): read
   return [finisher]
 }
 
-/** Everything that a worker held which has died. Answers how many leases that were. @throws where a database does not take them. */
+/**
+ * Gives back all leases of a worker that has ended. Returns their number. @throws when a database is
+ * unavailable.
+ */
 async function giveBackLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
   const usable = databases.filter(({ isReady }) => isReady())
   const given = await Promise.allSettled(
@@ -186,7 +189,7 @@ async function giveBackLeases(databases: readonly ServedDatabase[], workerId: st
   return leases
 }
 
-/** The server that DESKWIRE_METRICS_PORT asks for. @throws ListenError when it cannot listen. */
+/** The server of DESKWIRE_METRICS_PORT. @throws ListenError when it cannot listen. */
 async function startMetrics(
   { host, metricsPort }: Config,
   metrics: () => Promise<string>,
@@ -198,7 +201,7 @@ async function startMetrics(
   return [server]
 }
 
-/** A worker in a process of its own, with the small servers that it may have. */
+/** A worker in role `worker`, with its small servers. */
 async function startWorkerAlone(
   config: Config,
   workers: RunningWorkers,
@@ -230,8 +233,8 @@ function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
 }
 
 /**
- * The first organization and its key, when there is no key yet. The key is kept in its file, if it has one, before it is
- * committed; nothing is left of it when the commit fails. @throws SettingError when it cannot be kept.
+ * Creates the first organization and its key, when there is no key yet. Writes the key to its file before the
+ * commit, and removes the file when the commit fails. @throws SettingError when the file cannot be written.
  */
 async function makeFirstKey(pool: Pool, clock: Clock, config: Config): Promise<NewKey | null> {
   const { bootstrapKey, firstKeyFile } = config

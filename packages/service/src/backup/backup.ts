@@ -1,6 +1,6 @@
 /**
- * A backup: every row of one snapshot of the database, in one file, taken beside a running service. The snapshot is of one
- * moment, so rows, events, deliveries, counters and clocks in it belong together.
+ * Writes a backup: every row of one snapshot of the database, in one file, while the service runs. Rows,
+ * events, deliveries, counters and clocks are therefore consistent.
  */
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -16,13 +16,13 @@ import { writeBackupFile } from './file.ts'
 import { BackupError, type BackupTable, type End, encodeFrame, type Header } from './format.ts'
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 
-/** What a backup or a restore has to know of the schema and its maintenance. */
+/** What a backup or a restore needs from the schema and its maintenance. */
 interface Contents {
   /** All migrations that this release knows. */
   readonly migrations: readonly { readonly id: string }[]
   /** The tables of the stream. */
   readonly stream: readonly StreamTable[]
-  /** The partitions that the log has. */
+  /** The partitions of the log. */
   readonly weeksOf: (db: Pick<Tx, 'query'>) => Promise<readonly Week[]>
 }
 
@@ -33,14 +33,14 @@ export interface BackupSummary {
   readonly bytes: number
   readonly rows: number
   readonly organizations: number
-  /** Tables of organizations whose rows are not what their checkpoint says: somebody changed them by hand. */
+  /** Tables of organizations whose rows do not match their checkpoint, because they were changed by hand. */
   readonly unproved: readonly string[]
 }
 
 /**
- * Writes a backup of the database to a file that must not exist yet. Nothing waits for it but maintenance, which drops
- * no partition meanwhile; as any long transaction it keeps old row versions from being cleaned up.
- * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be written.
+ * Writes a backup of the database to a new file. Only maintenance waits for it, which drops no partition
+ * meanwhile; like any long transaction it delays vacuum. @throws BackupError when there is nothing to back up,
+ * the database is of a newer release, or the file cannot be written.
  */
 export async function writeBackup(
   pool: Pool,
@@ -66,19 +66,19 @@ export async function writeBackup(
       unproved: await unlikeServed(client, contents.stream, checkpoints),
     }
   } finally {
-    // Ends the transaction, and a COPY that was given up.
+    // Ends the transaction, and an interrupted COPY.
     client.release(true)
   }
 }
 
-/** Begins the one transaction that everything is read in. The tables are locked against changes of the schema alone. */
+/** Begins the transaction for all reads. Locks the tables only against schema changes. */
 async function takeSnapshot(client: PoolClient): Promise<readonly BackupTable[]> {
   const before = await tablesOf(client)
   if (before.length === 0) throw nothingThere()
   await client.query('begin isolation level repeatable read, read only')
   for (const setting of sessionSettings) await client.query(`set local ${setting}`)
   allowStatements(client, 0)
-  // Locks come before the snapshot, which the first query takes: no partition is dropped in between.
+  // Locked before the first query takes the snapshot, so that no partition is dropped in between.
   await client.query(
     `lock table ${before.map((one) => columnList(one).table).join(', ')} in access share mode`,
   )
@@ -87,7 +87,7 @@ async function takeSnapshot(client: PoolClient): Promise<readonly BackupTable[]>
   throw new BackupError('the schema was changed meanwhile: back up again')
 }
 
-/** However the server is set: no time limits, and values written in the one form that every server reads alike. */
+/** Independent of the server's settings: no time limits, and one portable format of values. */
 export const sessionSettings = [
   'statement_timeout = 0',
   'idle_in_transaction_session_timeout = 0',
@@ -117,7 +117,7 @@ function nothingThere(): BackupError {
   return new BackupError('there is nothing to back up: the database holds no Deskwire')
 }
 
-/** The file's content. The rows of each table are counted into `end`, which comes last. */
+/** The content of the file. Counts the rows of each table for `end`, the last frame. */
 async function* framesOf(
   client: PoolClient,
   { header, tables, end }: { header: Header; tables: readonly BackupTable[]; end: End },
@@ -126,10 +126,10 @@ async function* framesOf(
   for (const one of tables) {
     yield encodeFrame('table', one)
     const { table, columns } = columnList(one)
-    // Of a query, as a partitioned table itself cannot be copied from.
+    // A query, because a partitioned table cannot be copied directly.
     const rows = client.query(copyTo(`copy (select ${columns} from ${table}) to stdout`))
     for await (const chunk of rows) yield encodeFrame('rows', chunk as Buffer)
-    // How many there were comes behind the last of them, at times in a packet of its own: the next answer is behind that.
+    // The row count may arrive after the last row; the next response is after it.
     await client.query('select')
     end.rows[one.name] = rows.rowCount
   }

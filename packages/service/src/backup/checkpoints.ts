@@ -1,6 +1,4 @@
-/**
- * Checkpoints taken from the rows themselves: what clients hold their copies against is what a restore is held against.
- */
+/** Computes checkpoints from the rows. A restore is checked against them, as clients check their copies. */
 import type { Pool } from 'pg'
 import { digestModulus, timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
@@ -8,7 +6,7 @@ import type { End } from './format.ts'
 
 type Checkpoint = End['checkpoints'][number]
 
-/** Count and digest of the existing rows of these tables, organization by organization, in a fixed order. */
+/** Count and digest of the existing rows of these tables, by organization, in a fixed order. */
 export async function checkpointsOf(
   db: Pick<Pool, 'query'>,
   tables: readonly string[],
@@ -35,8 +33,8 @@ const term = `digest_term(t.id, ${timestampText('t.updated_at')})`
 const digestOfRows = `mod(mod(sum(${term}), ${digestModulus}) + ${digestModulus}, ${digestModulus})::text`
 
 /**
- * Those of the checkpoints that are not what the database serves to clients: rows that were changed by hand. `tables`: all
- * of the stream that the database has.
+ * The checkpoints that differ from those served to clients: rows were changed by hand. `tables`: all stream
+ * tables of the database.
  */
 export async function unlikeServed(
   db: Pick<Pool, 'query'>,

@@ -1,6 +1,6 @@
 /**
- * Backup files: written beside their name and given it when all of it is on the disk, so that a file with that name is
- * whole; read only after every byte was held against the checksum, so that a damaged one is refused before anything is done.
+ * Backup files: written under another name and renamed when everything is on the disk, so that a file with the
+ * final name is complete; read only after its checksum is verified.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -12,8 +12,8 @@ import { syncDirectory } from '@deskwire/embedded-postgres'
 import { BackupError, checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
 
 /**
- * Writes the frames to a file that must not exist yet, readable by its owner alone. Answers its size in bytes.
- * @throws BackupError when it exists, or cannot be written. Nothing of it is left then.
+ * Writes the frames to a new file, which only its owner can read. Returns its size in bytes. @throws
+ * BackupError when it exists or cannot be written; no file remains then.
  */
 export async function writeBackupFile(path: string, frames: () => AsyncIterable<Buffer>): Promise<number> {
   await requireAbsent(path)
@@ -54,7 +54,7 @@ async function requireAbsent(path: string): Promise<void> {
     throw new BackupError(`${path} is there already: name a new file, a backup is never written over`)
 }
 
-/** Holds every byte of the file against its checksum. @throws BackupError when it is no backup, or not whole. */
+/** Verifies the checksum of the file. @throws BackupError when it is not a backup, or damaged. */
 export async function verifyBackupFile(path: string): Promise<void> {
   await using file = await open(path).catch((error: Error) => {
     throw new BackupError(`${path} cannot be read: ${error.message}`)
@@ -73,11 +73,11 @@ export async function verifyBackupFile(path: string): Promise<void> {
   )
 }
 
-/** The frames of a file that was verified. */
+/** The frames of a verified file. */
 export function readBackupFile(path: string, size: number): AsyncGenerator<Frame> {
   const compressed = createReadStream(path, { start: firstLine.length, end: size - checksumLength - 1 })
   const frames = createZstdDecompress()
-  // What goes wrong with one shows in the other, which is the one that is read.
+  // An error of one is also an error of the other, which is read.
   pipeline(compressed, frames).catch(() => {})
   return decodeFrames(frames as AsyncIterable<Buffer>)
 }

@@ -1,20 +1,21 @@
 /**
- * What a backup file is made of (decision 20):
+ * The format of a backup file (decision 20):
  *
- *   `deskwire backup 1` and a line break · frames, compressed together with Zstandard · SHA-256 of all bytes before
+ * `deskwire backup 1` and a line break · frames, compressed together with Zstandard · SHA-256 of all bytes
+ * before
  *
- * A frame is a letter, the length of its content as four bytes, most significant first, and the content: a header, then
- * for each table its name and columns and its rows as COPY writes them, then the end, which says how much there was.
+ * A frame is a letter, the length of its content as four bytes, most significant first, and the content: a
+ * header, then for each table its name and columns and its rows in COPY format, then the end with the counts.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 
-/** A backup that cannot be made or restored; the message says why, and what to do. */
+/** A backup cannot be made or restored; the message says why, and what to do. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
 
-/** The version of the format. One that is not known is refused. */
+/** The version of the format. Unknown versions are refused. */
 const formatVersion = 1
 
 const magic = 'deskwire backup '
@@ -23,15 +24,15 @@ export const firstLine: Buffer = Buffer.from(`${magic}${formatVersion}\n`)
 /** Bytes of the checksum at the end of a file. */
 export const checksumLength = 32
 
-/** Which schema the rows are of. */
+/** Identifies the schema of the rows. */
 export const headerSchema = z.object({
-  /** When the backup's snapshot was taken, as the wire writes times. */
+  /** The time of the snapshot, as a timestamp. */
   createdAt: z.string(),
-  /** The release that made it. */
+  /** The release that wrote it. */
   version: z.string(),
-  /** The migrations that the database had, all of them. */
+  /** All migrations of the database. */
   migrations: z.array(z.string()),
-  /** The partitions that the log had; `begins` in milliseconds. */
+  /** The partitions of the log; `begins` in milliseconds since the Unix epoch. */
   weeks: z.array(z.object({ table: z.string(), begins: z.number() })),
 })
 export type Header = Readonly<z.infer<typeof headerSchema>>
@@ -39,18 +40,18 @@ export type Header = Readonly<z.infer<typeof headerSchema>>
 export const tableSchema = z.object({ name: z.string(), columns: z.array(z.string()) })
 export type BackupTable = Readonly<z.infer<typeof tableSchema>>
 
-/** What is held against the restored rows. */
+/** The values that restored rows are checked against. */
 export const endSchema = z.object({
-  /** Rows of each table. */
+  /** Number of rows of each table. */
   rows: z.record(z.string(), z.number()),
-  /** Checkpoints of existing rows: organization by organization, of each table of the stream. */
+  /** Checkpoints of existing rows, by organization and stream table. */
   checkpoints: z.array(
     z.object({ table: z.string(), organizationId: z.string(), count: z.number(), digest: z.string() }),
   ),
 })
 export type End = Readonly<z.infer<typeof endSchema>>
 
-/** What a frame holds, by its letter. */
+/** The content of a frame, by its letter. */
 type FrameType = 'header' | 'table' | 'rows' | 'end'
 
 export interface Frame {
@@ -89,7 +90,7 @@ export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerat
   if (held.length > 0) throw damaged('it ends inside a frame')
 }
 
-/** The content of a frame that holds JSON. @throws BackupError when it is something else. */
+/** The content of a JSON frame. @throws BackupError when it is invalid. */
 export function parseContent<T>(frame: Frame | undefined, type: FrameType, schema: z.ZodType<T>): T {
   if (frame?.type !== type) throw damaged(`there is ${frame?.type ?? 'nothing'} where ${type} is expected`)
   const parsed = schema.safeParse(readJson(frame.content.toString('utf8')))
@@ -97,7 +98,7 @@ export function parseContent<T>(frame: Frame | undefined, type: FrameType, schem
   return parsed.data
 }
 
-/** Why the first bytes of a file are not those of a backup that this release reads; null when they are. */
+/** Why a file with these first bytes cannot be read by this release; null when it can. */
 export function wrongFirstLine(bytes: Buffer): string | null {
   if (bytes.subarray(0, firstLine.length).equals(firstLine)) return null
   const [, version] = /^deskwire backup (\d{1,9})\n/.exec(bytes.toString('latin1')) ?? []

@@ -1,4 +1,4 @@
-/** Backups and restores of an installation: the room `backup` with the schema, the log's partitions and the secrets. */
+/** Backups and restores of an installation, with its schema, the log's partitions and the secrets. */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { kinds } from '../desk/index.ts'
@@ -13,38 +13,40 @@ import { BackupError } from './format.ts'
 import { type CheckedBackup, checkBackup, restoreBackup } from './restore.ts'
 import { beginEpochAfterRestore } from './restored.ts'
 
-/** Writes all of a database to a file, beside a running service. @throws BackupError */
+/** Writes the database to a file, while the service runs. @throws BackupError */
 export function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
   const { migrations } = schemaOf()
   const stream = kinds.map(({ table }) => table)
   return writeBackup(pool, { migrations, stream, weeksOf: logWeeks }, { file, clock })
 }
 
-/** Reads a backup file from end to end, and touches nothing. @throws BackupError when it cannot be restored. */
+/**
+ * Reads a backup file completely, without changing anything. @throws BackupError when it cannot be restored.
+ */
 export function examineBackup(file: string): Promise<CheckedBackup> {
   return checkBackup(file, schemaOf())
 }
 
 export interface RestoreOptions {
   readonly clock: Clock
-  /** The key that signing secrets were encrypted with; null when there is none at hand. */
+  /** The key that encrypted the signing secrets; null when it is not available. */
   readonly encryptionKey: Buffer | null
-  /** A second key that some of them may be encrypted with, where one was about to replace the other. */
+  /** The second key, if a rotation was not finished. */
   readonly encryptionKeyPrevious?: Buffer | null
-  /** Restore even though the key does not open the secrets. */
+  /** Whether to restore even if the key does not open the secrets. */
   readonly withoutKey: boolean
 }
 
 export interface RestoreSummary extends NewEpoch {
   readonly file: string
-  /** When the backup was made. */
+  /** The time of the backup. */
   readonly restoredTo: string
   readonly rows: number
-  /** Migrations that came after the backup. */
+  /** Migrations that were applied after the backup. */
   readonly migrated: readonly string[]
 }
 
-/** Restores into a database without tables: all of it in one transaction, or nothing. @throws BackupError */
+/** Restores into a database without tables, in one transaction. @throws BackupError */
 export async function restore(
   pool: Pool,
   backup: CheckedBackup,
@@ -57,7 +59,7 @@ export async function restore(
     async finish(tx) {
       const keys = encryptionKey === null ? null : { current: encryptionKey, previous: encryptionKeyPrevious }
       if (!withoutKey) await requireKey(tx, keys)
-      // With two of them, either may have sealed what is there: a rotation that is still to be finished.
+      // With two keys, either may have encrypted a secret: the rotation remains to be finished.
       await replaceKey(tx, keys)
       began = await beginEpochAfterRestore(tx, clock)
     },
@@ -66,7 +68,7 @@ export async function restore(
   return { file: backup.path, restoredTo: backup.header.createdAt, rows, migrated, ...began }
 }
 
-/** A desk whose secrets nobody can open delivers nothing, and nobody would notice until it is too late. */
+/** Without a matching key no delivery can be signed, which would be noticed too late. */
 async function requireKey(tx: Tx, keys: EncryptionKeys | null): Promise<void> {
   if (await opensSecrets(tx, keys)) return
   const wrong = keys === null ? 'and there is no key' : 'and this is another'

@@ -1,4 +1,6 @@
-/** A restore into the embedded database: into a new one, which takes the place of what is there when it is whole. */
+/**
+ * Restores into the embedded database: into a new one, which replaces the existing one when it is complete.
+ */
 import type { Logger } from 'pino'
 import { embedded } from '../db/embedded.ts'
 import { createPool, endPool } from '../db/pool.ts'
@@ -8,14 +10,14 @@ import { type RestoreOptions, type RestoreSummary, restore } from './index.ts'
 import type { CheckedBackup } from './restore.ts'
 
 interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
-  /** Move a database that is there aside. Otherwise there must be none. */
+  /** Whether to move an existing database aside. Otherwise there must be none. */
   readonly replace: boolean
   readonly log: Logger
 }
 
 /**
- * Restores into a data directory that no service runs. `movedTo`: where the database that was there stands now.
- * @throws EmbeddedDatabaseError when the directory cannot be used; BackupError when the backup cannot be restored.
+ * Restores into a data directory that no service uses. `movedTo`: where the earlier database is now. @throws
+ * EmbeddedDatabaseError when the directory cannot be used; BackupError when the backup cannot be restored.
  */
 export async function restoreEmbedded(
   config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },

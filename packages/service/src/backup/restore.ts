@@ -1,7 +1,7 @@
 /**
- * A restore: a backup into an empty database, in one transaction. Until it commits there is nothing, and then there is
- * everything; whoever is killed in between has changed nothing. The rows get the very schema that they come from, are
- * held against the counts and checkpoints of the backup, and only then get the schema of this release.
+ * Restores a backup into an empty database, in one transaction, so an interruption changes nothing. The rows
+ * get the schema of the backup, are checked against its counts and checkpoints, and are then migrated to this
+ * release.
  */
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -30,13 +30,13 @@ import { columnList, requireNoTables, tablesOf } from './tables.ts'
 
 interface RestorePlan {
   readonly schema: Schema
-  /** Makes a partition of the log. */
+  /** Creates a partition of the log. */
   readonly makeWeek: (tx: Tx, week: Week) => Promise<void>
-  /** Called when the rows stand in the schema of this release, as the last part of the transaction. */
+  /** Called after the migration, as the last part of the transaction. */
   readonly finish: (tx: Tx) => Promise<void>
 }
 
-/** A backup that is whole and that this release can restore. */
+/** A complete backup that this release can restore. */
 export interface CheckedBackup {
   readonly path: string
   readonly size: number
@@ -46,13 +46,13 @@ export interface CheckedBackup {
 interface Restored {
   readonly rows: number
   readonly organizations: number
-  /** Migrations that came after the backup. */
+  /** Migrations that were applied after the backup. */
   readonly migrated: readonly string[]
 }
 
 /**
- * Reads the whole file once, and touches nothing.
- * @throws BackupError when it is no backup, is damaged, or is of a newer release or from before the first.
+ * Reads the whole file, without changing anything. @throws BackupError when it is not a backup, is damaged, or
+ * is of a newer release or from before the first.
  */
 export async function checkBackup(path: string, schema: Schema): Promise<CheckedBackup> {
   await verifyBackupFile(path)
@@ -71,8 +71,8 @@ export async function checkBackup(path: string, schema: Schema): Promise<Checked
 }
 
 /**
- * Restores a checked backup into a database without tables.
- * @throws BackupError when the database is not empty, or what was restored is not what was backed up; nothing is changed then.
+ * Restores a checked backup into a database without tables. @throws BackupError when the database is not
+ * empty, or the rows differ from the backup; nothing is changed then.
  */
 export async function restoreBackup(
   pool: Pool,
@@ -98,7 +98,7 @@ export async function restoreBackup(
     await applyWithin(tx, later)
     await provideFunctions(tx, schema.functions)
     await finish(tx)
-    // Until the server gets round to it by itself, plans would be those of empty tables.
+    // Until autovacuum analyzes the tables, plans would be those for empty tables.
     await tx.query('analyze')
     return end
   })
@@ -109,10 +109,10 @@ export async function restoreBackup(
   }
 }
 
-/** Puts the rows of all tables in, and holds them against what the backup says of them. */
+/** Inserts the rows of all tables, and checks them against the backup's counts and checkpoints. */
 async function fill(tx: Tx, frames: AsyncGenerator<Frame>): Promise<End> {
   const tables = await tablesOf(tx)
-  // Some migrations put rows in; the backup has them as they became.
+  // Some migrations insert rows; the backup has their current state.
   await tx.query(`truncate ${tables.map((one) => columnList(one).table).join(', ')}`)
   parseContent((await frames.next()).value, 'header', headerSchema)
   const filled = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** What a database has to be told after it was restored, whoever restored it (specification 7.5). */
+/** What to do after any restore of a database (specification 7.5). */
 import type { Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { resumeDeliveries } from '../delivery/leases.ts'
@@ -7,15 +7,15 @@ import { notServedOrganizations } from '../journal/not-served.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /**
- * Tells a migrated database that its stream may have gone back in time: cursors from before end, and so do watermarks from
- * the span that was lost. To be called once, before the service starts on it. Calling it again is harmless, but makes
- * every copy start again.
+ * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire,
+ * and so do watermarks in the lost period. Call it once, before the service starts. Further calls are
+ * harmless, but make every copy start again.
  */
 export function tellRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
   return transaction(pool, (tx) => beginEpochAfterRestore(tx, clock))
 }
 
-/** The same, as part of the caller's transaction. */
+/** The same, in the caller's transaction. */
 export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewEpoch> {
   const now = clock.now()
   const began = await beginEpoch(tx, now)
@@ -24,7 +24,7 @@ export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewE
   return began
 }
 
-/** Nobody can say any more which links were used and which sessions were ended since: none of them is live. */
+/** Links that were used and sessions that ended since the backup are unknown, so all are ended. */
 async function endSessions(tx: Tx, now: number): Promise<void> {
   await tx.query(
     `update console_links set expires_at = $1

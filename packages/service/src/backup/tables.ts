@@ -1,10 +1,10 @@
-/** What a database holds: its tables with their columns, found in its catalogue, so that no new one can be forgotten. */
+/** The tables of a database with their columns, from its catalogue, so that none is forgotten. */
 import { escapeIdentifier, type Pool } from 'pg'
 import { BackupError, type BackupTable } from './format.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
-/** Which migrations were applied; null when the database holds no Deskwire. */
+/** The applied migrations; null when the database is not Deskwire's. */
 export async function appliedMigrations(db: Queryable): Promise<readonly string[] | null> {
   const { rows: found } = await db.query<{ there: boolean }>(
     `select to_regclass('schema_migrations') is not null as there`,
@@ -14,7 +14,10 @@ export async function appliedMigrations(db: Queryable): Promise<readonly string[
   return rows.map(({ id }) => id)
 }
 
-/** All tables but the list of migrations; each after those that it refers to. Partitions are part of their table. */
+/**
+ * All tables except the list of migrations, each after those that it refers to. Partitions are part of their
+ * table.
+ */
 export async function tablesOf(db: Queryable): Promise<readonly BackupTable[]> {
   const { rows } = await db.query<BackupTable & { refers: string[] }>(
     `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns,

@@ -1,4 +1,4 @@
-/** The database as the service needs it. Each looks and changes nothing; the database may be one that no release has been at. */
+/** Checks the database, without changing it; it may have no schema yet. */
 import type { Pool } from 'pg'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
@@ -11,10 +11,10 @@ import { missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
-/** A server whose answers take longer is another's neighbour: each request asks it several times. Milliseconds. */
+/** Round trips above this are too slow, because each request makes several. Milliseconds. */
 const farAway = 5
 
-/** Where it is, which it is, and whether it keeps what it acknowledges. A failure of the first statement is thrown. */
+/** Address, identity and durability of the server. @throws when the first statement fails. */
 export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
   const finding = findingsOf('database')
   const { rows } = await pool.query<{
@@ -82,7 +82,7 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
   return findings.length === 0 ? [finding.ok(seen)] : findings
 }
 
-/** The quickest of some answers, in milliseconds. */
+/** The fastest of several round trips, in milliseconds. */
 async function roundTrip(pool: Pool): Promise<number> {
   const elapsed = stopwatch()
   let best = Number.POSITIVE_INFINITY
@@ -94,7 +94,9 @@ async function roundTrip(pool: Pool): Promise<number> {
   return best
 }
 
-/** What stands between the service and the server; null for the embedded one. A start refuses what fails here. */
+/**
+ * A pooler between service and server; null for the embedded database. A failure here also prevents a start.
+ */
 export async function checkPooler(config: DatabaseSettings): Promise<Finding | null> {
   const { databaseUrl: url, databaseDirectUrl } = config
   if (url === null) return null
@@ -113,15 +115,15 @@ export async function checkPooler(config: DatabaseSettings): Promise<Finding | n
   }
 }
 
-/** Of an error that a start refuses a pooler with; null for any other. */
+/** The finding for a PoolerError; null for other errors. */
 export function poolerFailure(error: unknown): Finding | null {
   return error instanceof PoolerError ? failedAsTheStart('pooler', error.message) : null
 }
 
-/** Connections that a process of each role opens at most, with its listener: API and worker beside it. */
+/** Maximum connections of a process in each role: API and worker. */
 const ofAProcess = connections + 7 + 16
 
-/** Whether another process would find connections. */
+/** Whether there are enough connections for another process. */
 export async function checkConnections(pool: Pool): Promise<Finding> {
   const finding = findingsOf('connections')
   const { rows } = await pool.query<{ most: number; used: number; own: number }>(
@@ -140,7 +142,7 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
     : finding.ok(seen)
 }
 
-/** Whether the role may do what migrations and requests do. */
+/** Whether the role has the privileges for migrations and requests. */
 export async function checkRole(pool: Pool): Promise<Finding> {
   const finding = findingsOf('role')
   const { rows } = await pool.query<{
@@ -206,7 +208,7 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
   return finding.ok(`all ${migrations.length} are applied`)
 }
 
-/** Whether the log has partitions for what is to come. */
+/** Whether the log has partitions for the coming weeks. */
 export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
   const finding = findingsOf('log')
   const missing = await missingLogWeeks(pool, clock.now())
@@ -218,7 +220,7 @@ export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
       )
 }
 
-/** Whether a release of Deskwire has been at the database. */
+/** Whether the database has a schema of Deskwire. */
 export async function hasSchema(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ there: boolean }>(
     `select to_regclass('schema_migrations') is not null and to_regclass('installation') is not null as there`,
@@ -226,10 +228,13 @@ export async function hasSchema(pool: Pool): Promise<boolean> {
   return rows[0]?.there === true
 }
 
-/** Receivers take signatures that are up to five minutes off, and half of that is theirs. Milliseconds. */
+/**
+ * Receivers accept signatures that are up to five minutes off; half of that is for their own clocks.
+ * Milliseconds.
+ */
 const clockLimits = { warning: 2_000, failed: 120_000 }
 
-/** Whether the database's clock, which is the service's, is that of this machine; `clock` is the database's. */
+/** Compares the database's clock, which the service uses, with this machine's; `clock` is the database's. */
 export function checkClock(clock: Clock, machine: Clock): Finding {
   const finding = findingsOf('clock')
   const skew = clock.now() - machine.now()
@@ -241,10 +246,10 @@ export function checkClock(clock: Clock, machine: Clock): Finding {
   return finding.ok(seen)
 }
 
-/** From how far ahead the alert DeskwireClockAhead tells of it. Milliseconds. */
+/** The lead that the alert DeskwireClockAhead reports. Milliseconds. */
 const streamLead = 5_000
 
-/** Whether stamps are ahead of the database's clock, as they stay where that was set back; null where they are not. */
+/** Whether stamps are ahead of the database's clock, as after it was set back; null when they are not. */
 export async function checkStreamClock(pool: Pool, clock: Clock): Promise<Finding | null> {
   const { rows } = await pool.query<{ organizations: number; ahead: number }>(
     `select count(*)::int as organizations, max(extract(epoch from c.last_stamp) * 1000)::float8 as ahead
@@ -263,7 +268,7 @@ function seconds(milliseconds: number): string {
   return (Math.abs(milliseconds) / 1000).toFixed(1)
 }
 
-/** A finding of what a statement failed with, if it is something that whoever runs the service can mend. */
+/** A finding for an error that the operator can fix; null for others. */
 export function findingOfFailure(error: unknown): Finding | null {
   const line = explainDatabaseFailure(error)
   return line === null ? null : failedAsTheStart('database', line)

@@ -1,13 +1,13 @@
-/** The room that is left on the disk of a data directory. */
+/** Free space on the disk of a data directory. */
 import { statfs } from 'node:fs/promises'
 import { type Finding, findingsOf } from './finding.ts'
 
 const gibibyte = 2 ** 30
 
-/** Less than this is soon full: a checkpoint may need as much as the log may grow to. Bytes. */
+/** A checkpoint may need as much space as the WAL may grow to. Bytes. */
 const disk = { failed: gibibyte / 4, warning: 3 * gibibyte }
 
-/** The room that the file system of a directory has. */
+/** Checks the free space of a directory's file system. */
 export async function checkDisk(directory: string): Promise<Finding> {
   const { bsize, bavail, blocks } = await statfs(directory)
   return diskFinding({ free: bsize * bavail, total: bsize * blocks, directory })

@@ -1,7 +1,7 @@
 /**
- * What an installation needs to run, looked at from the process that asks: settings, database, keys, name servers, receivers,
- * disk. It changes nothing, beside a running service or without one; an embedded database that nobody runs is started for as long
- * as it takes. Each check stands for itself: what one finds keeps no other from being made, unless there is nothing to look at.
+ * Checks what an installation needs: settings, database, keys, name servers, receivers, disk. It changes
+ * nothing, and runs with or without a service; an embedded database that is not running is started meanwhile.
+ * The checks are independent of each other, as far as there is something to check.
  */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -42,12 +42,12 @@ import { checkDns, checkReceivers, type Receiver, receiverOf, receiversOf } from
 export interface Examination {
   readonly config: Config
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** A URL, or the id of an endpoint, to be reached; null tries those that there are. */
+  /** A URL, or the id of an endpoint, to connect to; null: existing endpoints. */
   readonly endpoint: string | null
   readonly log: Logger
 }
 
-/** Every finding, in the order in which a start would come to it. */
+/** All findings, in the order of a start. */
 export async function examine({
   config,
   environment,
@@ -87,15 +87,15 @@ export async function examine({
 }
 
 interface DatabaseOf {
-  /** Among several. */
+  /** The name among several databases. */
   readonly name: string
   readonly config: Config
 }
 
-/** Each of the databases as the only one, or why there is none, told to `tell`. */
+/** Each database as the only one; calls `report` with the reason when there is none. */
 async function eachDatabase(
   config: Config,
-  tell: (finding: Finding) => void,
+  report: (finding: Finding) => void,
 ): Promise<readonly (DatabaseOf | { readonly name: null; readonly config: Config })[]> {
   try {
     const named = await namedDatabases(config)
@@ -106,12 +106,12 @@ async function eachDatabase(
     }))
   } catch (error) {
     if (!(error instanceof DatabasesError)) throw error
-    tell(failedAsTheStart('settings', error.message))
+    report(failedAsTheStart('settings', error.message))
     return []
   }
 }
 
-/** What was found of one of several databases, with its name, and in the words of the setting that names it. */
+/** A finding about one of several databases, with its name and its setting. */
 function inWordsOf(name: string, { check, verdict, found, advice }: Finding): Finding {
   const named = `the URL of ${name} in ${databasesSetting}`
   const spelled = (text: string) => text.replaceAll(/DESKWIRE_DATABASE_(?:DIRECT_)?URL/g, named)
@@ -133,7 +133,7 @@ function checkVariables(environment: Examination['environment']): readonly Findi
   )
 }
 
-/** What a start reads of them, but for the key, which has a check of its own. */
+/** The settings that a start reads, except the key, which has its own check. */
 async function settingsOf(config: Config): Promise<SendingSettings> {
   requireEncryptionKey(config)
   summarySettingsOf(config)
@@ -150,15 +150,15 @@ function settingsFinding({ role, databaseUrl, databases, dataDir, trustedTargets
   return findingsOf('settings').ok(`they are accepted: role ${role}, ${where}${trust}`)
 }
 
-/** The database, or why there is none, told to `tell`. */
+/** The database; calls `report` with the reason when there is none. */
 async function open(
   config: Config,
   log: Logger,
-  tell: (finding: Finding) => void,
+  report: (finding: Finding) => void,
 ): Promise<OpenDatabase | null> {
   const isEmbedded = config.databaseUrl === null && config.databaseDirectUrl === null
   if (isEmbedded && !embedded.has(config.dataDir)) {
-    tell(
+    report(
       findingsOf('database').warning(
         `there is none in ${resolve(config.dataDir)}`,
         'name its home with --data-dir (DESKWIRE_DATA_DIR), if there is one; otherwise the next start makes it',
@@ -175,7 +175,7 @@ async function open(
         ? failedAsTheStart('database', error.message)
         : findingOfFailure(error))
     if (finding === null) throw error
-    tell(finding)
+    report(finding)
     return null
   }
 }
@@ -192,7 +192,7 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
     findings.push(await checkConnections(pool))
     const role = await checkRole(pool)
     findings.push(role)
-    // What it may not read is not looked at.
+    // Skipped without the privilege to read.
     if (role.verdict !== 'failed') findings.push(await checkMigrations(pool))
     const clock = await askDatabaseClock(pool)
     findings.push(checkClock(clock, systemClock))
@@ -212,12 +212,12 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
   return findings
 }
 
-/** Whether its tables are those of this release, and may be read. */
+/** Whether its tables have this release's schema and can be read. */
 async function isReadable(pool: Pool): Promise<boolean> {
   try {
     return (await hasSchema(pool)) && (await checkMigrations(pool)).verdict === 'ok'
   } catch {
-    // What is wrong was found before.
+    // Reported before.
     return false
   }
 }
@@ -254,7 +254,7 @@ async function examineReceivers(
 
 const isUrl = (text: string) => text.includes('://')
 
-/** The directory, or the one above it that is there. */
+/** The directory, or its nearest existing parent. */
 function nearest(directory: string): string {
   const path = resolve(directory)
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path))

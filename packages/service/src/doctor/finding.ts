@@ -1,15 +1,17 @@
-/** What the doctor finds: for each thing that the service needs, how it is, and what to do where it is not well. */
+/** Findings of the doctor: the state of what the service needs, and what to do. */
 
-/** `warning`: the service runs, and somebody should look. `failed`: it does not run like this, or delivers nothing. */
+/**
+ * `warning`: the service runs, but someone should check. `failed`: it does not start, or delivers nothing.
+ */
 export type Verdict = 'ok' | 'warning' | 'failed'
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** The subject, in a word or two. */
   readonly check: string
   readonly verdict: Verdict
-  /** What was seen: one line, nothing secret. */
+  /** The observation: one line, no secrets. */
   readonly found: string
-  /** What to do; null where nothing is, or what was found says it. */
+  /** What to do; null when there is nothing to do, or `found` says it. */
   readonly advice: string | null
 }
 
@@ -28,12 +30,12 @@ export function findingsOf(check: string): Findings {
   }
 }
 
-/** A line that a start would end with: it says what to do by itself. */
+/** A message that a start would fail with, which includes the advice. */
 export function failedAsTheStart(check: string, message: string): Finding {
   return { check, verdict: 'failed', found: message.split('\n', 1)[0] ?? '', advice: null }
 }
 
-/** The gravest of them. */
+/** The worst verdict. */
 export function verdictOf(findings: readonly Finding[]): Verdict {
   const has = (verdict: Verdict) => findings.some((finding) => finding.verdict === verdict)
   return has('failed') ? 'failed' : has('warning') ? 'warning' : 'ok'

@@ -1,4 +1,7 @@
-/** The encryption key: whether it is the database's, and whether it opens what is stored. It claims nothing. */
+/**
+ * Checks the encryption key: whether it is the database's, and opens the stored secrets. Does not claim the
+ * key.
+ */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
@@ -12,10 +15,12 @@ import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 const check = 'encryption key'
 const finding = findingsOf(check)
 
-/** So many secrets are tried, the newest first: a second of work. */
+/** Maximum number of secrets that are tried, newest first: about a second. */
 const tried = 50_000
 
-/** The keys that a start would have; null where it would make one. @throws Error of a file that holds no key. */
+/**
+ * The keys that a start would use; null when it would create one. @throws Error when a file has no valid key.
+ */
 export async function keysOfConfig(config: Config): Promise<EncryptionKeys | null> {
   const current = config.encryptionKey ?? (await loadEncryptionKey(config.dataDir))
   return current === null ? null : { current, previous: config.encryptionKeyPrevious }
@@ -32,7 +37,7 @@ export async function checkKeyFile(config: Config): Promise<Finding | null> {
   )
 }
 
-/** How the keys stand to those that the database names, and to the secrets that it holds. */
+/** Compares the keys with those of the database, and with its secrets. */
 export async function checkKeys(
   pool: Pool,
   keys: EncryptionKeys | null,
@@ -79,7 +84,7 @@ export async function checkKeys(
     : findings
 }
 
-/** What is left to do of a rotation; null where nothing is. */
+/** The remaining steps of a rotation; null when there are none. */
 function rotationFinding(
   { current, previous }: EncryptionKeys,
   named: { readonly current: Buffer | null; readonly previous: Buffer | null },

@@ -1,6 +1,6 @@
 /**
- * Receivers, as the sender sees them from here: their names resolved, every address checked, a connection and a TLS handshake.
- * No request is sent.
+ * Checks receivers as the sender reaches them: resolves names, checks addresses, connects, and makes the TLS
+ * handshake. Sends no request.
  */
 import type { Pool } from 'pg'
 import { createDeadlines } from '../delivery/send/deadlines.ts'
@@ -13,7 +13,7 @@ import type { SendingSettings } from '../roles/delivery-settings.ts'
 import { activeByFailure, endpointById } from '../webhooks/table/endpoints.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
-/** Endpoints that are tried, those that fail first: enough to see whether it is them or the way out. */
+/** Endpoints that are tried, failing ones first: enough to tell them from a problem of the network. */
 const triedAtMost = 20
 
 export interface Receiver {
@@ -21,7 +21,10 @@ export interface Receiver {
   readonly url: string
 }
 
-/** Endpoints of all organizations to be tried: the failing ones first, for longest; then the newest. One of each host and port. */
+/**
+ * Endpoints of all organizations to try: failing ones first, longest first; then the newest. One per host and
+ * port.
+ */
 export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
   const { rows } = await pool.query<Receiver>(activeByFailure)
   const byOrigin = new Map<string, Receiver>()
@@ -32,16 +35,16 @@ export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
   return [...byOrigin.values()].slice(0, triedAtMost)
 }
 
-/** The endpoint with this id, of whichever organization; null when there is none. */
+/** The endpoint with this id, in any organization; null when it does not exist. */
 export async function receiverOf(pool: Pool, id: string): Promise<Receiver | null> {
   const { rows } = await pool.query<Receiver>(endpointById, [id])
   return rows[0] ?? null
 }
 
-/** A name that no server has, so that whoever resolves names says so at once (RFC 6761, section 6.4). */
+/** A name that never exists, so that a name server refuses it at once (RFC 6761, section 6.4). */
 const nobody = 'deskwire.invalid'
 
-/** Whether the name servers answer. */
+/** Whether the name servers respond. */
 export async function checkDns(settings: SendingSettings, clock: Clock): Promise<Finding> {
   const finding = findingsOf('dns')
   const { dnsServers, trustedTargets: trusted } = settings
@@ -61,7 +64,7 @@ export async function checkDns(settings: SendingSettings, clock: Clock): Promise
   }
 }
 
-/** Tries them, all at once. `asked`: by name, so that it is a failure not to reach one. */
+/** Tries the receivers concurrently. `asked`: named by the operator, so an unreachable one is a failure. */
 export async function checkReceivers(
   receivers: readonly Receiver[],
   { settings, clock, asked }: { settings: SendingSettings; clock: Clock; asked: boolean },
@@ -124,7 +127,7 @@ async function reach(
       secureContext,
       addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, timeoutMs / 4)),
       doubtful: true,
-      // A whole handshake: the certificate of now is looked at.
+      // A full handshake, so that the current certificate is checked.
       session: null,
       onSession() {},
     },

@@ -48,9 +48,9 @@ export const listedErrors = 100
 export function validationFailed(errors: readonly FieldError[], more = 0): Problem {
   const [first] = errors
   const others = errors.length - 1 + more
-  const told = others > 0 ? ` (and ${more > 0 ? 'at least ' : ''}${others} more, see errors)` : ''
+  const ending = others > 0 ? ` (and ${more > 0 ? 'at least ' : ''}${others} more, see errors)` : ''
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `
-  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${told}`, {
+  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${ending}`, {
     errors: errors.slice(0, listedErrors),
   })
 }

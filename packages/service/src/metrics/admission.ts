@@ -1,10 +1,10 @@
-/** What requests hold and wait for, and what is refused beyond a limit. No figure names an organization. */
+/** Metrics of admitted and refused requests and statements. No metric names an organization. */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
-/** What requests hold of the process. */
+/** The capacity in use. */
 interface AdmissionUsage {
   readonly requests: number
   /** Bytes. */
@@ -14,7 +14,7 @@ interface AdmissionUsage {
   readonly pending: number
 }
 
-/** Shows what is held. Returns a step, `onError`, that counts what is refused beyond a limit. */
+/** Adds the gauges. Returns a hook, `onError`, that counts refusals. */
 export function countAdmission(register: Registry, standing: () => AdmissionUsage) {
   const refusals = counter(register, 'deskwire_share_refusals_total')
   gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(standing().requests))
@@ -27,13 +27,13 @@ export function countAdmission(register: Registry, standing: () => AdmissionUsag
   }
 }
 
-/** Statements at the API's pool. */
+/** Statements of the API's pool. */
 interface PoolStanding {
   readonly waiting: number
   readonly underWay: number
 }
 
-/** An observer that counts, and gauges that ask how it stands. */
+/** Adds the gauges, and returns an observer of waiting times. */
 export function createPoolMetrics(register: Registry, standing: () => PoolStanding) {
   const waits = histogram(register, 'deskwire_statement_wait_seconds')
   gauge(register, 'deskwire_statements_waiting', (it) => it.set(standing().waiting))
@@ -41,7 +41,7 @@ export function createPoolMetrics(register: Registry, standing: () => PoolStandi
   return { waited: (milliseconds: number) => waits.observe(milliseconds / 1000) }
 }
 
-/** Gauges of the connections of these pools, by their names. */
+/** Gauges of the connections of these pools, by name. */
 export function createConnectionMetrics(register: Registry, pools: Readonly<Record<string, Pool>>): void {
   const each = Object.entries(pools)
   gauge(register, 'deskwire_database_connections', (it) => {

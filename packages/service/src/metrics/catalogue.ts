@@ -1,21 +1,24 @@
 /**
- * Every figure of the service's own, once. What counts takes name, help, labels and buckets from here; the reference, the
- * dashboard and the alerts are made from it, so that none of them can name what is not there. Each series has the label `process`
- * as well, and of several databases what is one's the label `database`, its name. No label names an organization, an endpoint or an id.
+ * All metrics of the service. Instruments take name, help, labels and buckets from here; reference, dashboard
+ * and alerts are generated from it. Each series also has the label `process`, and with several databases
+ * `database`. No label names an organization, an endpoint or an id.
  */
 
 interface Described {
   readonly help: string
-  /** Who shows it: the API, a worker; each of them, with the API's thread for large bodies; or the same figures whoever is asked. */
+  /**
+   * Which process reports it: the API, a worker, each of them and the offload thread, or any, with the same
+   * value (`database`).
+   */
   readonly of: 'api' | 'worker' | 'each' | 'database'
   readonly labels: readonly string[]
-  /** Of the process, however many databases it serves: without the label `database`. */
+  /** One per process, regardless of the number of databases: without the label `database`. */
   readonly ofAllDatabases?: true
 }
 export type Figure = Described &
   (
     | { readonly type: 'counter' | 'gauge' }
-    /** Buckets in the figure's unit. */
+    /** Buckets in the metric's unit. */
     | { readonly type: 'histogram'; readonly buckets: readonly number[] }
   )
 
@@ -23,13 +26,13 @@ export type Figure = Described &
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const commitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
 const statementWaitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20]
-/** Seconds. An attempt is over after ten, unless set otherwise. */
+/** Seconds. An attempt times out after ten by default. */
 const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]
-/** Seconds: a healthy endpoint hears within milliseconds, and a worker that was down has hours to catch up. */
+/** Seconds: milliseconds for a healthy endpoint, hours after a worker was down. */
 const delayBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
-/** Counted up to here where it is the database that counts: beyond, a gauge stays there. */
+/** Maximum of counts that the database computes; the gauge then stays there. */
 export const countedAtMost = 100_000
 
 const none: readonly [] = []

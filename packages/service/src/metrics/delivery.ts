@@ -1,20 +1,20 @@
-/** What a worker counts of its deliveries. */
+/** Metrics of a worker's deliveries. */
 import type { Registry } from 'prom-client'
 import type { DeliveryObserver } from '../delivery/model.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
-/** A gauge that reads `inFlight` when it is asked. */
+/** A gauge that calls `inFlight` when it is read. */
 export function showInFlight(register: Registry, inFlight: () => number): void {
   gauge(register, 'deskwire_delivery_attempts_in_flight', (it) => it.set(inFlight()))
 }
 
-/** An observer that counts. */
+/** An observer that counts deliveries. */
 export function createDeliveryMetrics(register: Registry): DeliveryObserver {
   const attempts = counter(register, 'deskwire_delivery_attempts_total')
   const durations = histogram(register, 'deskwire_delivery_attempt_duration_seconds')
   const waits = histogram(register, 'deskwire_delivery_first_attempt_delay_seconds')
   const disabled = counter(register, 'deskwire_webhooks_disabled_total')
-  // Each series is looked up once, and not thousands of times a second.
+  // Each series is looked up once instead of for every delivery.
   const succeeded = durations.labels('succeeded')
   const failed = durations.labels('failed')
   const firsts = waits.labels({})

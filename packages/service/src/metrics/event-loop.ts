@@ -1,18 +1,18 @@
-/** How long the event loop was held at a time: whatever it does meanwhile, nobody else is served. */
+/** Measures how long the event loop was blocked; meanwhile nothing else is served. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { gauge } from './instruments.ts'
 
-/** How often the loop is looked at, in milliseconds: what is measured includes it. */
+/** Sampling interval, in milliseconds, which the measurement includes. */
 const resolution = 10
-/** How long a delay is remembered at least, in milliseconds, whoever asks and how often. */
+/** How long a delay is remembered at least, in milliseconds. */
 const period = 60_000
 
 /** What is read of a histogram of delays, in nanoseconds. */
 type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
 
-/** The delays of the last minute, up to two, or since anybody asked. Time is what `elapsed` says. */
+/** The delays of the last one to two minutes, or since the last read. `elapsed` is its clock. */
 export class DelayWatch {
   readonly #delays: Delays
   readonly #elapsed: () => number
@@ -24,7 +24,7 @@ export class DelayWatch {
     this.#elapsed = elapsed
   }
 
-  /** Seconds: the delay that one look in a hundred saw exceeded, and the largest. */
+  /** Seconds: the 99th percentile and the maximum. */
   read(): { readonly p99: number; readonly max: number } {
     const now = { p99: seconds(this.#delays.percentile(99)), max: seconds(this.#delays.max) }
     const read = { p99: Math.max(now.p99, this.#before.p99), max: Math.max(now.max, this.#before.max) }
@@ -41,7 +41,7 @@ function seconds(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - resolution / 1_000)
 }
 
-/** Gauges of this thread's event loop, which is watched from now on. */
+/** Gauges of this thread's event loop, which is observed from now on. */
 export function watchEventLoop(register: Registry): void {
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()

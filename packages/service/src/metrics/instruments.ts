@@ -1,4 +1,4 @@
-/** Instruments of a registry, as the catalogue has them. */
+/** Creates the instruments of the catalogue in a registry. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { catalogue, type LabelsOf, type NameOf } from './catalogue.ts'
 
@@ -29,7 +29,7 @@ export function histogram<Name extends NameOf<'histogram'>>(
   })
 }
 
-/** `collect` sets it when it is asked for. */
+/** `collect` sets it when it is read. */
 export function gauge<Name extends NameOf<'gauge'>>(
   register: Registry,
   name: Name,

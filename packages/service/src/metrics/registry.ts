@@ -1,6 +1,6 @@
 /**
- * Metrics of one process, and what several processes tell together, in Prometheus' text. No label names an organization,
- * an endpoint or an id: how many series there are depends on the code alone.
+ * Metrics of one process, and of several together, in Prometheus' text format. No label names an organization,
+ * an endpoint or an id, so the number of series depends only on the code.
  */
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import { sent } from '../http/replies.ts'
@@ -13,12 +13,12 @@ import type { ApiModule } from '../openapi/api-module.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { gauge } from './instruments.ts'
 
-/** A process's metrics as they travel between processes. */
+/** A process's metrics as they are sent between processes. */
 export type MetricsSnapshot = object[]
 
 /**
- * A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. One of several
- * databases has a registry of its own, whose series carry its name too, without what is the process's.
+ * A registry with the label `process`, the metrics of its event loop and those of Node. With several
+ * databases, each has a registry with the label `database`, without the metrics of the process.
  */
 export function createRegistry(role: ProcessRole, database: string | null = null): Registry {
   const register = new Registry()
@@ -31,8 +31,8 @@ export function createRegistry(role: ProcessRole, database: string | null = null
 }
 
 /**
- * Asked through functions of Node that are not documented: where the collector has just taken a handle's object, they end the process with
- * a failed assertion. `nodejs_active_resources`, by a documented one, counts the same.
+ * These use undocumented functions of Node, which can abort the process during garbage collection.
+ * `nodejs_active_resources` uses a documented one and counts the same.
  */
 const mayAbort = [
   'nodejs_active_handles',
@@ -44,8 +44,8 @@ const mayAbort = [
 const made = new Map<ProcessRole, Registry>()
 
 /**
- * What Node and the event loop say of this thread. Their observers watch for as long as the thread runs, and keep what they
- * write to: made once, and not with each service, or whoever starts several in a process would never be rid of one.
+ * The metrics of Node and the event loop in this thread. Their observers live as long as the thread, so they
+ * are created once per thread, not per service.
  */
 function threadMetrics(role: ProcessRole): Registry {
   const known = made.get(role)
@@ -61,20 +61,17 @@ function threadMetrics(role: ProcessRole): Registry {
   return register
 }
 
-/** What all of them say, as text; series that two have in common are summed up. */
+/** The text of all snapshots; series with the same labels are summed. */
 function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return AggregatorRegistry.aggregate([...snapshots]).metrics()
 }
 
 const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-/** How old figures may be, in milliseconds: to write them down takes longer than most requests. */
+/** Maximum age of the text, in milliseconds: creating it takes longer than most requests. */
 const goodFor = 1_000
 
-/**
- * This process's figures, and those of the processes that it speaks for. Made once a second at most, however often they are
- * asked for: 300 scrapes at once held other requests up for 8.9 s.
- */
+/** The metrics of this process, and of others that report through it. Created at most once a second. */
 export function metricsText(
   registers: () => readonly Registry[],
   others: () => Promise<readonly MetricsSnapshot[]>,
@@ -88,7 +85,7 @@ export function metricsText(
   )
 }
 
-/** What these registries say, as it travels. */
+/** Snapshots of these registries, for other processes. */
 export function snapshotsOf(registers: readonly Registry[]): Promise<MetricsSnapshot>[] {
   return registers.map((register) => register.getMetricsAsJSON())
 }

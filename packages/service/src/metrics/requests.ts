@@ -1,16 +1,16 @@
-/** What the API counts of its requests and of its commits. */
+/** Metrics of the API's requests and commits. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { gauge, histogram } from './instruments.ts'
 
-/** Step `onResponse`: times every request by method, class of status, and route as it is declared. */
+/** The hook `onResponse`: times requests by method, class of status, and declared route. */
 export function timeRequests(register: Registry) {
   const durations = histogram(register, 'deskwire_http_request_duration_seconds')
-  // The library looks a series up by its sorted labels each time.
+  // Cached, because the library sorts the labels at each look-up.
   const series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>()
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    // What no route answers, and methods that a route refuses, are one series each.
+    // Requests without a route are one series, and so are methods that a route refuses.
     const route = request.routeOptions.url ?? 'none'
     const method = commonMethods.has(request.method) ? request.method : 'other'
     const status = `${Math.floor(reply.statusCode / 100)}xx`
@@ -22,18 +22,18 @@ export function timeRequests(register: Registry) {
   }
 }
 
-/** Anybody can send any method, but each of these is one of few. */
+/** Clients can send any method, so other methods share one label. */
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
 
-/** What is told of a call of the commit function: how long it took, what it carried, how far ahead it was. */
+/** A call of the commit function. */
 interface CommitCalled {
   readonly milliseconds: number
   readonly units: number
-  /** Milliseconds; null where nobody asked. */
+  /** Milliseconds; null when it was not measured. */
   readonly clockSkew: number | null
 }
 
-/** Histograms of commits, and the skew of the stream's clock; `warn` is told of one that is worth it, once a minute. */
+/** Histograms of commits, and the clock skew of the stream; calls `warn` at most once a minute. */
 export function createCommitMetrics(
   register: Registry,
   warn: (clockSkew: number) => void,
@@ -49,15 +49,15 @@ export function createCommitMetrics(
   }
 }
 
-/** A skew that is worth a warning, in milliseconds: past what clocks that follow a time server differ by. */
+/** Skew that causes a warning, in milliseconds: more than clocks with a time server differ by. */
 export const worthTelling = 5_000
 
-/** How long a skew is remembered, and how long nobody is warned again, in milliseconds. */
+/** How long a skew is remembered, and the interval of warnings, in milliseconds. */
 const period = 60_000
 
 /**
- * Remembers how far the stream's clock was ahead of the database's, the largest of the last minute, and tells of it in time
- * (decision 1). Time is what `elapsed` says: milliseconds that only grow.
+ * The largest lead of the stream's clock over the database's in the last minute, with warnings (decision 1).
+ * `elapsed` is its clock: milliseconds that only grow.
  */
 export class ClockSkewWatch {
   readonly #elapsed: () => number
@@ -72,7 +72,7 @@ export class ClockSkewWatch {
     this.#warn = warn
   }
 
-  /** A commit's clock skew, in milliseconds; null where nobody asked for it. Warns once a minute at most. */
+  /** Records a commit's clock skew, in milliseconds; null: not measured. Warns at most once a minute. */
   see(clockSkew: number | null): void {
     if (clockSkew === null) return
     this.#turn()
@@ -82,13 +82,13 @@ export class ClockSkewWatch {
     this.#warn(clockSkew)
   }
 
-  /** The largest of the last minute, up to two: in milliseconds, 0 when the stream is not ahead. */
+  /** The maximum of the last one to two minutes, in milliseconds; 0 when the stream is not ahead. */
   get clockSkew(): number {
     this.#turn()
     return Math.max(this.#largest, this.#before)
   }
 
-  /** Begins another minute when one is over. */
+  /** Begins the next minute when one is over. */
   #turn(): void {
     const age = this.#elapsed() - this.#began
     if (age < period) return

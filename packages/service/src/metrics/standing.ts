@@ -1,4 +1,7 @@
-/** Where deliveries stand in the database, who stores most, and what an upgrade has left to do. Asked at most once in a while, however often somebody scrapes. */
+/**
+ * Metrics read from the database: backlog, storage, and progress of upgrades. Cached, however often they are
+ * scraped.
+ */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
@@ -8,9 +11,9 @@ import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
 import { gauge } from './instruments.ts'
 
-/** Milliseconds for which an answer is good. */
+/** How long a value is reused, in milliseconds. */
 const goodFor = 15_000
-/** And for which nothing more is asked of a database that does not answer. */
+/** How long a failure is reused, in milliseconds. */
 const failureGoodFor = 1_000
 
 interface Standing {
@@ -22,7 +25,7 @@ interface Standing {
   readonly disabled: number
 }
 
-/** Gauges of backlog and endpoints. While the database does not answer they have no value. */
+/** Gauges of backlog and endpoints; without values while the database is unavailable. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
   const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
   show('deskwire_deliveries_due', ({ due }) => due)
@@ -44,8 +47,8 @@ export function createStandingMetrics(register: Registry, pool: Pool, clock: Clo
 }
 
 /**
- * Over all organizations but suspended ones, whose deliveries wait for nobody's work: at 240,000 pending deliveries and 3,000 deleted endpoints 155 ms of one connection, and 593 where
- * statistics are old. What was due at a deleted endpoint stands there until maintenance comes to it; nobody will send it.
+ * Over all organizations except suspended ones. Deliveries of a deleted endpoint are counted until maintenance
+ * removes them.
  */
 async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   const { rows } = await pool.query<Standing>({
@@ -72,19 +75,19 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   return standing
 }
 
-/** Milliseconds for which an answer is good. */
+/** How long a value is reused, in milliseconds. */
 const storageGoodFor = 60_000
-/** And for which nothing more is asked of a database that does not answer. */
+/** How long a failure is reused, in milliseconds. */
 const storageFailureGoodFor = 1_000
 
 const measures = ['rows', 'bytes', 'removed', 'log'] as const
 
-/** The largest by each measure, most first. */
+/** The largest by each measure, descending. */
 type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
 /**
- * How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.
- * Gauges of as many ranks as there are to be; 0 where there is no such organization, none while `read` fails.
+ * Gauges of the storage of the largest organizations, by rank, because no series may name an organization. 0
+ * for missing ranks; without values while `read` fails.
  */
 export function createStorageMetrics(
   register: Registry,
@@ -102,14 +105,14 @@ export function createStorageMetrics(
   }
 }
 
-/** Milliseconds for which an answer is good. */
+/** How long a value is reused, in milliseconds. */
 const outdatedGoodFor = 15_000
-/** And for which nothing more is asked of a database that does not answer. */
+/** How long a failure is reused, in milliseconds. */
 const outdatedFailureGoodFor = 1_000
 
 /**
- * A gauge of the rows of each kind that show an earlier version of it, counted up to `countedAtMost`: none, when an upgrade is
- * through. While `read` fails there is no gauge.
+ * A gauge of rows that show an earlier version of their kind, up to `countedAtMost`; 0 after an upgrade.
+ * Without values while `read` fails.
  */
 export function createOutdatedMetrics(
   register: Registry,
@@ -128,7 +131,7 @@ export function createOutdatedMetrics(
   })
 }
 
-/** A gauge of the partitions of the log that are missing; none while `read` fails. */
+/** A gauge of missing partitions of the log; without a value while `read` fails. */
 export function createLogMetrics(register: Registry, clock: Clock, read: () => Promise<number>): void {
   const known = cached(read, { clock, goodFor, failureGoodFor })
   gauge(register, 'deskwire_log_partitions_missing', async (it) => {

@@ -1,14 +1,13 @@
 /**
- * The words that a route and its module are described in. What only documents need, and what takes long to make, is a
- * function: `openapi.json` is put together from these parts (`document.ts`), and a server that nobody asks for it makes none
- * of that.
+ * The types that describe routes and modules for `openapi.json` (`document.ts`). Values that only the document
+ * needs are functions, so a server that never serves it does not create them.
  */
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** What a module serves and sends, and the schemas that it speaks of by name. */
+/** A module of the API: its routes, the events it sends, and its schemas by name. */
 export interface ApiModule {
   readonly tags: readonly Tag[]
   readonly routes: readonly Operation[]
@@ -26,41 +25,43 @@ export type Access = 'public' | 'any key' | `${string}:${string}`
 
 export interface Operation {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
-  /** With its parameters in braces: `/v1/tickets/{id}`. Those are ids, unless `params` says otherwise. */
+  /** With parameters in braces: `/v1/tickets/{id}`. Parameters are ids unless `params` says otherwise. */
   readonly path: string
-  /** Unique in the document, and what a generated client may call it. */
+  /** Unique in the document; generated clients use it as name. */
   readonly id: string
   readonly tag: string
   readonly summary: string
-  /** Beyond what the rest of the declaration says by itself. */
+  /** In addition to the generated description. */
   readonly description?: string
   readonly access: Access
-  /** What stands in the path and is no id. */
+  /** Path parameters that are not ids. */
   readonly params?: readonly Parameter[]
-  /** What its query takes, by name: nothing else is accepted. Left out where nobody looks at the query. */
+  /** Query parameters by name; others are refused. Absent: the query is ignored. */
   readonly query?: QueryParameters
-  /** Beside the request id, and the key of a POST that is made once. */
+  /** In addition to X-Request-Id and Idempotency-Key. */
   readonly headers?: readonly Parameter[]
-  /** The schema of its JSON body, and whether it can do without. */
+  /** The schema of its JSON body, and whether the body is optional. */
   readonly body?: string
   readonly bodyOptional?: boolean
-  /** Answers that are no refusals, by status: the first is what it answers with unless it says otherwise. */
+  /** Successful responses by status; the first is the default. */
   readonly answers: Readonly<Record<string, Answer>>
-  /** Refusals of its own; those that follow from access, path, body and repetition are added. */
+  /** Its own error codes; those that follow from access, path, body and idempotency are added. */
   readonly errors?: readonly ErrorCode[]
-  /** Takes an Idempotency-Key (specification 13.1). */
+  /** Whether it accepts an Idempotency-Key (specification 13.1). */
   readonly once?: boolean
-  /** Events that it causes; none means sync only. Left out where nothing of the stream changes. */
+  /**
+   * Events that it causes; none: only the stream shows the change. Absent when the stream does not change.
+   */
   readonly events?: () => Carriers
 }
 
-/** Event types that tell of a change. */
+/** The event types that report a change. */
 export interface Carriers {
-  /** Sent with every one. */
+  /** Sent with every change. */
   readonly always: readonly string[]
-  /** Sent with some: to some values, or in some states. */
+  /** Sent with some changes: to certain values, or in certain states. */
   readonly sometimes: readonly string[]
-  /** Whether there are changes that no event tells of. */
+  /** Whether some changes have no event. */
   readonly silent: boolean
 }
 
@@ -71,7 +72,7 @@ export interface Parameter {
   readonly schema: Json
 }
 
-/** What a query takes under a name. */
+/** A query parameter. */
 export interface QueryParameter {
   readonly description: string
   readonly schema: Json
@@ -79,7 +80,7 @@ export interface QueryParameter {
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>
 
-/** One that says by itself what it is read as; `text` is null where it is not given. */
+/** A parameter with its parser; `text` is null when it is absent. */
 export interface ReadParameter<T> extends QueryParameter {
   readonly read: (text: string | null, name: string) => Result<T, Problem>
 }
@@ -88,21 +89,21 @@ type AnswerHeader = 'ETag' | 'Location' | 'Cache-Control'
 
 export interface Answer {
   readonly description: string
-  /** Left out for an answer without a body. */
+  /** Absent for a response without a body. */
   readonly schema?: Json
-  /** JSON unless told. */
+  /** Default: JSON. */
   readonly mediaType?: string
-  /** Other media types that it can be asked for in, with their schemas. */
+  /** Other media types by content negotiation, with their schemas. */
   readonly also?: Readonly<Record<string, Json>>
-  /** By name, beyond those in the schema itself. */
+  /** By name, in addition to those in the schema. */
   readonly examples?: () => Readonly<Record<string, unknown>>
-  /** Beside X-Request-Id, which every answer has. */
+  /** In addition to X-Request-Id. */
   readonly headers?: readonly AnswerHeader[]
-  /** It holds a token or a secret: nothing on its way may keep it. */
+  /** It contains a token or a secret, so it must not be cached. */
   readonly shownOnce?: boolean
 }
 
-/** A type of event, as a receiver gets it. */
+/** An event type, as sent to receivers. */
 export interface SentEvent {
   readonly type: string
   readonly summary: string
@@ -121,7 +122,7 @@ function addressOf(schema: string): string {
   return namedSchemas + schema
 }
 
-/** The name of the schema that this refers to; null where it is one by itself. */
+/** The name of the referenced schema; null for an inline one. */
 export function schemaName({ $ref }: Json): string | null {
   return typeof $ref === 'string' ? $ref.slice(namedSchemas.length) : null
 }
@@ -130,12 +131,12 @@ export function header(name: string, description: string): Parameter {
   return { name, in: 'header', description, schema: { type: 'string' } }
 }
 
-/** A word that is always the same. With its type, as generators look at that before anything else. */
+/** A constant string, with its type because generators need it. */
 export function constant(word: string): Json {
   return { type: 'string', const: word }
 }
 
-/** Records of several schemas, told apart by their `object`: its value for each schema, by the schema's name. */
+/** One of several records with different `object` values: the value for each schema, by name. */
 export function eitherOf(objects: Readonly<Record<string, string>>): Json {
   const schemas = Object.entries(objects).map(([schema, object]) => [object, addressOf(schema)] as const)
   return {

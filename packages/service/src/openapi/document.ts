@@ -1,4 +1,4 @@
-/** `openapi.json` (OpenAPI 3.1), put together from the parts that modules declare: the same parts, the same document. */
+/** Builds `openapi.json` (OpenAPI 3.1) from the modules. Deterministic. */
 
 import { version } from '../kernel/version.ts'
 import { mapYielding, yielder } from '../kernel/yielding.ts'
@@ -16,8 +16,8 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
 \`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that tell of a field or of a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
 
 /**
- * Made in turns, as it takes some 150 ms of a processor: whoever is served beside it waits for none of them long. Rejects
- * where two parts declare the same operation or schema, and where an example cannot be made.
+ * Yields to the event loop, because it takes about 150 ms of processor time. Rejects when two modules declare
+ * the same operation or schema, or an example cannot be made.
  */
 export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json> {
   const yieldWhenDue = yielder()

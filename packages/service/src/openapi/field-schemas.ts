@@ -1,14 +1,14 @@
-/** Fields as JSON Schema: what bodies accept and what is shown. */
+/** JSON Schema of fields: for bodies and for responses. */
 import { z } from 'zod'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Json } from './api-module.ts'
 
-/** The names of those that creation has to give. */
+/** The names of the fields that creation requires. */
 export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
   return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
 }
 
-/** What bodies accept: each field with its rule in words. */
+/** The schema of bodies: each field with its rule in words. */
 export function inputs(fields: readonly (readonly [string, Field])[]): Json {
   return Object.fromEntries(
     fields.map(([name, field]) => {
@@ -27,7 +27,7 @@ function rulesOf({ accepts, nullable, initial, unique }: Field): string {
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-/** A field's JSON Schema. Reading, a choice is open: later versions may know more words. */
+/** A field's JSON Schema. In responses an enumeration is open, because later versions may add words. */
 export function fieldSchema(field: Field, direction: 'input' | 'output'): Record<string, unknown> {
   const zod = direction === 'output' ? (field.shown ?? field.schema) : field.schema
   const { $schema: _, ...schema } = z.toJSONSchema(zod, {
@@ -39,7 +39,7 @@ export function fieldSchema(field: Field, direction: 'input' | 'output'): Record
     delete schema.enum
   }
   const described = { ...schema, description: field.description }
-  // What is shown says by itself whether that may be null.
+  // The schema of what is shown includes null itself.
   if (!field.nullable || (direction === 'output' && field.shown !== undefined)) return described
   if (direction === 'input' && Array.isArray(schema.enum)) {
     return { ...described, type: ['string', 'null'], enum: [...schema.enum, null] }

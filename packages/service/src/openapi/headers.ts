@@ -1,4 +1,4 @@
-/** Every header that an answer can have, once; answers refer to them by name. */
+/** All headers of responses; responses refer to them by name. */
 
 import type { Json } from './api-module.ts'
 import { exampleId, exampleTime } from './examples.ts'
@@ -38,13 +38,13 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   'Retry-After': text('In how many seconds to send it again.', '1'),
 }
 
-/** What every answer to a key says of its limit. */
+/** Rate limit headers, in every response to a key. */
 export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
 
-/** And of how it may be kept. */
+/** Headers of every response to a key. */
 export const answerHeaders = ['Cache-Control', ...limitHeaders]
 
-/** The headers of an answer, with the one that every answer has. */
+/** The headers of a response, including those of every response. */
 export function headersOf(names: readonly string[]): Json {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -1,10 +1,10 @@
-/** An operation's declaration as OpenAPI has it. */
+/** Converts a declared operation to OpenAPI. */
 
 import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './api-module.ts'
 import { answerHeaders, headersOf } from './headers.ts'
 import { refusalResponses } from './refusals.ts'
 
-/** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
+/** One entry of `paths`, including what follows from the declaration. */
 export function operationObject(operation: Operation): Json {
   const { id, tag, summary, access, body, bodyOptional, answers } = operation
   const events = operation.events?.()
@@ -44,7 +44,7 @@ function accessSentence(access: Access): string {
   }
 }
 
-/** What the documents say about the events of a call. */
+/** The sentence about the events of a call. */
 export function eventSentence(events: Carriers): string {
   const named = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
   const { always, sometimes, silent } = events
@@ -66,7 +66,7 @@ function parametersOf({ path, params = [], query = {}, headers = [], once }: Ope
   ]
   return [
     ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),
-    // Not once for the whole path: some programs that read the document follow no references there.
+    // Repeated per operation, because some tools do not resolve references at the path level.
     { $ref: '#/components/parameters/X-Request-Id' },
   ]
 }

@@ -1,4 +1,4 @@
-/** Refusals as the document shows them: which an operation can give, and what each looks like. */
+/** Error responses in the document: which operations have them, and examples. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
 import type { Json, Operation } from './api-module.ts'
@@ -9,41 +9,42 @@ const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
 const problemType = 'application/problem+json'
 const problemSchema = { $ref: '#/components/schemas/Problem' }
 
-/** Headers that refusals of a status have. */
+/** Headers of error responses by status. */
 const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After', ...limitHeaders],
   503: ['Retry-After'],
 }
 
-/** Every code that the operation can refuse with, those that follow from its declaration included. */
+/** All error codes of the operation, including those that follow from its declaration. */
 export function refusalsOf(operation: Operation): readonly ErrorCode[] {
   const { method, path, access, body, once, query, errors } = operation
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
     'rate_limited',
-    // Any key of a suspended organization is refused as one that may do nothing.
+    // A key of a suspended organization gets 403.
     ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'insufficient_scope'] as const)),
-    // What stands in a path may be no UTF-8.
+    // A path may contain invalid UTF-8.
     ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
-    // A body that comes is read, also where none is asked for.
+    // A body is parsed even when none is expected.
     ...(method === 'get' ? [] : (['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(body === undefined ? [] : (['validation_failed'] as const)),
-    // The object that a stored response tells of can have been removed since, and the answer erased with it. Another may not fit.
+    // The object of a stored response may have been removed, and the response erased with it. Another request
+    // may not match.
     ...(once ? (['invalid_parameter', 'idempotency_key_reused', 'not_found', 'limit_reached'] as const) : []),
     ...(access === 'public' ? [] : (['internal_error', 'unavailable'] as const)),
   ]
   return codes.filter((code) => possible.includes(code))
 }
 
-/** Answers by status: codes of one status share its entry. */
+/** Responses by status: codes with one status share an entry. */
 export function refusalResponses(operation: Operation): Record<string, Json> {
   return Object.fromEntries(
     [...refusalsByStatus(operation)].map(([status, these]) => [status, response(status, these)]),
   )
 }
 
-/** A response for each code that is the only one of its status somewhere: those operations share it. */
+/** A shared response for each code that is the only one with its status in some operation. */
 export function refusalComponents(operations: readonly Operation[]): Json {
   const alone = operations
     .flatMap((operation) => [...refusalsByStatus(operation).values()])
@@ -59,7 +60,7 @@ function refusalsByStatus(operation: Operation): ReadonlyMap<string, readonly Er
   return Map.groupBy(refusalsOf(operation), (code) => String(errorCatalogue[code].status))
 }
 
-/** A whole problem for each code that one of these can refuse with. */
+/** A complete example for each code of these operations. */
 export function problemExamples(operations: readonly Operation[]): Json {
   const possible = new Set(operations.flatMap(refusalsOf))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification 5). */
+/** Events that receivers get, by type (OpenAPI 3.1, `webhooks`; specification 5). */
 
 import { constant, header, type Json, type SentEvent } from './api-module.ts'
 import { exampleId, exampleTime } from './examples.ts'

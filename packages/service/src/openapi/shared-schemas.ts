@@ -1,4 +1,4 @@
-/** Schemas that belong to no kind: problems, removal records, the pagination of a list. */
+/** Schemas that belong to no kind: problems, removal records, pagination. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
 import { constant, type Json, ref } from './api-module.ts'
@@ -7,7 +7,7 @@ import { exampleId, examplePagination, exampleTime } from './examples.ts'
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 const uuid = { type: 'string', format: 'uuid' }
 
-/** A removal record, as a sync and a `*.deleted` event have it. */
+/** A removal record, as in a sync and in a `*.deleted` event. */
 export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
 }
@@ -18,7 +18,7 @@ export const exampleCheckpoint = {
   contentDigest: 'a90b3f1c77d24e58',
 }
 
-/** What a problem says of what was refused; the rest of it is about the answer that it is. */
+/** The fields of a problem that describe the error; the others describe the response. */
 export const ownOfProblem = {
   code: {
     type: 'string',
@@ -38,7 +38,7 @@ export const ownOfProblem = {
   existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
 }
 
-/** What is said of rows, for a copy to compare with its own. */
+/** Fields for comparing rows with a copy. */
 export const ofRows = {
   count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
   digest: {
@@ -51,7 +51,7 @@ export const ofRows = {
   },
 }
 
-/** Where a page of a stream stands. */
+/** The position of a page in a stream. */
 export const streamPlace = {
   total: { type: 'integer', minimum: 0, description: 'Rows that match; in a sync, all that exist.' },
   limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Rows a page, as applied.' },

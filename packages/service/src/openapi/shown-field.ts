@@ -1,20 +1,20 @@
-/** The vocabulary in which records that are no kind are declared for the documents and for the types of the SDK. */
+/** Types for declaring the fields of records that are not kinds, for the document and the SDK. */
 import type { Json } from './api-module.ts'
 
-/** A field as it is shown: its JSON Schema, and what it means. */
+/** A field in responses: its JSON Schema and description. */
 export interface ShownField {
   readonly schema: Json
   readonly description: string
 }
 
-/** Every field of a record, declared: the compiler holds the two together. */
+/** All fields of a record; the compiler checks that they match. */
 export type Shown<R> = { readonly [Name in keyof R]: ShownField }
 
 export const uuid = { type: 'string', format: 'uuid' }
 export const text = { type: 'string' }
 export const count = { type: 'integer', minimum: 0 }
 export const time = { type: 'string', format: 'date-time' }
-/** Words known today: reading, a choice is open. */
+/** An open enumeration with the currently known words. */
 export const words = (...examples: readonly string[]) => ({ type: 'string', examples })
 
 export function nullable(schema: { type: string }) {

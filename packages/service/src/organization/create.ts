@@ -1,4 +1,4 @@
-/** Organizations and their keys. A new organization starts its clock, from which every stamp is later. */
+/** Creates organizations and keys. A new organization starts its clock; every stamp is later. */
 import type { Pool } from 'pg'
 import { hashToken, newToken } from '../auth/token.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
@@ -8,61 +8,61 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 export interface NewKey {
   readonly organizationId: string
   readonly apiKeyId: string
-  /** Shown once: only its hash is stored. */
+  /** Shown once: the database stores only its hash. */
   readonly token: string
 }
 
-/** Is told of what is made before anything of it is committed: when it fails, nothing was made. */
-type Told = (made: NewKey) => Promise<void>
-const nobody: Told = async () => {}
+/** Called before the commit; when it rejects, nothing is created. */
+type Announce = (made: NewKey) => Promise<void>
+const noAnnouncement: Announce = async () => {}
 
-/** A new organization with its first key, which may do everything. */
+/** Creates an organization with its first key, which has all scopes. */
 export function createOrganization(
   pool: Pool,
   clock: Clock,
   name: string,
-  tell: Told = nobody,
+  announce: Announce = noAnnouncement,
 ): Promise<NewKey> {
   return transaction(pool, async (tx) => {
     const made = await insertOrganization(tx, clock, name, newToken())
-    await tell(made)
+    await announce(made)
     return made
   })
 }
 
-/** PostgreSQL's number for "the first organization". */
+/** The number of the advisory lock for the first organization. */
 const bootstrapLock = 6_737_201_103
 
 /**
- * The first organization and its key, when the installation has no key at all; otherwise null. `token` is the
- * key to use, or null to make one. Any number of processes may ask at once: one of them is told. `handOver` gets the key
- * before anything of it is committed: when that fails, nothing was made.
+ * Creates the first organization and its key, when the installation has no key; otherwise returns null.
+ * `token`: the key to use; null: a new one. Of concurrent processes only one creates it. `announce` gets the
+ * key before the commit; when it rejects, nothing is created.
  */
 export function bootstrapOrganization(
   pool: Pool,
   clock: Clock,
   token: string | null,
-  handOver: Told = nobody,
+  announce: Announce = noAnnouncement,
 ): Promise<NewKey | null> {
   return transaction(pool, async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(${bootstrapLock})`)
-    // Of other databases the directory knows.
+    // The directory knows the keys in other databases.
     const { rows } = await tx.query(
       'select 1 from (select 1 from api_keys union all select 1 from directory_organizations) k limit 1',
     )
     if (rows.length > 0) return null
     const first = await insertOrganization(tx, clock, 'My organization', token ?? newToken())
-    await handOver(first)
+    await announce(first)
     return first
   })
 }
 
-/** A new key of an organization, or null when there is no such organization. */
+/** Creates a key of an organization; null when the organization does not exist. */
 export function createApiKey(
   pool: Pool,
   clock: Clock,
   key: { readonly organizationId: string; readonly name: string; readonly scopes: readonly string[] },
-  tell: Told = nobody,
+  announce: Announce = noAnnouncement,
 ): Promise<NewKey | null> {
   return transaction(pool, async (tx) => {
     const { rows } = await tx.query('select 1 from organizations o where o.organization_id = $1', [
@@ -70,7 +70,7 @@ export function createApiKey(
     ])
     if (rows.length === 0) return null
     const made = await insertKey(tx, clock, key, newToken())
-    await tell(made)
+    await announce(made)
     return made
   })
 }

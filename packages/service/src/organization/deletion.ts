@@ -1,8 +1,9 @@
 /**
- * Deleting an organization, everything of it. First, in one commit, its keys and endpoints: from then on nobody comes in and
- * nothing is sent. Then its rows, table after table as the catalogue has them, in pieces. At last, under its clock row, what
- * came in meanwhile, the clock, and the organization: whoever waited for the clock finds none and writes nothing.
- * Each piece is a commit of its own, and what is gone is gone: killed anywhere, it goes on when it is asked for again (decision 43).
+ * Deletes an organization with all its rows. First one commit removes its keys and endpoints, so that no
+ * request is accepted and nothing is sent. Then its rows, table by table as in the catalogue, in pieces.
+ * Finally, under its clock row, what was written meanwhile, the clock and the organization: writers that
+ * waited for the clock find none and write nothing. Each piece is a commit, so an interrupted deletion
+ * continues when it is repeated (decision 43).
  */
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
@@ -10,11 +11,11 @@ import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { deleteEndpointsOf, lockEndpointsOf } from '../webhooks/table/endpoints.ts'
 
-/** Rows that one commit removes: some tens of milliseconds, for which nobody else waits. */
+/** Rows per commit: some tens of milliseconds. */
 const pieceOfRows = 2_000
-/** PostgreSQL's code for a table that is not there. */
+/** PostgreSQL's code for a missing table. */
 const undefinedTable = '42P01'
-/** How long to wait for the organization's clock, which no commit holds for longer. */
+/** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'
 
 /** The organization cannot be deleted now; the message says why and what to do. */
@@ -26,8 +27,8 @@ interface DeletionOptions {
 }
 
 /**
- * Deletes the organization, and answers how many rows that were; null when there is none. `onPiece` is told of the rows
- * that are gone so far; `rowsAPiece` is for tests.
+ * Deletes the organization, and returns the number of rows; null when it does not exist. `onPiece` is called
+ * with the rows deleted so far; `rowsAPiece` is for tests.
  */
 export async function deleteOrganization(
   pool: Pool,
@@ -38,32 +39,38 @@ export async function deleteOrganization(
   const closed = await transaction(pool, (tx) => close(tx, clock, organizationId))
   if (closed === null) return null
   let gone = closed
-  const told = (rows: number) => {
+  const onRows = (rows: number) => {
     gone += rows
     onPiece(gone)
   }
-  await removeRows(pool, organizationId, { rowsAPiece, told })
+  await removeRows(pool, organizationId, { rowsAPiece, onRows })
   return gone
 }
 
 /**
- * Removes every row that the database has of an organization, or of what is left of one, that nobody serves there; `told` of the rows of
- * each piece.
+ * Deletes all rows of an organization that this database does not serve, or the remains of one; `onRows` is
+ * called with the rows of each piece.
  */
 export async function removeRows(
   pool: Pool,
   organizationId: string,
-  { rowsAPiece = pieceOfRows, told = () => {} }: { rowsAPiece?: number; told?: (rows: number) => void } = {},
+  {
+    rowsAPiece = pieceOfRows,
+    onRows = () => {},
+  }: { rowsAPiece?: number; onRows?: (rows: number) => void } = {},
 ): Promise<void> {
   for (const table of await tablesWithRows(pool))
-    if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, told })
-  told(await transaction(pool, (tx) => removeRest(tx, organizationId)))
+    if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, onRows })
+  onRows(await transaction(pool, (tx) => removeRest(tx, organizationId)))
 }
 
-/** What others lock or refer to as long as the organization stands. */
+/** Tables that other writers lock or refer to while the organization exists. */
 const heldToTheEnd = ['organization_clocks', 'organizations']
 
-/** Notes that it is being deleted, and removes keys and endpoints with all that hangs on them; null when there is no such organization. */
+/**
+ * Marks it as being deleted, and removes keys and endpoints with their dependents; null when it does not
+ * exist.
+ */
 async function close(tx: Tx, clock: Clock, organizationId: string): Promise<number | null> {
   await lockClock(tx, organizationId)
   const moving = await tx.query(
@@ -80,7 +87,7 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
     [organizationId, formatTimestamp(clock.now())],
   )
   if (rowCount === 0) return null
-  // In the order in which the removal of one endpoint takes them.
+  // In the lock order of removing one endpoint.
   for (const locked of [
     lockEndpointsOf,
     'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
@@ -92,15 +99,15 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
 }
 
 /**
- * Removes what the table has of the organization, a commit a piece; nothing of a week of the log that maintenance has dropped
- * meanwhile. The rows are looked for once: whoever looks for the next piece each time steps over all that is gone already, as long
- * as nobody has vacuumed. A place may be another row's by then, so the organization is asked for again.
+ * Deletes the organization's rows of a table, one commit per piece; skips partitions that maintenance drops
+ * meanwhile. A cursor finds the rows once, because searching again for each piece would scan all dead rows. A
+ * row's position may be reused meanwhile, so each delete checks the organization again.
  */
 async function removeFrom(
   pool: Pool,
   table: string,
   organizationId: string,
-  { rowsAPiece, told }: { readonly rowsAPiece: number; readonly told: (rows: number) => void },
+  { rowsAPiece, onRows }: { readonly rowsAPiece: number; readonly onRows: (rows: number) => void },
 ): Promise<void> {
   const name = escapeIdentifier(table)
   const client = await pool.connect()
@@ -116,7 +123,7 @@ async function removeFrom(
         `delete from ${name} where ctid = any($1::tid[]) and organization_id = $2`,
         [rows.map(({ place }) => place), organizationId],
       )
-      told(rowCount ?? 0)
+      onRows(rowCount ?? 0)
     }
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== undefinedTable) throw error
@@ -146,8 +153,8 @@ async function lockClock(tx: Tx, organizationId: string): Promise<void> {
 }
 
 /**
- * The tables that hold rows of organizations, partitions by themselves and without the directory, so that no new one can be forgotten: each before
- * those that it refers to, and the organizations last.
+ * The tables with rows of organizations, from the catalogue so that none is forgotten; partitions separately,
+ * without the directory. Each comes before the tables that it refers to; organizations last.
  */
 async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[]> {
   const { rows } = await db.query<{ name: string; refers: string[] }>(

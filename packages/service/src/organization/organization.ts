@@ -1,4 +1,4 @@
-/** Reading and renaming an organization. A change that changes nothing is none. */
+/** Reads and renames an organization. A change without effect is not stored. */
 import type { Database } from '../db/fair-pool.ts'
 import { problem } from '../kernel/errors.ts'
 import { text } from '../kernel/fields/fields.ts'
@@ -36,7 +36,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
         if (!parsed.ok) return refused(parsed.error)
         const { name } = parsed.value.draft as { name: string }
         if (name === row.name) return done(organizationRecord(row))
-        // Versions differ though the clock stands still.
+        // A later `updatedAt`, even if the clock has not moved.
         const updated_at = new Date(Math.max(clock.now(), row.updated_at.getTime() + 1))
         const { rowCount } = await database
           .of(organizationId)

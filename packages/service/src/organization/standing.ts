@@ -1,11 +1,11 @@
-/** What there is of organizations, for whoever operates the installation. */
+/** The organizations of a database, for the operator. */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 export interface OrganizationStanding {
   readonly organizationId: string
   readonly name: string
-  /** `deleting`: a deletion has begun and was not finished. */
+  /** `deleting`: its deletion has begun and is not finished. */
   readonly status: 'active' | 'suspended' | 'deleting'
   /** When it was suspended; null when it is not. */
   readonly suspendedAt: string | null
@@ -16,9 +16,9 @@ export interface OrganizationStanding {
   readonly bytes: number
 }
 
-/** As one database has it. */
+/** An organization in one database. */
 export interface HeldOrganization extends OrganizationStanding {
-  /** The database does not serve it: a move has left it behind, or is about to bring it. */
+  /** Whether this database does not serve it: a move left this copy, or is creating it. */
   readonly away: boolean
 }
 
@@ -34,7 +34,7 @@ interface StandingRow {
   readonly bytes: number
 }
 
-/** All that the database holds, the oldest first; or the one. */
+/** All organizations of the database, oldest first; or only one. */
 export async function listOrganizations(
   pool: Pick<Pool, 'query'>,
   organizationId: string | null = null,

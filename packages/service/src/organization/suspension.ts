@@ -1,16 +1,15 @@
 /**
- * Suspending an organization, and resuming it. Nothing of it is changed or lost: its keys are refused with 403, and its
- * deliveries wait. Every process sees it with the next request and with the next claim. The summarizer and maintenance go on.
- * Why it is so: decision 43.
+ * Suspends and resumes organizations: keys get 403, and deliveries wait; nothing is changed or lost. Every
+ * process applies it at the next request and claim. The summarizer and maintenance continue (decision 43).
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
-/** `unchanged`: it was so already. `deleting`: its deletion has begun, and it can only be finished. */
+/** `unchanged`: it already had that status. `deleting`: its deletion has begun, and can only be finished. */
 export type SuspensionOutcome = 'done' | 'unchanged' | 'unknown' | 'deleting'
 
-/** Suspends it: from the next request on its keys are refused, and no attempt begins but those that are claimed. */
+/** Suspends it: its keys are refused from the next request, and only claimed attempts are still sent. */
 export async function suspendOrganization(
   pool: Pool,
   clock: Clock,
@@ -28,8 +27,8 @@ export async function suspendOrganization(
 }
 
 /**
- * Resumes it: its keys work with the next request, and what is pending goes out when it is due, most of it now. The time
- * of the suspension counts for no endpoint as time in which it failed.
+ * Resumes it: its keys work with the next request, and pending deliveries are sent when due. The suspended
+ * time does not count as failing.
  */
 export async function resumeOrganization(
   pool: Pool,
@@ -40,7 +39,7 @@ export async function resumeOrganization(
     const standing = await lockStanding(tx, organizationId)
     if (standing !== 'suspended') return standing === 'active' ? 'unchanged' : standing
     const values = [organizationId, formatTimestamp(clock.now())]
-    // Queues before the health of their endpoints, each in the order in which others take them.
+    // Queues before endpoint health, each in the lock order of other transactions.
     await tx.query('select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update', [
       organizationId,
     ])
@@ -59,7 +58,7 @@ export async function resumeOrganization(
   })
 }
 
-/** Where it stands, held until the transaction ends: whoever parks a queue of it (`EndpointQueues.holdSuspended`) waits for that. */
+/** Locks its status until the transaction ends; `EndpointQueues.holdSuspended` waits for that. */
 async function lockStanding(
   tx: Pick<Pool, 'query'>,
   organizationId: string,
@@ -76,8 +75,8 @@ async function lockStanding(
 }
 
 /**
- * Has a copy that nobody serves say what its organization's home says; answers whether there is one. `as`: what lets its transaction write
- * what a move has left behind.
+ * Copies the status to a copy that is not served; returns whether there is one. `as`: allows the transaction
+ * to write a copy that a move left.
  */
 export function markCopy(
   pool: Pool,

@@ -1,6 +1,6 @@
 /**
- * The pages that people read, as files that were built before: the documentation at `/` and below `/docs`, and the console, one
- * page for every address below `/console`. None needs a key, and none may load anything from another host.
+ * Serves prebuilt pages: the documentation at `/` and below `/docs`, and the console, a single page for all
+ * paths below `/console`. They need no key, and load nothing from other hosts.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { vary } from '../http/compression.ts'
@@ -12,7 +12,7 @@ import { problem } from '../kernel/errors.ts'
 import { readSite, type SiteFile, unknownErrorFile, unknownErrorName } from './files.ts'
 
 interface PagesOptions {
-  /** What `npm run build:pages` has made. */
+  /** The output of `npm run build:pages`. */
   readonly docs: URL
   readonly console: URL
   /** Origins whose pages may show the console in a frame (`https://app.example`). Default: none. */
@@ -54,7 +54,7 @@ export function registerPages(
       const [page] = (await readConsole())?.get('/console') ?? []
       if (page === undefined) return sendUnbuilt(reply)
       confine(reply, consolePolicy)
-      // A page that opened it, or that it opens, cannot navigate it: to a link, for example.
+      // Other pages cannot navigate it, such as one that opened it.
       reply.header('cross-origin-opener-policy', 'same-origin')
       return send(page, '/console', request, reply)
     })
@@ -69,11 +69,11 @@ export function registerPages(
 
 function addressAt(url: string, request: FastifyRequest): string {
   const { '*': rest = '' } = request.params as { readonly '*'?: string }
-  // The folder itself, with the slash that people and links write.
+  // The folder itself, also with a trailing slash.
   return `${url.replace('*', '')}${rest}`.replace(/^(\/docs\/guides)\/$/, '$1')
 }
 
-/** The form that the request likes best, in doubt the first; the answer says that there are others. */
+/** The representation that the request prefers, by default the first; adds Vary. */
 function preferredForm(forms: readonly SiteFile[], request: FastifyRequest, reply: FastifyReply): SiteFile {
   if (forms.length > 1) vary(reply, 'Accept')
   const types = forms.map(({ type }) => type)
@@ -87,7 +87,7 @@ async function send(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // The name of an asset changes with its content.
+  // An asset's name changes with its content.
   if (address.includes('/assets/')) sendUnchanging(request, reply, await content())
   else sendVersioned(request, reply, await content())
   return reply
@@ -115,7 +115,7 @@ function confine(reply: FastifyReply, policy: string): void {
     .header('referrer-policy', 'no-referrer')
 }
 
-/** Nothing comes from elsewhere or goes there, nothing is made of text but text, and no style or script is in the page. */
+/** The policy: nothing from other hosts, no HTML from strings, no inline styles or scripts. */
 function policyFor(frameAncestors: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -1,7 +1,4 @@
-/**
- * Erases what events and stored responses still hold of removed objects and of references to them, and stored responses
- * after 24 hours.
- */
+/** Erases removed objects from events and stored responses, and deletes stored responses after 24 hours. */
 import type { Pool } from 'pg'
 import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
 import { reference } from '../journal/body.ts'
@@ -15,7 +12,7 @@ const eraseResponses = uncountResponses(`update idempotency_keys k set body = nu
       where k.organization_id = $1 and k.api_key_id = o.api_key_id and k.method = o.method and k.path = o.path and k.key = o.key
       returning o.counted`)
 
-/** Removal events keep their record, which says no more than that the object is gone. */
+/** Removal events keep their record, which contains only the id. */
 export async function erasePayloads(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; subject_id: string; removed_at: Date }>(
     `select e.organization_id, e.subject_id, e.removed_at from erasures e limit ${step}`,
@@ -37,7 +34,7 @@ export async function erasePayloads(pool: Pool): Promise<number> {
   return rows.length
 }
 
-/** Payloads and responses that are stored of objects which stay lose the id that a removal took from the objects themselves. */
+/** In payloads and stored responses of objects that still exist, clears references to removed objects. */
 export async function detachPayloads(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{
     organization_id: string
@@ -69,7 +66,7 @@ const forgetResponses = uncountResponses(
   'delete from idempotency_keys where organization_id = $1 and created_at <= $2 returning counted',
 )
 
-/** Those of an organization that is just leaving or arriving go later: what they count as goes with it. */
+/** Those of an organization that is being moved are deleted later: their count is moved too. */
 export async function deleteStoredResponses(pool: Pool, clock: Clock): Promise<number> {
   const before = formatTimestamp(clock.now() - storedForMilliseconds)
   const { rows } = await pool.query<{ organization_id: string }>(

@@ -1,8 +1,7 @@
 /**
- * What has to happen in time though nobody asks: payloads and stored responses of removed objects are erased
- * (specification 4.9), those of objects that referred to them lose the reference, responses stored for idempotency are
- * forgotten, weeks of the log are made ahead, and those that it shows no more are dropped; who has come near to what it
- * may store is told of. Every step can be repeated and done by any number of processes.
+ * Periodic maintenance: erases removed objects from payloads and stored responses (specification 4.9) and
+ * clears references to them, deletes expired stored responses, creates and drops partitions of the log, and
+ * logs organizations near their storage limit. Every step can be repeated, and run in several processes.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -16,19 +15,19 @@ import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.t
 import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
 
-/** Ten minutes from the end of a run to the next: well within the day that an erasure may take. */
+/** From the end of a run to the next: an erasure may take a day. */
 const interval = 10 * 60 * 1000
-/** For so long a session that is over is told so, in milliseconds, and is not just unknown. */
+/** How long an ended session is reported as ended and not as unknown, in milliseconds. */
 const endedSessionsKept = 24 * 60 * 60 * 1000
-/** A stop waits no longer for the statement under way, in milliseconds; it is ended with the pool. */
+/** How long a stop waits for the running statement, in milliseconds; after that it ends with the pool. */
 const stopWithin = 5_000
 
 export interface Maintenance {
-  /** Does all that is due now. */
+  /** Does everything that is due. */
   run(): Promise<void>
-  /** Runs it again and again until stopped, one run at a time. */
+  /** Runs repeatedly until stopped, one run at a time. */
   start(): void
-  /** Ends a run under way between two of its statements, and waits 5 s for it at most. */
+  /** Ends a run between two statements, waiting at most 5 s. */
   stop(): Promise<void>
 }
 
@@ -38,15 +37,15 @@ export function createMaintenance(options: {
   readonly log: FastifyBaseLogger
   /** How far back the delivery log goes, in milliseconds. */
   readonly logRetention: number
-  /** What an organization may store; as much as it likes unless told. */
+  /** Storage limits per organization. Default: none. */
   readonly storage?: StorageLimits
-  /** What is to happen besides, at the end. */
+  /** Further work at the end of a run. */
   readonly also?: () => Promise<void>
 }): Maintenance {
   const { pool, clock, log, logRetention, storage = noLimits, also = async () => {} } = options
 
   async function runOn(pool: Pool): Promise<void> {
-    // First: nothing else here is waited for by commits.
+    // First, because commits need it.
     const missing = await makeLogWeeks(pool, clock.now())
     if (missing.length > 0)
       log.warn(
@@ -76,7 +75,7 @@ export function createMaintenance(options: {
   return { run: () => runOn(pool), start: loop.start, stop: loop.stop }
 }
 
-/** The same pool, on which nothing more is begun after the signal: every step can end between any two statements. */
+/** The same pool, which starts no statement after the signal. */
 function untilAborted(pool: Pool, signal: AbortSignal): Pool {
   const unlessAborted =
     (method: 'query' | 'connect') =>

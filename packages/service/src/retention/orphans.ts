@@ -1,10 +1,10 @@
-/** Removes the deliveries of deleted endpoints, recoveries done long ago, and links to sessions that are over. */
+/** Removes deliveries of deleted endpoints, old recoveries, and links to ended sessions. */
 import type { Pool } from 'pg'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
 
-/** Removes the deliveries of deleted endpoints. Safe to repeat, and to stop half-way. */
+/** Removes the deliveries of deleted endpoints. Repeatable, and can be interrupted. */
 export async function removeOrphans(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select r.organization_id, r.webhook_id from removed_webhooks r limit 100',
@@ -19,7 +19,7 @@ export async function removeOrphans(pool: Pool): Promise<void> {
   }
 }
 
-/** Forgets recoveries that were done before a time, in milliseconds. */
+/** Removes recoveries that finished before a time, in milliseconds. */
 export async function removeRecoveries(pool: Pool, before: number): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string }>(
     `select distinct r.organization_id from recoveries r where r.finished_at <= $1 and r.organization_id <> all(${notServedOrganizations})`,
@@ -33,7 +33,7 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
   }
 }
 
-/** Forgets links to the console whose sessions were over before a time, in milliseconds. */
+/** Removes console links whose sessions ended before a time, in milliseconds. */
 export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; id: string }>(
     `select c.organization_id, c.id from console_links c
@@ -69,7 +69,7 @@ async function removeSome(pool: Pool, organizationId: string, webhookId: string)
   return ids.length
 }
 
-/** What is counted of them. */
+/** Their statistics. */
 async function removeStats(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from delivery_stats where organization_id = $1 and webhook_id = $2 and (minutes, at) in (

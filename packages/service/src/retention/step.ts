@@ -1,9 +1,9 @@
-/** What is removed or rewritten goes in steps, so that no statement holds locks for long. */
+/** Removes or rewrites rows in steps, so that no statement holds locks for long. */
 
-/** Rows a statement touches at most. */
+/** Maximum rows per statement. */
 export const step = 500
 
-/** Takes steps until one finds less than it could take. `take` answers how many rows it found. */
+/** Repeats `take` until it returns less than a full step. `take` returns the number of rows. */
 export async function stepByStep(take: () => Promise<number>): Promise<void> {
   while ((await take()) === step);
 }

@@ -1,30 +1,27 @@
 /**
- * Who stores most (decision 33). Rows and bytes are counted with each commit and added up here. The log is not counted: how
- * much of it is an organization's is an estimate from the planner's statistics, which PostgreSQL renews by itself, so
- * that it costs the same however long the log is.
+ * The organizations that store most (decision 33). Commits count rows and bytes, which are summed here. The
+ * log is not counted: its size per organization is an estimate from the planner's statistics, which costs the
+ * same for any size.
  */
 import type { Pool } from 'pg'
 import type { StorageLimits } from '../journal/change.ts'
 
-/** The largest organizations by each measure, most first; of an organization that stores nothing there is no figure. */
+/** The largest organizations by each measure, descending, without those that store nothing. */
 interface LargestStores {
   /** Existing rows of all kinds. */
   readonly rows: readonly number[]
   /** Bytes of their bodies. */
   readonly bytes: readonly number[]
-  /** Removal records, which stay. */
+  /** Removal records, which are kept. */
   readonly removed: readonly number[]
-  /** Rows of events, deliveries and attempts: an estimate. */
+  /** Rows of events, deliveries and attempts: estimated. */
   readonly log: readonly number[]
 }
 
-/** How many of the largest are told of. */
+/** How many of the largest are reported. */
 export const largest = 10
 
-/**
- * The largest by each measure, over all organizations: one pass over the counters, and one over the statistics. Of 10,000
- * organizations with six kinds each it took 131 ms on a busy machine.
- */
+/** The largest organizations by each measure: one pass over the counters, and one over the statistics. */
 export async function largestStores(pool: Pool): Promise<LargestStores> {
   const { rows } = await pool.query<LargestStores>({
     name: 'largest_stores',
@@ -53,17 +50,17 @@ function mostOf(source: string, measure: string): string {
     order by m.${measure} desc limit ${largest}) as ${measure}`
 }
 
-/** An organization that has come near to what it may store. */
+/** An organization that is near a storage limit. */
 interface NearLimit {
   readonly organizationId: string
   readonly rows: number
   readonly bytes: number
 }
 
-/** Of a limit, before anybody is told. */
+/** Fraction of a limit from which it is reported. */
 const near = 0.8
 
-/** Those that have 80 % and more of a limit, the nearest first, and no more than are told of; none without limits. */
+/** Organizations at 80 % or more of a limit, the highest first, at most `largest`; none without limits. */
 export async function nearLimits(pool: Pool, { rows, bytes }: StorageLimits): Promise<readonly NearLimit[]> {
   if (rows === null && bytes === null) return []
   const found = await pool.query<NearLimit>(

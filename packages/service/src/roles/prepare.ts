@@ -1,7 +1,7 @@
 /**
- * Bringing databases to where this process can use them: the schema of this release, the log's weeks, the encryption key. The only
- * database, or the directory's, has to be there for a start; any other may come later, and until then its organizations alone are
- * answered 503 and wait for their deliveries.
+ * Prepares databases for this process: the schema of this release, the log's partitions, the encryption key.
+ * The only database, or the one with the directory, must be available at a start. Others may become available
+ * later; until then their organizations get 503, and their deliveries wait.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -19,13 +19,16 @@ import { schemaOf } from '../schema.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
 
-/** What a process needs to know of its own keys, and of where they come from. */
+/** The settings of the encryption keys. */
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
-/** A database with what can be asked of it without a schema. */
+/** A database before its schema is checked. */
 type Unprepared = Pick<OpenDatabase, 'name' | 'pool' | 'sessions' | 'address'>
 
-/** @throws as pg does when it cannot be reached; MigrationError, SettingError or PoolerError when it cannot be used. */
+/**
+ * @throws as pg does when it is unavailable; MigrationError, SettingError or PoolerError when it cannot be
+ * used.
+ */
 export async function prepare(
   { name, pool, sessions, address }: Unprepared,
   {
@@ -34,12 +37,12 @@ export async function prepare(
     log,
   }: { readonly config: KeySettings; readonly keys: EncryptionKeys; readonly log: Logger },
 ): Promise<void> {
-  // One that is alone was looked at when it was opened.
+  // The only database was checked when it was opened.
   if (name !== null && 'url' in address) await requireSessions(address)
   const applied = await migrate(sessions, schemaOf())
   const of = name === null ? {} : { database: name }
   if (applied.length > 0) log.info({ ...of, migrations: applied }, 'the schema was brought up to date')
-  // Before the first commit: a week that has begun without a partition has rows to be taken over.
+  // Before the first commit: rows of a week without a partition would have to be moved later.
   const missing = await makeThisLogWeek(pool, (await askDatabaseClock(pool)).now())
   if (missing.length > 0)
     log.warn(
@@ -51,28 +54,28 @@ export async function prepare(
 
 /** One of the databases of a process. */
 export interface ServedDatabase {
-  /** Null of one that is alone. */
+  /** Null when it is the only one. */
   readonly name: string | null
   readonly pool: Pool
   readonly address: DatabaseAddress
   readonly isReady: () => boolean
-  /** Resolves when it can be used, which may be never. */
+  /** Resolves when the database can be used; it may never resolve. */
   readonly ready: Promise<void>
 }
 
-/** One that can be used already. */
+/** A database that is ready. */
 export function served({ name, pool, address }: Omit<Unprepared, 'sessions'>): ServedDatabase {
   return { name, pool, address, isReady: () => true, ready: Promise.resolve() }
 }
 
-/** How long after a try the next one is made, in milliseconds. */
+/** Delay between two tries, in milliseconds. */
 const tryEvery = 3_000
-/** How long a start waits for databases that may come later, in milliseconds. */
+/** How long a start waits for databases that may become available later, in milliseconds. */
 const startWaits = 30_000
 
 /**
- * Prepares these databases, again and again until each can be used. Resolves when all can, or have failed once, or some let themselves
- * be waited for.
+ * Prepares these databases, and retries until each is ready. Resolves when each is ready or has failed once,
+ * at the latest after `startWaits`.
  */
 export async function prepareLater(
   databases: readonly Unprepared[],
@@ -95,7 +98,7 @@ function prepareUntilReady(database: Unprepared, log: Logger, how: (database: Un
   const tried = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<void>()
   let isReady = false
-  let told = ''
+  let reported = ''
   const trying = periodic({
     every: tryEvery,
     stopWithin: 0,
@@ -103,20 +106,20 @@ function prepareUntilReady(database: Unprepared, log: Logger, how: (database: Un
       await how(database)
       isReady = true
       trying.pause()
-      if (told !== '') log.info({ database: name }, 'the database can be used now')
+      if (reported !== '') log.info({ database: name }, 'the database can be used now')
       ready.resolve()
       tried.resolve()
     },
     onFailure(error) {
       tried.resolve()
       const reason = explainFailureOf(name ?? '', error) ?? error.message
-      // Once, and not with every try.
-      if (reason !== told)
+      // Logged once, not with every try.
+      if (reason !== reported)
         log.error(
           { database: name, reason },
           'a database cannot be used: its organizations wait; trying again',
         )
-      told = reason
+      reported = reason
     },
   })
   trying.start()

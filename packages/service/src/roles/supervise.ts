@@ -36,8 +36,8 @@ export interface WorkerOrders {
  */
 export type WorkerMessage =
   | { readonly serve: number }
-  | { readonly tell: 'metrics' }
-  | { readonly due: DueQueues; readonly place: number }
+  | { readonly ask: 'metrics' }
+  | { readonly due: DueQueues; readonly index: number }
 
 /** A message from the worker: it serves this database now, or its metrics. */
 export type WorkerReport = { readonly ready: number } | { readonly metrics: readonly MetricsSnapshot[] }
@@ -49,13 +49,13 @@ export interface Supervised extends Running {
    * Notifies the worker of due queues in the database with this index, and returns the worker's id; null when
    * no worker can be notified.
    */
-  tell(due: DueQueues, place: number): string | null
+  notify(due: DueQueues, index: number): string | null
   /** Why nothing is delivered, as a sentence, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
 
 /** How long a worker may take to return its metrics, in milliseconds. */
-const tellMilliseconds = 1_000
+const metricsMilliseconds = 1_000
 
 /** How long a worker may take to stop, in milliseconds; then it is killed. */
 const stopMilliseconds = 15_000
@@ -69,7 +69,7 @@ const toldAtOnce = 10_000
 /** How long giving back leases may delay a stop, in milliseconds. */
 const giveBackMilliseconds = 2_000
 
-interface WorkerProcess extends Pick<Supervised, 'tell'> {
+interface WorkerProcess extends Pick<Supervised, 'notify'> {
   readonly child: ChildProcess
   /** Resolves when the process has ended, or never started, and its leases are given back. Never rejects. */
   readonly ended: Promise<void>
@@ -124,9 +124,9 @@ export function superviseWorker(
         // A worker without options would wait forever. One that has ended emits its own event.
         if (error !== null) child.kill('SIGKILL')
       })
-      for (const [place, { ready }] of databases.entries()) {
+      for (const [index, { ready }] of databases.entries()) {
         void ready.then(() => {
-          if (child.connected) child.send({ serve: place } satisfies WorkerMessage, () => {})
+          if (child.connected) child.send({ serve: index } satisfies WorkerMessage, () => {})
         })
       }
     }
@@ -134,11 +134,11 @@ export function superviseWorker(
       child,
       ended,
       ranFor,
-      tell(due, place) {
-        if (!ready.has(place) || !child.connected || onTheirWay >= toldAtOnce) return null
+      notify(due, index) {
+        if (!ready.has(index) || !child.connected || onTheirWay >= toldAtOnce) return null
         onTheirWay += due.queues.length
         // If the worker ends before it reads this, the queues stay due, and its successor finds them.
-        child.send({ due, place } satisfies WorkerMessage, () => {
+        child.send({ due, index } satisfies WorkerMessage, () => {
           onTheirWay -= due.queues.length
         })
         return workerId
@@ -180,7 +180,7 @@ export function superviseWorker(
 
   return {
     metrics: () => askForMetrics(worker.child),
-    tell: (due, place) => (stopping ? null : worker.tell(due, place)),
+    notify: (due, index) => (stopping ? null : worker.notify(due, index)),
     trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
       stopping = true
@@ -197,8 +197,8 @@ export function superviseWorker(
 async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
   if (!child.connected) return []
   try {
-    const answers = on(child, 'message', { signal: AbortSignal.timeout(tellMilliseconds) })
-    child.send({ tell: 'metrics' } satisfies WorkerMessage, () => {})
+    const answers = on(child, 'message', { signal: AbortSignal.timeout(metricsMilliseconds) })
+    child.send({ ask: 'metrics' } satisfies WorkerMessage, () => {})
     for await (const [report] of answers as AsyncIterable<[WorkerReport]>) {
       if ('metrics' in report) return report.metrics
     }

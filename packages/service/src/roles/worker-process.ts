@@ -19,17 +19,17 @@ process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders)
   const log = createLog(logLevel, telemetry?.logFields)
   telemetry?.reportTo(log)
   const workers = startWorkers(
-    databases.map((database, place) => ({ ...database, ready: usable[place]?.promise as Promise<void> })),
+    databases.map((database, index) => ({ ...database, ready: usable[index]?.promise as Promise<void> })),
     {
       ...orders,
       log,
       telemetry,
-      onReady: (place) => void (process.connected && process.send?.({ ready: place } satisfies WorkerReport)),
+      onReady: (index) => void (process.connected && process.send?.({ ready: index } satisfies WorkerReport)),
     },
   )
   process.on('message', async (message: WorkerMessage) => {
-    if ('due' in message) workers.each[message.place]?.drain(message.due)
-    if (!('tell' in message)) return
+    if ('due' in message) workers.each[message.index]?.drain(message.due)
+    if (!('ask' in message)) return
     const metrics = await Promise.all(snapshotsOf(workers.registers))
     if (process.connected) process.send?.({ metrics } satisfies WorkerReport)
   })

@@ -153,7 +153,7 @@ export interface RunningWorkers extends Running {
  */
 export function startWorkers(
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
-  options: WorkerOptions & { readonly onReady?: (place: number) => void },
+  options: WorkerOptions & { readonly onReady?: (index: number) => void },
 ): RunningWorkers {
   const { settings, log, summaries, workerId = randomUUID(), onReady = () => {} } = options
   const heapTuning = tuneHeap()
@@ -167,15 +167,15 @@ export function startWorkers(
   showInFlight(register, () => sending.limiter.inUse)
   if (!alone) options.telemetry?.publish(register)
   let stopping = false
-  for (const [place, { name, address, ready }] of databases.entries()) {
+  for (const [index, { name, address, ready }] of databases.entries()) {
     void ready.then(() => {
       if (stopping) return
       // With one database, its metrics are those of the process.
       const own = alone ? register : createRegistry('worker', name)
       if (!alone) registers.push(own)
       const worker = startOn({ ...options, address, workerId, name, sending }, own)
-      each[place] = worker
-      void worker.ready.then(() => onReady(place))
+      each[index] = worker
+      void worker.ready.then(() => onReady(index))
       summarizer?.serve(address)
     })
   }

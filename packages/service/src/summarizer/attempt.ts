@@ -1,7 +1,7 @@
 /**
- * One attempt at one summary: read, summarize, write. The write is the action that an AI outside uses, made on the
- * condition that the conversation still waits: reopened, resolved again or summarized meanwhile, and the result is
- * dropped. So there is one summary a resolution, however many workers try.
+ * One attempt at one summary: read, summarize, write. The write uses the same action as an external AI, on the
+ * condition that the conversation still needs a summary; otherwise the result is dropped. So each resolution
+ * gets one summary, however many workers try.
  */
 import type { Pool } from 'pg'
 import { type Conversation, summaryLimit } from '../desk/conversation/fields.ts'
@@ -21,7 +21,7 @@ import {
   transcriptOf,
 } from './transcript.ts'
 
-/** Where warnings go. */
+/** Receives warnings. */
 interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -30,7 +30,7 @@ interface Log {
 export interface AttemptServices {
   readonly pool: Pool
   readonly jobs: Jobs
-  /** Conversations. */
+  /** Reads conversations. */
   readonly rows: RowReader
   readonly changes: Changes
   readonly summarize: Summarize
@@ -39,7 +39,7 @@ export interface AttemptServices {
 }
 
 interface Attempted {
-  /** Milliseconds that nobody is to ask for another summary, because the endpoint said so. */
+  /** How long no summary may be requested, in milliseconds, as the endpoint asked. */
   readonly pause: number
 }
 
@@ -47,8 +47,8 @@ const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
 /**
- * Does the job and completes it. Rejects when the database fails, and the job is found again when its lease is over.
- * When `stop` is aborted, the job is given back.
+ * Runs the job and completes it; gives it back when `stop` aborts. Rejects when the database fails; the job is
+ * then found again after its lease.
  */
 export async function attemptSummary(
   services: AttemptServices,
@@ -74,7 +74,7 @@ export async function attemptSummary(
   return write(services, job, result.summary)
 }
 
-/** Whether it is resolved as it was, and without a summary. */
+/** Whether it still has this resolution, and no summary. */
 function stillWaits(row: StoredRow, { resolvedAt }: ClaimedJob): boolean {
   const now = stateOf(row)
   return now.status === 'resolved' && now.resolvedAt === resolvedAt && now.summary === null
@@ -84,14 +84,14 @@ function stateOf(row: StoredRow): Conversation {
   return parseRepresentation(conversation, row).state as unknown as Conversation
 }
 
-/** Null when it was stopped. */
+/** Null when stopped. */
 async function summaryOf(
   { pool, summarize }: AttemptServices,
   { organizationId, conversationId, attempts }: ClaimedJob,
   row: StoredRow,
   stop: AbortSignal,
 ): Promise<Summarized | null> {
-  // Only a process that died in the middle leaves more attempts behind than there are.
+  // Only a process that died during an attempt leaves more than the maximum.
   if (attempts > maxAttempts)
     return { outcome: 'failed', reason: 'no attempt came to its end', retryAfter: null }
   const { messages, abridged } = await readMessages(pool, organizationId, conversationId)

@@ -1,9 +1,9 @@
 /**
- * The summarizer that asks a language model, over the chat completions protocol that OpenAI began and most others
- * speak: one POST, one answer, no streaming. Only what all of them take is sent: model and messages.
+ * Summarizes by a language model, over OpenAI's chat completions protocol: one POST, no streaming, and only
+ * the fields that all implementations accept.
  *
- * Promise: a request ends at its timeout; of an answer no more than a megabyte is read; a redirect is not followed;
- * no proxy of the environment is used; neither key nor text goes into a reason.
+ * A request ends at its timeout; a response is read up to a megabyte; redirects and proxies of the environment
+ * are not used; failure reasons contain neither key nor text.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { Agent, type Dispatcher, errors, request } from 'undici'
@@ -14,11 +14,11 @@ import { tidy } from './plain-text.ts'
 import type { Summarize, Summarized, Transcript } from './transcript.ts'
 
 export interface ChatEndpointSettings {
-  /** What `/chat/completions` stands below: `http://localhost:11434/v1`. */
+  /** The base URL of `/chat/completions`, such as `http://localhost:11434/v1`. */
   readonly url: string
   readonly model: string
   readonly key: string | null
-  /** A whole request, in milliseconds. */
+  /** Time limit of a request, in milliseconds. */
   readonly timeout: number
 }
 
@@ -27,9 +27,9 @@ interface ChatEndpoint {
   close(): Promise<void>
 }
 
-/** Bytes of an answer: models that think aloud write much. */
+/** Maximum bytes of a response: reasoning models write much. */
 const answerLimit = 1_000_000
-/** An address that does not answer at all is not waited for as long as a model is. */
+/** Connecting must be faster than the model. */
 const connectTimeout = 10_000
 
 const completion = z.object({
@@ -66,7 +66,7 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
   }
 }
 
-/** What an answer means. Null stands for a body that is too long. */
+/** Interprets a response. `body` null: the response was too long. */
 function read(
   status: number,
   headers: Dispatcher.ResponseData['headers'],
@@ -88,14 +88,14 @@ function failed(reason: string, retryAfter: number | null = null): Summarized {
   return { outcome: 'failed', reason, retryAfter }
 }
 
-/** The name that the endpoint has for its refusal. Its message may repeat what was said, or the key. */
+/** The endpoint's error code. Its message may repeat the conversation or the key. */
 function named(body: string): string {
   const parsed = refusal.safeParse(parseJson(body))
   const name = parsed.success ? (parsed.data.error.code ?? parsed.data.error.type ?? '') : ''
   return /^[a-z_.-]{1,60}$/i.test(name) ? ` (${name})` : ''
 }
 
-/** Models that reason write their reasoning first, where nobody separates it from the answer. */
+/** Removes the reasoning that some models write before the answer. */
 function withoutThoughts(content: string): string {
   return tidy(content.toWellFormed().replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, ''))
 }
@@ -105,7 +105,7 @@ async function readBounded(body: Dispatcher.ResponseData['body']): Promise<strin
   let length = 0
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (length > answerLimit) return null
     chunks.push(chunk)
   }
@@ -127,8 +127,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * What a language model is told. Whoever writes to the desk writes part of it: instructions stand in the system
- * message alone, and what was said goes as JSON into the user message, where no quotation mark ends it early.
+ * The system message. Customers write part of the prompt, so instructions are only in the system message, and
+ * the conversation is JSON in the user message, which no quotation mark can end.
  */
 const instructions = `You summarize conversations between a customer and a support desk for the people who work there.
 
@@ -141,7 +141,7 @@ interface ChatMessage {
   readonly content: string
 }
 
-/** The messages of a chat completion that asks for a summary. */
+/** The messages of the request for a summary. */
 function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMessage[] {
   const conversation = {
     subject,
@@ -157,8 +157,8 @@ function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMe
 const day = 86_400_000
 
 /**
- * Milliseconds that a Retry-After header asks to wait, a day at most: whole seconds, or until an HTTP date. Null when
- * it asks for nothing that can be read.
+ * The delay in a Retry-After header, in milliseconds, at most a day: whole seconds, or until an HTTP date.
+ * Null when there is none that can be parsed.
  */
 export function parseRetryAfter(value: string | string[] | undefined, now: number): number | null {
   const text = [value].flat()[0]?.trim() ?? ''

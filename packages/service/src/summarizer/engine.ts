@@ -1,6 +1,6 @@
 /**
- * The engine: looks for conversations whose delay is over, makes jobs of them, and works on a few at a time, one
- * organization after another, so that one with a million to do keeps nobody else waiting for more than its turn.
+ * The engine finds conversations whose delay is over, creates jobs for them, and runs a few at a time, in
+ * rotation between organizations, so that a large backlog does not block the others.
  */
 import { newId } from '../kernel/ids.ts'
 import { jobLoop } from '../kernel/job-loop.ts'
@@ -10,36 +10,36 @@ import { type AttemptServices, attemptSummary } from './attempt.ts'
 import { type ClaimedJob, type ConversationPosition, firstConversation } from './jobs.ts'
 
 export interface SummaryEngine {
-  /** Looks again and again until stopped. */
+  /** Searches repeatedly until stopped. */
   start(): void
   /**
-   * Takes no more, and waits for what is under way: for 10 s, after which it is given back; and for 2 s more, after
-   * which a database that does not answer is left.
+   * Claims no more jobs, and waits 10 s for running ones, which are then given back; then waits 2 s more for
+   * the database.
    */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many jobs that were. For tests and drains. */
+  /** Runs all jobs that are due by the clock, and returns their number. For tests and drains. */
   runDue(): Promise<number>
 }
 
 interface SummaryEngineOptions extends AttemptServices {
   /** From resolution to summary, in milliseconds. */
   readonly delay: number
-  /** How long a worker may have a job, in milliseconds: longer than an attempt takes. */
+  /** How long a worker may hold a job, in milliseconds: longer than an attempt takes. */
   readonly lease: number
-  /** The owner of its leases: whoever learns of the worker's death gives them back by it. */
+  /** The owner of its leases; a supervisor gives them back by it when the worker dies. */
   readonly workerId: string
 }
 
-/** Summaries under way at once in a worker. */
+/** Concurrent summaries of a worker. */
 const atOnce = 4
-/** How often to look, in milliseconds. A minute's delay does not need it; a short one is to be believed. */
+/** How often to search, in milliseconds. */
 const pollEvery = 1_000
-/** Pages of conversations looked at each time. What waits beyond them is looked at the next time. */
+/** Pages of conversations per search; later ones wait for the next. */
 const pagesALook = 5
-/** Organizations found at once. */
+/** Organizations per query. */
 const organizationsALook = 32
 const beforeAll = firstConversation.organizationId
-/** How long a stop waits for summaries, and then for the database; together below the service's 15 s. */
+/** How long a stop waits for summaries, and then for the database; in all below the service's 15 s. */
 const attemptsMayTake = 10_000
 const settlingMayTake = 2_000
 
@@ -48,12 +48,12 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const stopWithin = attemptsMayTake + settlingMayTake
   const cut = new AbortController()
   let position: ConversationPosition = firstConversation
-  /** The organizations whose turn is next, and the last one that had it. */
+  /** The organizations to serve next, and the last one served. */
   let turns: readonly string[] = []
   let lastTurn = beforeAll
-  /** Milliseconds since the Unix epoch; until then the endpoint wants to hear nothing. */
+  /** Milliseconds since the Unix epoch; until then the endpoint wants no requests. */
   let pausedUntil = 0
-  /** Makes jobs of what has become due, and has them begun. */
+  /** Creates due jobs, and starts them. */
   const searching = periodic({
     every: pollEvery,
     stopWithin,
@@ -61,7 +61,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       try {
         await enqueue()
       } finally {
-        // Also what others made jobs of.
+        // Also for jobs that other workers created.
         summaries.wake()
       }
     },
@@ -72,7 +72,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     every: null,
     stopWithin,
     atOnce,
-    // A summary holds no lock of its organization.
+    // A summary locks nothing of its organization.
     atOnceOfOne: atOnce,
     busyPause: 0,
     findDue: claimNext,
@@ -85,16 +85,16 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       const err = loggable(error)
       if (job === null) return log.warn({ err }, 'could not claim summary jobs; trying again')
       const { organizationId, conversationId } = job
-      // The lease runs out and the job is found again.
+      // The lease expires, and the job is found again.
       log.warn({ organizationId, conversationId, err }, 'a summary failed')
     },
   })
 
   return { start: searching.start, stop, runDue }
 
-  /** Walks on over what has no summary; from its end, the next time, to its beginning. */
+  /** Scans conversations without a summary; starts again at the end. */
   async function enqueue(): Promise<void> {
-    // No time is earlier than the first one, however long the delay.
+    // Not before the earliest time, however long the delay.
     const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstConversation.resolvedAt))
     for (let page = 0; page < pagesALook; page++) {
       const next: ConversationPosition | null = await jobs.enqueue(resolvedUntil, position)
@@ -103,7 +103,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     }
   }
 
-  /** Claims jobs of the organizations whose turn it is; none when nothing is due anywhere. */
+  /** Claims jobs of the next organizations; none when nothing is due. */
   async function claimNext(free: number): Promise<readonly ClaimedJob[]> {
     while (clock.now() >= pausedUntil) {
       if (turns.length === 0) turns = await findTurns()
@@ -115,13 +115,13 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       const now = clock.now()
       const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
       const claimed = await jobs.claim(organizationId, lease, now, limit)
-      // Another worker may have taken what was due.
+      // Another worker may have claimed the due jobs.
       if (claimed.length > 0) return claimed
     }
     return []
   }
 
-  /** Those after the last one, or from the first one again. */
+  /** The organizations after the last one, or from the first again. */
   async function findTurns(): Promise<readonly string[]> {
     const now = clock.now()
     const next = await jobs.organizationsDue(now, lastTurn, organizationsALook)

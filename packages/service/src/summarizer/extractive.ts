@@ -1,29 +1,28 @@
 /**
- * The summarizer without a model: it picks the sentences that most others resemble, and writes nothing new.
+ * Summarizes without a model: picks the sentences that resemble most others.
  *
- * Sentences are ranked as web pages are by PageRank, where a link is the likeness of two sentences (TextRank;
- * LexRank's measure of likeness: words that few sentences have count more, so no language's list of stop words
- * is needed). The same transcript gives the same summary.
+ * Ranks sentences by PageRank over their similarity (TextRank), with LexRank's measure: rare words count more,
+ * so no list of stop words per language is needed. Deterministic.
  */
 import { cutText } from './plain-text.ts'
 import type { Said, Transcript } from './transcript.ts'
 
 interface Sentence extends Said {
-  /** How often each word occurs. */
+  /** The number of occurrences of each word. */
   readonly words: ReadonlyMap<string, number>
 }
 
-/** Sentences that are picked, and the characters that they may have together. */
+/** Number of picked sentences, and their maximum total length. */
 const picked = 4
 const summaryLength = 800
-/** A sentence that is longer is cut. */
+/** Longer sentences are cut. */
 const sentenceLength = 300
-/** Sentences with fewer words say hello. */
+/** Shorter sentences are greetings. */
 const fewestWords = 4
-/** Ranking compares each with each: 200 take some ten milliseconds, and more than that are not compared. */
+/** Ranking compares all pairs: 200 sentences take some ten milliseconds, and no more are compared. */
 const firstCompared = 50
 const lastCompared = 150
-/** Two picked sentences are at most so much alike. */
+/** Maximum similarity of two picked sentences. */
 const alike = 0.7
 
 const speakers: Readonly<Record<Said['by'], string>> = {
@@ -36,7 +35,7 @@ const speakers: Readonly<Record<Said['by'], string>> = {
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' })
 const wordsOf = new Intl.Segmenter('en', { granularity: 'word' })
 
-/** The sentences that say most of the others, in their order, with who said them. Empty when there are none. */
+/** The most representative sentences in their order, with their authors. Empty when there are none. */
 export function extractSummary({ messages }: Transcript): string {
   const sentences = splitSentences(messages)
   const likeness = likenessOf(sentences)
@@ -64,7 +63,7 @@ function lines(sentences: readonly Said[]): string {
   return text
 }
 
-/** The sentences, each once, greetings apart unless there is nothing else; from the beginning and the end. */
+/** The distinct sentences, without greetings unless there is nothing else; from the beginning and the end. */
 function splitSentences(messages: readonly Said[]): Sentence[] {
   const distinct = new Map<string, Sentence>()
   for (const { by, text } of messages) {
@@ -100,7 +99,10 @@ function at(matrix: Matrix, row: number, column: number): number {
   return matrix[row]?.[column] ?? 0
 }
 
-/** How alike each two sentences are, from 0 to 1: the cosine of their words, weighted by rarity; a sentence and itself are 0. */
+/**
+ * The similarity of each pair, from 0 to 1: the cosine of their words, weighted by rarity; 0 for a sentence
+ * and itself.
+ */
 function likenessOf(sentences: readonly Sentence[]): Matrix {
   const having = new Map<string, number>()
   for (const { words } of sentences)
@@ -130,11 +132,11 @@ function setBoth(matrix: number[][], row: number, column: number, value: number)
   if (other !== undefined) other[row] = value
 }
 
-/** PageRank's damping and as many rounds as make the order stand still. */
+/** PageRank's damping, and enough rounds for a stable order. */
 const damping = 0.85
 const rounds = 30
 
-/** The sentences, most resembled first; of equals the earlier one. */
+/** The sentences by rank; among equals the earlier one first. */
 function rank(likeness: Matrix): number[] {
   const count = likeness.length
   const sums = likeness.map((row) => row.reduce((sum, value) => sum + value, 0))

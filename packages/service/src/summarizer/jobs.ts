@@ -1,8 +1,8 @@
 /**
- * The jobs: which conversations wait for a summary, when each is tried and tried again, and which worker has it. They hang beside
- * the conversations, so that a failed attempt moves nothing that copies see.
+ * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds
+ * it. They are rows next to the conversations, so that a failed attempt changes nothing in the stream.
  *
- * A job is held by moving its due time to the end of a lease: a worker that dies gives it back by doing nothing.
+ * A job is leased by moving its due time to the end of the lease, so it is due again when a worker dies.
  */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -15,9 +15,9 @@ interface JobKey {
 /** A job that a worker has claimed. */
 export interface ClaimedJob extends JobKey {
   readonly leaseId: string
-  /** The resolution that it is for, as the wire writes it. */
+  /** The resolution that it summarizes, as a timestamp. */
   readonly resolvedAt: string
-  /** Attempts begun, this one included. */
+  /** Attempts begun, including this one. */
   readonly attempts: number
   readonly gaveUp: boolean
 }
@@ -29,7 +29,7 @@ export interface ConversationPosition {
   readonly id: string
 }
 
-/** Before all others: no conversation is older than the service's clock can be. */
+/** Before all others: no conversation is older. */
 export const firstConversation: ConversationPosition = {
   resolvedAt: '0001-01-01T00:00:00.000Z',
   organizationId: '00000000-0000-0000-0000-000000000000',
@@ -37,36 +37,37 @@ export const firstConversation: ConversationPosition = {
 }
 
 export interface Jobs {
-  /** Whether there is a job, or a resolved conversation without a summary, which will be one. */
+  /** Whether there is a job, or a resolved conversation without a summary. */
   isNeeded(): Promise<boolean>
   /**
-   * Makes jobs for conversations without a summary that were resolved by then and have none, looking at the next
-   * thousand from `position` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
+   * Creates missing jobs for conversations without a summary that were resolved by then, among the next
+   * thousand from `position`. Returns the next position, null at the end. Repeatable, and safe in several
+   * processes at once.
    */
   enqueue(resolvedUntil: number, position: ConversationPosition): Promise<ConversationPosition | null>
-  /** Organizations that have a job due, by id, from the one after `after` on. */
+  /** Organizations with a due job, by id, after `after`. */
   organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]>
-  /** Takes jobs of the organization, the longest due first. What somebody else is just taking is passed over. */
+  /** Claims jobs of the organization, longest due first. Skips jobs that another worker is claiming. */
   claim(
     organizationId: string,
     lease: { readonly id: string; readonly workerId: string; readonly until: number },
     now: number,
     limit: number,
   ): Promise<readonly ClaimedJob[]>
-  /** Nothing is left to do. */
+  /** Deletes the job: nothing is left to do. */
   drop(job: ClaimedJob): Promise<void>
-  /** It is tried again at `due`, or only looked at when it gave up. */
+  /** Tries the job again at `due`; a job that gave up is only checked then. */
   postpone(job: ClaimedJob, due: number, gaveUp: boolean): Promise<void>
-  /** As if it had not been claimed. */
+  /** Undoes the claim. */
   giveBack(job: ClaimedJob, now: number): Promise<void>
   /**
-   * Gives back the jobs of a worker that certainly runs no more, and answers how many there were. Their attempts count: the first
-   * is made again at once, a later one when its schedule says, as the worker may have died of it.
+   * Gives back the jobs of a worker that has certainly ended, and returns their number. Their attempts count,
+   * because the worker may have died of the job: the first is repeated at once, later ones on schedule.
    */
   giveBackAllOf(workerId: string, now: number): Promise<number>
 }
 
-/** Conversations looked at in one statement. */
+/** Conversations per statement. */
 const step = 1_000
 
 export function createJobs(pool: Pool): Jobs {
@@ -182,7 +183,7 @@ interface UnsummarizedRow {
   readonly organization_id: string
   readonly id: string
   readonly resolved_at: Date
-  /** From 1. */
+  /** Position in the page, from 1. */
   readonly ordinal: number
   /** Whether it has no job for this resolution. */
   readonly missing: boolean
@@ -202,14 +203,14 @@ interface TakenRow {
   readonly gave_up: boolean
 }
 
-/** By the same indexes as the search, at whose beginning whatever there is stands. */
+/** Uses the indexes of the search. */
 const findAny = `
   select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
     or exists (select 1 from summary_jobs j) as needed`
 
 /**
- * Those that have no job, and the last of a full page: where the next one begins. What is on its way to this database has no organization
- * yet, and what has left it is somebody else's.
+ * Conversations without a job, and the last of a full page, after which the next page begins. Skips
+ * organizations that are arriving here or have left.
  */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.ordinal, j.conversation_id is null as missing
@@ -227,7 +228,7 @@ const findUnsummarized = `
     where j.conversation_id is null or p.ordinal = ${step}
     order by p.ordinal`
 
-/** A job for an earlier resolution becomes one for this; whoever works on it can complete nothing any more. */
+/** Replaces a job for an earlier resolution, whose worker can no longer complete it. */
 const addJobs = `
   insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
     select $1, n.id, n.resolved_at, n.resolved_at, null, 0, false
@@ -236,7 +237,7 @@ const addJobs = `
       set resolved_at = excluded.resolved_at, due_at = excluded.due_at, lease_id = null, attempts = 0, gave_up = false
       where summary_jobs.resolved_at <> excluded.resolved_at`
 
-/** One look into the index for each organization, whatever waits in it. */
+/** One index look-up per organization. */
 function findOrganizations(limit: number): string {
   return `
   select o.organization_id from organizations o
@@ -258,15 +259,15 @@ function claimJobs(limit: number): string {
 const minute = 60_000
 const longest = 240 * minute
 
-/** Attempts that a summary has: from the first to the last it is a day. */
+/** Maximum attempts of a summary: the last comes a day after the first. */
 export const maxAttempts = 14
 
-/** A job that has given up is looked at so often, in milliseconds, for no more than whether it can go. */
+/** How often to check whether a job that gave up can be deleted, in milliseconds. */
 export const lookAgainAfter = 24 * 60 * minute
 
 /**
- * Milliseconds until the next attempt when `made` have failed, or null when there is none: a minute, twice as long
- * after each, four hours at most, and never less than the endpoint asked for.
+ * Milliseconds until the next attempt after `made` failures, null when there is none: a minute, doubled after
+ * each, at most four hours, and at least `retryAfter`.
  */
 export function nextAttempt(made: number, retryAfter: number | null): number | null {
   if (made >= maxAttempts) return null

@@ -1,4 +1,4 @@
-/** Bodies as a person reads them: without markup, and without what an email quotes. */
+/** Converts bodies to plain text: without markup and without quoted text of emails. */
 import { compile } from 'html-to-text'
 import MarkdownIt from 'markdown-it'
 
@@ -11,10 +11,10 @@ const selectors = [
   { selector: 'img', format: 'skip' },
   { selector: 'title', format: 'skip' },
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-  // Mails lay out their paragraphs in tables.
+  // Emails use tables for layout.
   ...['td', 'th'].map((selector) => ({ selector, format: 'block', options: aLine })),
 ]
-// Markup can be nested deeper than the stack is; nobody reads what stands there.
+// Limited, because markup can be nested deeper than the stack.
 const options = { wordwrap: false, limits: { maxDepth: 100, ellipsis: '' } } as const
 const quotesIncluded = compile({
   ...options,
@@ -25,10 +25,10 @@ const quotesLeftOut = compile({
   selectors: [...selectors, { selector: 'blockquote', format: 'skip' }],
 })
 
-// Of the parsers tried, the one that takes no more than a tenth of a second for 16,000 characters meant to be slow.
+// Of the tested parsers, the one that takes at most a tenth of a second for 16,000 malicious characters.
 const markdown = new MarkdownIt({ html: true })
 
-/** The text of a body, without what it quotes unless there is nothing else. */
+/** The text of a body, without quotes unless there is nothing else. */
 export function plainText(body: string, contentType: ContentType): string {
   switch (contentType) {
     case 'text':
@@ -44,18 +44,18 @@ function readable(html: string): string {
   return tidy(quotesLeftOut(html)) || tidy(quotesIncluded(html))
 }
 
-/** Without quoted lines, unless there are no others. */
+/** Removes quoted lines, unless there are no others. */
 function withoutQuotes(text: string): string {
   const own = text.replace(/^>.*$/gm, '')
   return own.trim() === '' ? text : own
 }
 
-/** Lines that were broken to fit a width are one again. */
+/** Joins lines that were wrapped to a width. */
 function unwrapped(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/^(.{60,}[^.!?:\s])\n(?=\S)/gm, '$1 ')
 }
 
-/** No control characters but line breaks, and no more than one empty line. */
+/** Removes control characters except line breaks, and repeated empty lines. */
 export function tidy(text: string): string {
   return text
     .replace(/[^\P{Cc}\n\t]/gu, ' ')
@@ -67,8 +67,8 @@ export function tidy(text: string): string {
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /**
- * The text's beginning, of at most `limit` code units: up to the end of a sentence, if that is not less than half of
- * what fits, otherwise up to the end of a word, otherwise whatever fits; never half a character.
+ * The beginning of the text, at most `limit` code units: up to the end of a sentence if that is at least half
+ * of the limit, otherwise of a word; never half a character.
  */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text

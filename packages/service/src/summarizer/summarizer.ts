@@ -1,4 +1,4 @@
-/** What writes summaries, put together from the settings. */
+/** Builds the summarizer from the settings. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -21,9 +21,9 @@ import { type Summarize, summaryWithoutText } from './transcript.ts'
 
 /** The settings of summaries. Durations in milliseconds. */
 export interface SummarySettings {
-  /** From resolution to the summary. */
+  /** From resolution to summary. */
   readonly delay: number
-  /** Who writes them; null for the sentences that say most. */
+  /** The language model; null: extractive summaries. */
   readonly endpoint: ChatEndpointSettings | null
 }
 
@@ -32,12 +32,12 @@ interface Summarizer {
   close(): Promise<void>
 }
 
-/** Beside the request to the endpoint an attempt reads and writes; a lease has as much more, in milliseconds. */
+/** How much longer than the request a lease lasts, for reading and writing, in milliseconds. */
 const readingAndWriting = 30_000
 
 /**
- * An engine with everything that it needs. It does nothing until it is started or told to. What it writes must be
- * durable when it is acknowledged: so must the pool be.
+ * An engine with its dependencies. It does nothing until it is started or woken. Its commits must be durable,
+ * so the pool must not turn off synchronous_commit.
  */
 export function createSummarizer(options: {
   readonly pool: Pool
@@ -46,11 +46,11 @@ export function createSummarizer(options: {
   readonly kinds: readonly Kind[]
   readonly commitFunction: SchemaFunction
   readonly settings: SummarySettings
-  /** Attempts that each delivery of the event has. */
+  /** Delivery attempts per event. */
   readonly maxAttempts: number
-  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
+  /** How far the clock may be ahead of the database's, in milliseconds. Default: no limit. */
   readonly maxClockSkew?: number
-  /** The owner of its leases; one of its own unless told. */
+  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
 }): Summarizer {
   const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options
@@ -91,7 +91,7 @@ export function createSummarizer(options: {
   }
 }
 
-/** With the HTTP client that it needs, and nobody else. */
+/** Loads the HTTP client only when it is needed. */
 async function loadChatEndpoint(settings: ChatEndpointSettings, clock: Clock) {
   const { createChatEndpoint } = await import('./chat-endpoint.ts')
   return createChatEndpoint(settings, clock)

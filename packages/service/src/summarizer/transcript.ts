@@ -1,4 +1,4 @@
-/** What a summary is made of: who said what, in order, as plain text, and no more of it than fits. */
+/** The input of a summary: the messages in order, with their authors, as plain text of limited length. */
 
 import type { Pool } from 'pg'
 import type { Message } from '../desk/message/fields.ts'
@@ -19,21 +19,21 @@ export interface Transcript {
   readonly abridged: boolean
 }
 
-/** Characters that are kept: of text, and of what is looked at for it, markup included. */
+/** Limits in characters: of text, and of the source text including markup. */
 interface Room {
   readonly text: number
   readonly markup: number
 }
 
-/** At the beginning stands the question, at the end the answer. */
+/** The question is at the beginning, the answer at the end. */
 const beginning: Room = { text: 6_000, markup: 24_000 }
 const ending: Room = { text: 18_000, markup: 48_000 }
-/** Of one message, markup included. */
+/** Of one message, including markup. */
 const messageLimit = 16_000
 
 /**
- * The transcript of these messages: those from the beginning and from the end that there is room for. `abridged` says
- * that some were not even read.
+ * The transcript of these messages: as many as fit from the beginning and from the end. `abridged`: some were
+ * not read.
  */
 export function transcriptOf(
   subject: string | null,
@@ -51,7 +51,7 @@ export function transcriptOf(
   }
 }
 
-/** Whole messages, as many as there is room for; the first of them in any case, if need be only its beginning. */
+/** As many whole messages as fit; always the first one, shortened if necessary. */
 function fill(
   messages: readonly Message[],
   room: Room,
@@ -72,7 +72,7 @@ function fill(
   return { said, cut }
 }
 
-/** What can be said of a conversation in which nobody wrote a word. */
+/** The summary of a conversation without text. */
 export function summaryWithoutText({ subject }: Transcript): string {
   return subject?.trim() || 'The conversation has no messages with words in them.'
 }
@@ -87,7 +87,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Messages that are read: the first ones say what it is about, the last ones how it ended. */
+/** Messages that are read: the first ones have the topic, the last ones the outcome. */
 const firstRead = 20
 const lastRead = 60
 
@@ -97,7 +97,7 @@ interface ReadMessages {
   readonly abridged: boolean
 }
 
-/** Messages never change, so that two statements read what one would. */
+/** Messages never change, so two statements see the same as one. */
 export async function readMessages(
   pool: Pool,
   organizationId: string,
@@ -126,11 +126,11 @@ export async function readMessages(
 
 export type Summarized =
   | { readonly outcome: 'written'; readonly summary: string }
-  /** `reason` is for the log: it holds nothing that was said. */
+  /** `reason` is for the log: it contains no message text. */
   | {
       readonly outcome: 'failed'
       readonly reason: string
-      /** Milliseconds that the endpoint asks everybody to wait. */
+      /** Milliseconds that the endpoint asks clients to wait. */
       readonly retryAfter: number | null
     }
 

@@ -1,9 +1,9 @@
-/** Turns telemetry on where the environment asks for it; where it does not, nothing of OpenTelemetry is loaded. */
+/** Turns telemetry on if the environment configures it; otherwise nothing of OpenTelemetry is loaded. */
 import type { ProcessRole } from '../kernel/process-role.ts'
 import type { OpenTelemetry } from './sdk.ts'
 import { type Environment, readTelemetrySettings } from './settings.ts'
 
-/** What telemetry needs beside the service, which installs none of it by itself. The same as its peer dependencies. */
+/** The packages that telemetry needs and the service does not install: its peer dependencies. */
 export const neededPackages: Readonly<Record<string, string>> = {
   '@opentelemetry/api': '1.10.0',
   '@opentelemetry/exporter-metrics-otlp-http': '0.301.0',
@@ -15,10 +15,10 @@ export const neededPackages: Readonly<Record<string, string>> = {
   '@opentelemetry/sdk-trace': '3.1.0',
 }
 
-/** Telemetry cannot be turned on as it is asked for: the message says, in a line, what to set or to install. */
+/** Telemetry cannot be turned on as configured: the message says, in one line, what to set or install. */
 export class TelemetryError extends Error {}
 
-/** Telemetry of this process; null where it is off. @throws TelemetryError when it cannot be turned on. */
+/** The telemetry of this process; null when it is off. @throws TelemetryError when it cannot be turned on. */
 export async function openTelemetry(
   role: ProcessRole,
   environment: Environment = process.env,

@@ -1,4 +1,6 @@
-/** What /metrics shows of the service, handed to OpenTelemetry as it is: the same names, so that one dashboard reads either. */
+/**
+ * Exports the metrics of /metrics through OpenTelemetry under the same names, so that one dashboard fits both.
+ */
 import { type HrTime, ValueType } from '@opentelemetry/api'
 import { emptyResource } from '@opentelemetry/resources'
 import {
@@ -12,8 +14,8 @@ import type { FiguresSource } from '../kernel/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 
-/** A figure as the registry tells it: of a histogram, a value each bucket, with `le` among its labels, a sum and a count. */
-interface Told {
+/** A metric from the registry: a histogram has a value per bucket with the label `le`, a sum and a count. */
+interface RegistryMetric {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
@@ -24,7 +26,7 @@ interface Told {
   }[]
 }
 
-/** Figures of the service's own: those of Node and of the process have names of their own in the conventions. */
+/** Only the service's own metrics: those of Node have other names in the conventions. */
 const own = /^deskwire_/
 
 export class RegistryProducer implements MetricProducer {
@@ -42,9 +44,9 @@ export class RegistryProducer implements MetricProducer {
   }
 
   async collect(): Promise<CollectionResult> {
-    const told = await Promise.all(this.#registers.map((register) => register.getMetricsAsJSON()))
+    const read = await Promise.all(this.#registers.map((register) => register.getMetricsAsJSON()))
     const times = { startTime: this.#began, endTime: timeOf(this.#clock.now()) }
-    const metrics = (told.flat() as Told[])
+    const metrics = (read.flat() as RegistryMetric[])
       .filter(({ name }) => own.test(name))
       .flatMap((figure) => metricOf(figure, times) ?? [])
     return {
@@ -66,8 +68,8 @@ function timeOf(milliseconds: number): HrTime {
   return [Math.floor(milliseconds / 1_000), (milliseconds % 1_000) * 1_000_000]
 }
 
-/** Null of a summary, which the service has none of. */
-function metricOf({ name, help, type, values }: Told, times: Times): MetricData | null {
+/** Null for a summary, which the service does not use. */
+function metricOf({ name, help, type, values }: RegistryMetric, times: Times): MetricData | null {
   const unit = name.endsWith('_seconds') ? 's' : name.endsWith('_bytes') ? 'By' : ''
   const common = {
     descriptor: { name, description: help, unit, valueType: ValueType.DOUBLE },
@@ -86,11 +88,11 @@ function metricOf({ name, help, type, values }: Told, times: Times): MetricData 
   }
 }
 
-/** A point a series. The registry counts what is in a bucket or below it; OpenTelemetry what is in it. */
-function histogramPoints(values: Told['values'], times: Times) {
+/** One point per series. The registry's buckets are cumulative, OpenTelemetry's are not. */
+function histogramPoints(values: RegistryMetric['values'], times: Times) {
   const series = new Map<
     string,
-    { readonly attributes: Record<string, string | number>; rows: Told['values'][number][] }
+    { readonly attributes: Record<string, string | number>; rows: RegistryMetric['values'][number][] }
   >()
   for (const row of values) {
     const { le: _le, ...attributes } = row.labels

@@ -1,9 +1,9 @@
 /**
- * Telemetry as OpenTelemetry's libraries have it: the one place that names them, beside `registry-producer.ts`. Nobody imports it
- * but `open.ts`, when it is asked for.
+ * Telemetry by OpenTelemetry's libraries. Only this file and `registry-producer.ts` import them, and only
+ * `open.ts` loads this file.
  *
- * Whatever becomes of what is exported, the service goes on: spans wait in a queue that has an end, exports have a time
- * in which to be done, and what cannot be exported is a warning a minute.
+ * A failing export does not affect the service: spans wait in a bounded queue, exports time out, and a failure
+ * is logged at most once a minute.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -55,19 +55,19 @@ import { version } from '../kernel/version.ts'
 import { RegistryProducer } from './registry-producer.ts'
 import type { SamplerName, TelemetrySettings } from './settings.ts'
 
-/** How long the last export may hold up a stop, in milliseconds. */
+/** How long the last export may delay a stop, in milliseconds. */
 const closeWithin = 2_000
-/** How often it is told that nothing can be exported, in milliseconds. */
-const tellApart = 60_000
+/** Interval of warnings about failing exports, in milliseconds. */
+const warningsApart = 60_000
 
 export interface OpenTelemetry extends Telemetry {
-  /** Has the libraries' warnings written to this log. */
+  /** Logs the warnings of the libraries. */
   reportTo(log: { warn(fields: object, message: string): void }): void
-  /** Exports what is left, for two seconds at most; never rejects. */
+  /** Exports what remains, for at most two seconds; never rejects. */
   close(): Promise<void>
 }
 
-/** Telemetry of one process, with exporters that read what else they need from the environment. */
+/** The telemetry of one process; the exporters read further settings from the environment. */
 export function createTelemetry(role: ProcessRole, settings: TelemetrySettings): OpenTelemetry {
   const resource = resourceOf(role)
   const { traces, metrics, endpoint, tracesEndpoint, metricsEndpoint } = settings
@@ -101,7 +101,7 @@ export function createTelemetry(role: ProcessRole, settings: TelemetrySettings):
   }
 }
 
-/** Who it is that exports. What the environment says of it goes before. */
+/** The resource of exports. The environment overrides it. */
 function resourceOf(role: ProcessRole): Resource {
   const own = resourceFromAttributes({
     'service.name': 'deskwire',
@@ -113,7 +113,7 @@ function resourceOf(role: ProcessRole): Resource {
     'process.runtime.version': process.versions.node,
     'deskwire.process': processLabel(role),
   })
-  // The detector of the process would tell of its command line, which may have a database's password in it.
+  // Not the process detector, because the command line may contain a database's password.
   return own.merge(detectResources({ detectors: [envDetector] }))
 }
 
@@ -155,20 +155,20 @@ function readerOf(settings: TelemetrySettings, registry: RegistryProducer): Peri
   })
 }
 
-/** A warning once a minute at most: while a collector is down, each export says so. */
+/** Logs a warning at most once a minute, because every export fails while a collector is down. */
 function diagnostics(log: { warn(fields: object, message: string): void }): DiagLogger {
   const elapsed = stopwatch()
-  let toldAt = Number.NEGATIVE_INFINITY
-  const tell = (...said: unknown[]) => {
-    if (elapsed() - toldAt < tellApart) return
-    toldAt = elapsed()
+  let warnedAt = Number.NEGATIVE_INFINITY
+  const warn = (...said: unknown[]) => {
+    if (elapsed() - warnedAt < warningsApart) return
+    warnedAt = elapsed()
     log.warn({ reason: said.map(reasonOf).join(' ') }, 'telemetry could not be exported')
   }
   const nothing = () => {}
-  return { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing }
+  return { error: warn, warn: warn, info: nothing, debug: nothing, verbose: nothing }
 }
 
-/** The libraries write down an error as the JSON of its members, stack and all. */
+/** The libraries log an error as JSON of its members, with the stack. */
 function reasonOf(said: unknown): string {
   const text = said instanceof Error ? said.message : String(said)
   try {

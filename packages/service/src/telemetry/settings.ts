@@ -1,6 +1,6 @@
 /**
- * The variables of OpenTelemetry's specification that are read here, as one table. Telemetry is on where an endpoint is named. What
- * exporters read by themselves, each with TRACES_ and METRICS_ as well, stands in it without a parser.
+ * The variables of OpenTelemetry that are read here. Telemetry is on when an endpoint is set. Variables that
+ * the exporters read themselves, also with TRACES_ and METRICS_, are listed without a parser.
  */
 import { fail, ok, type Result } from '../kernel/result.ts'
 
@@ -11,7 +11,7 @@ interface Variable<V> {
   readonly default: string
   readonly help: string
   readonly accepts: string
-  /** `undefined` for what is not accepted. */
+  /** `undefined` when the text is not accepted. */
   readonly parse: (text: string) => V | undefined
 }
 
@@ -58,7 +58,7 @@ const endpoint = (name: `OTEL_${string}`, help: string) =>
       text === '' ? null : /^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
   })
 
-/** What is read here. */
+/** Variables that are read here. */
 export const telemetryVariables = {
   disabled: variable({
     name: 'OTEL_SDK_DISABLED',
@@ -129,7 +129,7 @@ export const telemetryVariables = {
   metricTimeout: count('milliseconds that such an export may take', 'OTEL_METRIC_EXPORT_TIMEOUT', '30000'),
 } as const
 
-/** What the libraries read by themselves. */
+/** Variables that the libraries read. */
 export const libraryVariables = [
   ['OTEL_SERVICE_NAME', 'the name of the service; `deskwire` unless set'],
   ['OTEL_RESOURCE_ATTRIBUTES', 'what else all of it is marked with, as `name=value,…`'],
@@ -151,8 +151,8 @@ export type TelemetrySettings = {
 }
 
 /**
- * What the environment says; null where telemetry is off. The error is one line that names the variable, its value and
- * what is accepted. An endpoint, which may have a password in it, is not repeated.
+ * The settings in the environment; null when telemetry is off. The error is one line with the variable, its
+ * value and what is accepted; not the value of an endpoint, which may contain a password.
  */
 export function readTelemetrySettings(environment: Environment): Result<TelemetrySettings | null, string> {
   const isOn = ['endpoint', 'tracesEndpoint', 'metricsEndpoint'] as const

@@ -1,4 +1,4 @@
-/** The routes of endpoints, their deliveries, recoveries and figures, with what they work on. */
+/** The routes of endpoints, deliveries, recoveries and statistics, bound to their services. */
 import type { Database } from '../db/fair-pool.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
@@ -25,7 +25,7 @@ export function webhookRoutes(options: {
   readonly clock: Clock
   readonly callUnderClock: CallUnderClock
   readonly vault: Vault
-  /** Deliveries may be due. */
+  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings

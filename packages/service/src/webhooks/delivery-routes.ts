@@ -34,14 +34,14 @@ interface DeliveryServices {
   readonly clock: Clock
   readonly schedule: DeliverySchedule
   readonly hasten: EndpointQueues['hasten']
-  /** How long the log goes back, in milliseconds. */
+  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly wake: () => void
 }
 
 const route = routesOf<DeliveryServices>()
 
-/** Deliveries. The ping stands here too: it is an event of no kind. */
+/** Deliveries, and the ping, whose event belongs to no kind. */
 export function deliveryApi(kinds: readonly Kind[]) {
   const types = createEventTypes(kinds).names
   const pending = exampleDelivery(types[0] ?? 'ping')
@@ -274,12 +274,13 @@ const retryDelivery = route({
     const found = await deliveryOf(services, call)
     if (!found.ok) return refused(found.error)
     const delivery = found.value
-    // With a key the database is asked first: a twin may have begun, or ended, this very retry.
+    // With an Idempotency-Key the database decides: an identical request may have retried this delivery
+    // already.
     const fault = record === null ? notRetryable(webhook.value, delivery) : null
     if (fault !== null) return refused(fault)
     const now = clock.now()
     const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
-    // A ping keeps to its one attempt.
+    // A ping has only one attempt.
     const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
     const pending: DeliveryRow = {
       ...delivery,
@@ -299,7 +300,9 @@ const retryDelivery = route({
   },
 })
 
-/** Deliveries that one call makes due, as completions of the endpoint wait meanwhile (decision 31). */
+/**
+ * Deliveries that one call makes due now, because completions of the endpoint wait meanwhile (decision 31).
+ */
 const hastenedAtOnce = 5_000
 
 const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }
@@ -332,12 +335,13 @@ const hastenDeliveries = route({
     if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
     wake()
     const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === hastenedAtOnce }
-    // Kept after the fact: where it is lost, what was due stays due, and a repetition changes nothing.
+    // Stored after the commit: if it is lost, the deliveries stay due, and repeating the call changes
+    // nothing.
     return { outcome: 'unchanged', value: JSON.stringify(answer), about: webhookId }
   },
 })
 
-/** A page of the log as it is sent: of one endpoint, or of all. */
+/** A page of the log as a response: of one endpoint, or of all. */
 async function pageOfLog(
   services: DeliveryServices,
   of: Parameters<DeliveryLog['page']>[0],
@@ -352,7 +356,7 @@ async function pageOfLog(
 
 type OfDelivery = Pick<Call<'id' | 'deliveryId'>, 'caller' | 'params'>
 
-/** The delivery that a path names, or what of it there is not. */
+/** The delivery in a path, or a refusal for the missing part. */
 async function deliveryOf(
   services: DeliveryServices,
   { caller, params }: OfDelivery,
@@ -373,7 +377,7 @@ function since({ clock, retention }: DeliveryServices): number {
   return clock.now() - retention
 }
 
-/** Why the delivery cannot be retried now that the database said so. */
+/** Why the database refused to retry the delivery. */
 async function whyNotNow(services: DeliveryServices, call: OfDelivery): Promise<Problem> {
   const webhook = await webhookOf(services.endpoints, call.caller, call.params)
   if (!webhook.ok) return webhook.error
@@ -383,7 +387,7 @@ async function whyNotNow(services: DeliveryServices, call: OfDelivery): Promise<
   return why ?? problem('unavailable', 'The delivery just changed. Send it again.')
 }
 
-/** Why a delivery cannot be retried as it stands; null when it can. */
+/** Why the delivery cannot be retried in its current state; null when it can. */
 function notRetryable(webhook: WebhookRow, delivery: DeliveryRow): Problem | null {
   if (delivery.status === 'succeeded') {
     return problem('delivery_succeeded', 'This delivery has succeeded: the receiver has it.')

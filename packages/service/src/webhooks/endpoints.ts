@@ -1,7 +1,6 @@
 /**
- * What can be done with an endpoint (specification 9), apart from HTTP: each operation checks what the caller sent and
- * may do, decides on the record as it stands, and commits in one call; when another change was quicker it decides
- * again.
+ * The operations on endpoints (specification 9), without HTTP: each checks the body and the caller's scopes,
+ * decides on the current record, and commits in one call. When another change commits first, it decides again.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
@@ -23,16 +22,16 @@ import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
 import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
-/** At most so many endpoints an organization (specification 9.1). */
+/** Endpoints per organization (specification 9.1). */
 const endpointLimit = 50
 
 /**
- * At most so many secrets of an endpoint sign, the newest among them. Each is an HMAC of every body and some 70 bytes of
- * a header: 20 make 1.4 KB, where receivers refuse headers of 8 to 16 KiB.
+ * Secrets of an endpoint that sign at once, the newest included. Each adds an HMAC of every body and about 70
+ * bytes of header: 20 make 1.4 KB, and receivers reject headers above 8 to 16 KiB.
  */
 const signingLimit = 20
 
-/** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
+/** Checks whether a URL may be a receiver: null, or why not. Always resolves anew. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
 
 interface EndpointServices {
@@ -41,13 +40,13 @@ interface EndpointServices {
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
   readonly vault: Vault
-  /** How long a replaced secret goes on signing, in milliseconds. */
+  /** How long a replaced secret still signs, in milliseconds. */
   readonly rotationOverlap: number
-  /** For how long an endpoint may fail before it is disabled, in milliseconds. */
+  /** How long an endpoint may fail before it is disabled, in milliseconds. */
   readonly disableAfter: number
-  /** Fails what is pending on a disabled endpoint. */
+  /** Fails the pending deliveries of a disabled endpoint. */
   readonly failPending: (organizationId: string, webhookId: string, reason: string) => Promise<void>
-  /** Something may be due. */
+  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
 }
 
@@ -59,7 +58,7 @@ export interface Endpoints {
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
   rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
-  /** Why the caller may not be shown the stored response to such a call again, which holds a secret; null when it may. */
+  /** Why the caller may not see the stored response with the secret again; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
 }
@@ -110,7 +109,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const shown = recordOf(after)
         if (after === row) return shown
         const activated = row.status === 'disabled' && after.status === 'active'
-        // What was pending when it was disabled has failed, even if no worker came to it yet.
+        // Deliveries that were pending when it was disabled must fail, even if no worker has processed them
+        // yet.
         if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
         const reset = after.failing_since === null && row.failing_since !== null
         const registers =
@@ -121,7 +121,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         if (changed === 'registrant_gone') return refused(registrantGone)
         wake()
         if (row.status === after.status) return shown
-        // What it has missed has changed with its status.
+        // `missedSince` has changed with the status.
         const now = await store.read(caller.organizationId, id, clock.now())
         return now === null ? shown : recordOf(now)
       }),
@@ -156,7 +156,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
 
     async withhold({ organizationId, scopes }, call, stored) {
       const made = readJson(stored) as WithSecret
-      // The secret signs what the endpoint is sent now, which may be more than it was made for.
+      // The secret signs the endpoint's current event types, which may exceed those at its creation.
       const row = await store.read(organizationId, made.id, clock.now())
       return eventTypes.unreadable(scopes, [
         ...(call === 'create' ? made.events : []),
@@ -170,7 +170,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     },
   }
 
-  /** Decides on the record as it stands; null means that another change was quicker. */
+  /** Decides on the current record; null means that another change committed first. */
   async function decideAndCommit<T>(
     organizationId: string,
     id: string,
@@ -183,7 +183,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     return outcome ?? refused(problem('unavailable', 'The endpoint keeps changing. Send it again.'))
   }
 
-  /** The row after the change, the very same when nothing changes. */
+  /** The row after the change, the same object when nothing changes. */
   async function decideChange(
     caller: Caller,
     row: WebhookRow,
@@ -230,7 +230,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
   }
 }
 
-/** Sent again, it is let in as the key is by then, or refused. */
+/** A repeat authenticates again, with the key as it then is. */
 const registrantGone = problem(
   'unavailable',
   'The key that this request came with was revoked or has expired meanwhile; nothing was done. Send it again.',
@@ -252,7 +252,7 @@ function tooManySign(id: string): Problem {
   )
 }
 
-/** Why nothing is sent to it; `then` is what the caller wanted. */
+/** 409 for a disabled endpoint; `then`: the operation of the caller. */
 export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover' | 'hasten'): Problem {
   const reason = webhook.disabled_reason ?? 'just now'
   return problem(
@@ -261,7 +261,7 @@ export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover' |
   )
 }
 
-/** Versions of a record differ though the clock stands still. */
+/** A later `updatedAt` than the row's, even if the clock has not moved. */
 function later(row: WebhookRow, now: number): number {
   return Math.max(now, row.updated_at.getTime() + 1)
 }
@@ -295,7 +295,7 @@ function newRow(
 
 const schemes: readonly SignatureScheme[] = ['service', 'standard']
 
-/** A set: repeats are dropped, and it is shown in one order, whatever the order that came in. */
+/** A set: repeats are dropped, and the order is fixed. */
 const signatureSchemes = defineField<readonly SignatureScheme[]>(
   z
     .array(z.enum(schemes))

@@ -1,6 +1,6 @@
 /**
- * Changes of endpoints, each one call that takes the organization's clock row first, as every commit does: so a
- * commit's fan-out and a disabling, an enabling or a deletion never cross.
+ * Changes of endpoints, each one database function that locks the organization's clock row first, as every
+ * commit does: so disabling, enabling and deleting never interleave with the creation of deliveries.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
@@ -22,11 +22,14 @@ import {
 
 const storeResponse = storeResponseAbout('p_webhook_id')
 
-/** Whether the key that is to be the registrant lives: it may have been revoked since its request was let in. */
+/**
+ * SQL: the key that becomes the registrant still exists; it may have been revoked since the request was
+ * authenticated.
+ */
 const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now))`
 
-/** A new endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'. */
+/** Creates an endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'. */
 export const createFunction: SchemaFunction = schemaFunction(
   'create_webhook',
   {
@@ -58,8 +61,8 @@ end;`,
 )
 
 /**
- * An endpoint as p_row has it, if it still is in the version that was read: 'done' or 'conflict'; 'registrant_gone' when
- * the caller becomes its registrant (p_registers), and lives no more.
+ * Writes the endpoint as in p_row, if it still has the version that was read: 'done' or 'conflict';
+ * 'registrant_gone' when the caller becomes its registrant (p_registers) and no longer exists.
  */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_webhook',
@@ -94,12 +97,11 @@ begin
 end;`,
 )
 
-/** Deletes the endpoint; its deliveries follow in time. Answers whether it existed. */
+/** Deletes the endpoint; maintenance removes its deliveries. Returns whether it existed. */
 export const deleteFunction: SchemaFunction = schemaFunction(
   'delete_webhook',
   { arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz', returns: 'boolean' },
-  // The endpoint, its endpoint queue, and then what else goes with it: a completion has the endpoint queue before
-  // the record of its health.
+  // The endpoint, its queue, then the remaining rows: a completion locks the queue before the health record.
   `begin
   ${lockClock}
   ${lockEndpoint}
@@ -115,8 +117,8 @@ end;`,
 )
 
 /**
- * A new secret; those before it sign until p_expires_at, or their own earlier end: 'done', 'conflict' or 'replayed';
- * 'limit_reached' where p_limit sign already.
+ * Creates a secret; earlier ones sign until p_expires_at, or their own earlier end: 'done', 'conflict' or
+ * 'replayed'; 'limit_reached' when p_limit already sign.
  */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
@@ -155,7 +157,7 @@ begin
 end;`,
 )
 
-/** Ends every overlap at once. Answers whether the endpoint exists. */
+/** Ends all earlier secrets at once. Returns whether the endpoint exists. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_secrets',
   {
@@ -172,7 +174,10 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** A ping: an event of its own and one attempt, to a disabled endpoint too: 'done', 'missing' or 'replayed'. */
+/**
+ * Creates a ping: an event with one delivery attempt, also to a disabled endpoint: 'done', 'missing' or
+ * 'replayed'.
+ */
 export const pingFunction: SchemaFunction = schemaFunction(
   'ping_webhook',
   {
@@ -202,7 +207,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Restarts a failed delivery's schedule, with its stored payload: 'done', 'refused' or 'replayed'. */
+/** Restarts the schedule of a failed delivery, with its stored payload: 'done', 'refused' or 'replayed'. */
 export const retryFunction: SchemaFunction = schemaFunction(
   'retry_delivery',
   {

@@ -1,7 +1,7 @@
 /**
- * Whether the encryption keys of a process are those that the signing secrets of a database are sealed with. The database names
- * its key by a check value, so that a wrong one is found when a process starts and not when it has something to deliver; while
- * one key replaces another it names both (decision 56).
+ * Checks whether a process has the encryption keys of the database's signing secrets. The database stores a
+ * check value of its key, so that a wrong key is found at the start of a process and not at a delivery; during
+ * a rotation it stores two (decision 56).
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'
@@ -10,18 +10,23 @@ import { createOpener, type EncryptionKeys } from './vault.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
-/** The check values of the keys that a database names. */
+/** The check values that the database stores. */
 interface NamedKeys {
-  /** What is sealed now is sealed with it. Null: the next key that comes is taken, whether it opens the secrets or not. */
+  /**
+   * The key for new secrets. Null: the database accepts the next key, whether it opens the secrets or not.
+   */
   readonly current: Buffer | null
-  /** What was sealed before may be sealed with it still: a replacement is not finished. */
+  /** The key of older secrets, until the rotation is finished. */
   readonly previous: Buffer | null
 }
 
-/** `held`: the process has every key that the database names. `unfinished`: it has the current one, and not the one before. */
+/**
+ * `held`: the process has every key of the database. `unfinished`: it has the current one, but not the
+ * previous one.
+ */
 export type KeyStanding = 'held' | 'another' | 'unfinished'
 
-/** Whether these are the keys of the database. One without a check value takes that of the current key. */
+/** Checks the keys. A database without a check value stores that of the current key. */
 export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<KeyStanding> {
   const standing = await readNamedKeys(db)
   if (standing.current === null) {
@@ -29,11 +34,11 @@ export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<Key
       keyCheckOf(keys.current),
     ])
   }
-  // Of processes that start at once with different keys, one was first.
+  // Of processes that start at once with different keys, the first one wins.
   return standingOf(await readNamedKeys(db), keys)
 }
 
-/** How the keys that a process holds stand to those that the database names. */
+/** Compares the keys of the process with those of the database. */
 export function standingOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStanding {
   const held = [keys.current, keys.previous].flatMap((key) => (key === null ? [] : [keyCheckOf(key)]))
   const isHeld = (check: Buffer) => held.some((one) => isSameCheck(one, check))
@@ -46,7 +51,7 @@ export function isSameCheck(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Makes these the keys of the database, whatever they were; with null, the next one that comes. */
+/** Sets the keys of the database; null: it accepts the next key. */
 export async function replaceKey(db: Queryable, keys: EncryptionKeys | null): Promise<void> {
   await db.query('update installation set key_check = $1, previous_key_check = $2 where singleton', [
     keys === null ? null : keyCheckOf(keys.current),
@@ -54,7 +59,7 @@ export async function replaceKey(db: Queryable, keys: EncryptionKeys | null): Pr
   ])
 }
 
-/** Whether one of the keys opens the newest signing secret; true where there is none. */
+/** Whether one of the keys opens the newest signing secret; true without secrets. */
 export async function opensSecrets(db: Queryable, keys: EncryptionKeys | null): Promise<boolean> {
   const secret = await newestSecret(db)
   if (secret === null) return true
@@ -76,7 +81,7 @@ async function newestSecret(db: Queryable) {
   return rows[0] ?? null
 }
 
-/** What the database names now. */
+/** The check values that the database stores now. */
 export async function readNamedKeys(db: Queryable): Promise<NamedKeys> {
   const { rows } = await db.query<{ key_check: Buffer | null; previous_key_check: Buffer | null }>(
     'select i.key_check, i.previous_key_check from installation i where i.singleton',

@@ -1,7 +1,8 @@
 /**
- * One encryption key replaces another, beside processes that hold both (decision 56). First the database names the new one,
- * from when on it takes nothing that is sealed with the old one; then all that it holds is sealed anew, in pieces; then it
- * forgets the old one. Nothing else is kept of it: killed anywhere, it is run again, and passes over what is done.
+ * Replaces the encryption key while processes with both keys are running (decision 56). First the database
+ * names the new key, and from then on accepts only secrets encrypted with it; then all stored secrets are
+ * encrypted again, in pieces; then the database forgets the old key. It can be interrupted anywhere and
+ * repeated.
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
@@ -10,29 +11,32 @@ import { claimKey, isSameCheck, readNamedKeys } from './installation-key.ts'
 import { createSecretBox, keyCheckOf, SecretBoxError, type SecretOwner } from './secrets.ts'
 import { createOpener, type EncryptionKeys } from './vault.ts'
 
-/** The keys are not those of the database; the message says what to set. */
+/** The keys do not match the database; the message says what to set. */
 export class KeyRotationError extends Error {}
 
 interface KeyRotation {
-  /** What was sealed anew: signing secrets, and stored responses that hold one or a token. */
+  /**
+   * The number of values that were encrypted again: signing secrets, and stored responses with a secret or
+   * token.
+   */
   readonly secrets: number
   readonly responses: number
-  /** Endpoints with a secret that neither key opens: it was lost before, and stays so. */
+  /** Endpoints with a secret that neither key opens; it stays as it is. */
   readonly unreadable: readonly string[]
 }
 
 interface KeyRotationOptions {
-  /** Told after each piece how many were sealed anew so far. */
+  /** Called after each piece with the number of values so far. */
   readonly onPiece?: (sealed: number) => void | Promise<void>
   readonly rowsAPiece?: number
 }
 
-/** Rows that are read at once: some milliseconds of work, and no row is held for longer than one statement. */
+/** Rows per piece: a few milliseconds of work, and no row is locked for longer than one statement. */
 const pieceOfRows = 500
 
 /**
- * Makes `current` the key of the database in the place of `previous`, and seals with it whatever the other one has sealed. Resolves
- * when nothing is left that needs the other one. @throws KeyRotationError when the database names neither, or a third.
+ * Makes `current` the key of the database instead of `previous`, and encrypts all secrets again. Resolves when
+ * nothing needs `previous` any more. @throws KeyRotationError when the database has other keys.
  */
 export async function rotateEncryptionKey(
   pool: Pool,
@@ -59,7 +63,7 @@ export async function rotateEncryptionKey(
   return { secrets, responses, unreadable: [...unreadable].sort() }
 }
 
-/** The database names the new key, and the old one beside it. It waits for commits that are under way with the old one. */
+/** Names the new key next to the old one. Waits for running commits that use the old one. */
 async function begin(pool: Pool, keys: EncryptionKeys & { readonly previous: Buffer }): Promise<void> {
   const [current, previous] = [keyCheckOf(keys.current), keyCheckOf(keys.previous)]
   if (isSameCheck(current, previous))
@@ -77,7 +81,7 @@ async function begin(pool: Pool, keys: EncryptionKeys & { readonly previous: Buf
   })
 }
 
-/** Nothing is left under the old key: whatever came since was taken only under the new one. */
+/** Forgets the old key: the database accepted only secrets under the new one since `begin`. */
 async function finish(pool: Pool, keys: EncryptionKeys): Promise<void> {
   const current = keyCheckOf(keys.current)
   await pool.query('update installation set previous_key_check = null where singleton and key_check = $1', [
@@ -101,7 +105,7 @@ type RowKey = readonly string[]
 
 interface SealedRow {
   readonly rowKey: RowKey
-  /** Null where nothing is sealed. */
+  /** Null when the row has no secret. */
   readonly sealed: Buffer | null
   readonly owner: SecretOwner
 }
@@ -111,8 +115,8 @@ interface SealedTable {
   /** Rows after this key, in the order of the primary key. */
   read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
   /**
-   * Puts other bytes in the place of these, where these still stand, and answers which rows it did that to. `waiting`: for rows
-   * that somebody else holds. Without it these are passed over, so that whoever holds one of them waits for no other.
+   * Replaces these bytes if they are unchanged, and returns the replaced rows. `waiting`: also waits for rows
+   * that another transaction has locked; otherwise skips them, so that no two rotations wait for each other.
    */
   replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
 }
@@ -123,7 +127,7 @@ interface Change {
   readonly becomes: Buffer
 }
 
-/** Seals with the current key what the previous one has sealed of these rows; answers how many these were. */
+/** Encrypts secrets of these rows that the previous key encrypted; returns their number. */
 async function sealAnew(
   pool: Pool,
   table: SealedTable,
@@ -142,11 +146,11 @@ async function sealAnew(
   }
   if (changes.length === 0) return 0
   const done = new Set(await table.replace(pool, changes, false))
-  // One at a time: of two that hold a row each, none waits for the other.
+  // One row at a time, so that two processes cannot deadlock.
   for (const change of changes)
     if (!done.has(nameOf(change.rowKey)))
       for (const name of await table.replace(pool, [change], true)) done.add(name)
-  // What is still missing was removed meanwhile, or another process was quicker.
+  // Missing rows were deleted, or replaced by another process.
   return done.size
 }
 
@@ -165,7 +169,7 @@ function tryOpening(
 
 const nameOf = (rowKey: RowKey) => rowKey.join('\n')
 
-/** The table, its primary key as names and types, and the column whose id the bytes are sealed for. */
+/** A table by its primary key (names and types) and the column whose id the secret is bound to. */
 function sealedTable(
   table: string,
   key: readonly (readonly [string, string])[],

@@ -1,16 +1,16 @@
 /**
- * Pages and totals of the delivery log, of one endpoint or of all. They are functions so that they are planned once a connection,
- * and alike whatever the statistics say: over all the weeks, planning took longer than reading, and a plan that sorts, which is
- * cheap for most endpoints, would read the whole log of a large one.
+ * Pages and totals of the delivery log, of one endpoint or of all. They are functions so that each connection
+ * plans them once, regardless of statistics: planning took longer than reading, and a plan that sorts would
+ * read the whole log of a large endpoint.
  *
- * The log of all endpoints, of which an organization has few, is the latest of each, put in order. Indexes of its own, three of them,
- * would cost every delivery as much as three more of those that it has.
+ * The log of all endpoints merges the latest rows of each, because an organization has few endpoints and
+ * further indexes would slow down every delivery.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { endpointsWith } from './table/endpoints.ts'
 import type { DeliveryRow } from './webhook.ts'
 
-/** Beyond this the total is not counted (specification 11.1). */
+/** The total is not counted beyond this (specification 11.1). */
 export const countedAtMost = 10_000
 
 const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {
@@ -32,19 +32,22 @@ const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {
   updated_at: 'timestamptz',
 }
 
-/** Of a row `d` of the log. */
+/** The columns of a row `d` of the log. */
 export const deliveryColumns: string = Object.keys(columnTypes)
   .map((name) => `d.${name}`)
   .join(', ')
 
-/** What stands where: in the queue, or in the log, by days. `since`, of this and of the ids, is an SQL expression. */
+/**
+ * SQL conditions on a row: pending, or completed by age. `since`, of these and of the ids, is an SQL
+ * expression.
+ */
 export const standing = {
   pending: `d.log_day = 'infinity'`,
   completed: (since: string) =>
     `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
 } as const
 
-/** The first id that was made after that time: an id says when it was made, so that indexes answer alone. */
+/** SQL: the lowest id created after that time, so that an index on ids suffices. */
 export const firstIdSince = (since: string): string =>
   `first_uuid_v7(${since}::timestamptz + interval '1 millisecond')`
 
@@ -53,13 +56,13 @@ const filters = [null, 'pending', 'succeeded', 'failed'].flatMap((status) => [
   { status, ofType: true },
 ])
 
-/** Some of the log of an endpoint `w`, the latest first: what is selected of it, at most so many rows. */
+/** SQL of the latest rows of the log of an endpoint `w`: the columns to select, and the limit. */
 type Part = (select: string, limit: string) => string
 
 /**
- * What stands there with these columns as they are to be: a piece of one index, which has them first and then the id. They
- * are compared as a row, and are part of the order, which no other index has: with `=` for each, any index of the endpoint's
- * is as good to a planner who expects few rows.
+ * SQL of the rows with these column values: a range of one index, which has these columns first and then the
+ * id. The columns are compared as a row and are part of the order, so that only this index fits; with `=` for
+ * each, a planner that expects few rows may choose another.
  */
 function part(where: string, firstId: string, columns: Readonly<Record<string, string>>): Part {
   const row = [...Object.keys(columns), 'id'].map((name) => `d.${name}`)
@@ -70,7 +73,7 @@ function part(where: string, firstId: string, columns: Readonly<Record<string, s
         order by ${row.map((name) => `${name} desc`).join(', ')} limit ${limit}`
 }
 
-/** The log by this filter. Of what is completed the index by type has each status apart. */
+/** SQL of the log with this filter. The index by type separates completed deliveries by status. */
 function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] {
   const type = ofType ? { event_type: 'p_event_type' } : {}
   const pending = part(
@@ -86,7 +89,7 @@ function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] 
   return ofType ? [pending, completedAs('succeeded'), completedAs('failed')] : [pending, completed({})]
 }
 
-/** A statement of its own for each filter, as each has an index of its own. */
+/** A statement for each filter, because each has its own index. */
 function byFilter(statement: (parts: readonly Part[]) => string): string {
   const cases = filters.map(
     (filter) => `p_status is not distinct from ${filter.status === null ? 'null' : `'${filter.status}'`}
@@ -100,14 +103,14 @@ begin
 end;`
 }
 
-/** Of the endpoints that are asked for, `w`, what these parts have, as `f`. An endpoint that is gone has no log. */
+/** SQL: for each requested endpoint `w` the rows of these parts, as `f`. A deleted endpoint has no log. */
 const ofEach = (parts: readonly string[]) => endpointsWith(parts.join(' union all '))
 
 const asked =
   'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz'
 const settings = { plan_cache_mode: 'force_generic_plan', enable_sort: 'off' }
 
-/** The rows of a page, the latest first. */
+/** The rows of a page, latest first. */
 export const readLogFunction: SchemaFunction = schemaFunction(
   'read_log',
   {
@@ -117,7 +120,7 @@ export const readLogFunction: SchemaFunction = schemaFunction(
       .join(', ')})`,
     settings,
   },
-  // Found by index, and only then read, by the primary key: what the offset leaves out costs no row.
+  // Finds the ids by index, and only then reads the rows, so that skipped rows are not read.
   byFilter((parts) => {
     const found = parts.map(
       (some) => `select f.id, f.log_day from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`,
@@ -131,7 +134,7 @@ export const readLogFunction: SchemaFunction = schemaFunction(
   }),
 )
 
-/** How many rows match, as far as they are counted: one more than `countedAtMost` says that there are more. */
+/** The number of matching rows, up to `countedAtMost` + 1. */
 export const countLogFunction: SchemaFunction = schemaFunction(
   'count_log',
   { arguments: asked, returns: 'bigint', settings },

@@ -1,4 +1,4 @@
-/** The delivery log (specification 11.1): newest first, as far back as it is kept, never a payload. */
+/** The delivery log (specification 11.1): newest first, within its retention, without payloads. */
 import { callFunction } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -26,8 +26,8 @@ interface LogPage {
 
 export interface DeliveryLog {
   /**
-   * Of all endpoints where `webhookId` is null; of one that does not exist, nothing. `since`: rows made before this, in
-   * milliseconds, are not shown, pending ones apart.
+   * A page of all endpoints, if `webhookId` is null; empty for an unknown endpoint. `since`: completed rows
+   * that were created earlier, in milliseconds, are not shown.
    */
   page(
     of: { readonly organizationId: string; readonly webhookId: string | null },
@@ -80,7 +80,7 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
 
     async attempts({ organizationId, webhookId, id }, { limit, offset }) {
       const { rows } = await database.of(organizationId).query<AttemptRow>(
-        // The last one in the delivery's own row, unless that tells of something else by now.
+        // The last attempt is in the delivery's row, unless that already describes another.
         `select a.number, a.at, a.response_status, a.error_code, a.error_message, a.duration_ms, a.response_body
            from attempts a where a.organization_id = $1 and a.delivery_id = $3
          union all

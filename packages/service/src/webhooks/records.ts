@@ -1,6 +1,6 @@
 /**
- * What the API shows of endpoints, deliveries and attempts, declared for the documents: `openapi.json`, the
- * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
+ * The fields of endpoints, deliveries and attempts in responses, from which `openapi.json`, the reference and
+ * the SDK's types are generated. The compiler checks them against the records.
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { constant } from '../openapi/api-module.ts'
@@ -22,7 +22,7 @@ const errorCodes = {
     'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
 } as const satisfies Record<DeliveryErrorCode, string>
 
-/** Why a delivery has not arrived, and what each code means. */
+/** Why a delivery has failed, with the meaning of each code. */
 export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
 
 const error = {
@@ -31,7 +31,7 @@ const error = {
   properties: { code: words(...Object.keys(errorCodes)), message: text },
 }
 
-/** Every type that can be subscribed to stands in `events`. */
+/** `events` lists every type. */
 export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
   return {
     id: field(uuid, 'Its id.'),
@@ -78,7 +78,7 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
   }
 }
 
-/** Shown by creation and rotation, and never again. */
+/** In the responses of creation and rotation only. */
 export const secretField = field(
   { type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' },
   'Signs deliveries. Shown this once: keep it.',

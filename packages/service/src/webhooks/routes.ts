@@ -23,7 +23,7 @@ interface EndpointServices {
   readonly endpoints: Endpoints
   readonly store: Pick<WebhookStore, 'list'>
   readonly clock: Clock
-  /** For how long an endpoint may fail before it is disabled, in milliseconds. */
+  /** How long an endpoint may fail before it is disabled, in milliseconds. */
   readonly disableAfter: number
 }
 
@@ -209,7 +209,7 @@ const dropPreviousSecret = route({
   },
 })
 
-/** The endpoint that a path names, or that there is none. */
+/** The endpoint in a path, or 404. */
 export async function webhookOf(
   endpoints: Endpoints,
   { organizationId }: Caller,

@@ -1,13 +1,14 @@
 /**
- * Signing secrets: how one is made, and how it is kept (specification 9.3). Deliveries need the secret itself,
- * so it cannot be hashed: it is encrypted at rest with AES-256-GCM under the installation's key.
+ * Signing secrets: how they are created and stored (specification 9.3). Deliveries need the secret itself, so
+ * it cannot be hashed: it is encrypted at rest with AES-256-GCM under the installation's key.
  *
- * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the
- * ids of its organization and endpoint are authenticated with it, so that whoever can write the table, but has no
+ * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version
+ * and the ids of organization and endpoint are authenticated, so a person who can write the table, but has no
  * key, cannot give one endpoint the secret of another.
  *
- * The key comes from DESKWIRE_ENCRYPTION_KEY or, beside the embedded database, from a file made at the first start
- * (specification 2.2). Without it no stored secret can be read, so the file appears whole or not at all and is never replaced.
+ * The key comes from DESKWIRE_ENCRYPTION_KEY or, with the embedded database, from a file created at the first
+ * start (specification 2.2). Without it no secret can be read, so the file is written atomically and never
+ * replaced.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -17,22 +18,24 @@ import { createPrivate, syncDirectory } from '@deskwire/embedded-postgres'
 /** Bytes of a key for AES-256. */
 const keyLength = 32
 
-/** Reads a key as `openssl rand -base64 32` writes one; undefined when `text` is not 32 bytes in base64. */
+/**
+ * Parses a key in the format of `openssl rand -base64 32`; undefined when `text` is not 32 bytes in base64.
+ */
 export function parseEncryptionKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, 'base64')
-  // Node passes over what is not base64, so the text is compared with what it should have been.
+  // Node ignores characters that are not base64, so the text is compared with the encoded key.
   return key.length === keyLength && key.toString('base64') === text ? key : undefined
 }
 
-/** The check value of a key: says which key it is to whoever has the key, and nothing about it to anybody else. */
+/** The check value of a key: identifies the key without revealing anything about it. */
 export function keyCheckOf(key: Buffer): Buffer {
   return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
 }
 
 /**
- * The key in `encryption.key` of a data directory that exists, made first where there is none. Processes that start
- * at once agree on one key. Back the file up with the database: a dump without it holds no usable secret.
- * @throws Error when the file is there but holds no key, or cannot be read or made.
+ * The key in `encryption.key` of an existing data directory, created when missing. Processes that start at
+ * once agree on one key. Back the file up with the database. @throws Error when the file has no valid key, or
+ * cannot be read or created.
  */
 export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer> {
   const path = keyFile(dataDir)
@@ -40,8 +43,8 @@ export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer
 }
 
 /**
- * The key in `encryption.key` of a data directory; null when there is none.
- * @throws Error when the file is there but holds no key, or cannot be read.
+ * The key in `encryption.key` of a data directory; null when there is none. @throws Error when the file has no
+ * valid key, or cannot be read.
  */
 export async function loadEncryptionKey(dataDir: string): Promise<Buffer | null> {
   const path = keyFile(dataDir)
@@ -59,11 +62,11 @@ function keyIn(path: string, text: string): Buffer {
   )
 }
 
-/** Makes the file unless another process just did, and reads whichever is there. */
+/** Creates the file unless another process just did, and reads it. */
 async function create(path: string, dataDir: string): Promise<string> {
   const text = `${randomBytes(keyLength).toString('base64')}\n`
   const made = await createPrivate(path, text, await stat(dataDir))
-  // Nothing may be encrypted with a key that a power cut would take away.
+  // Synced, so that nothing is encrypted with a key that a power failure loses.
   await syncDirectory(dataDir)
   return made ? text : await readFile(path, 'utf8')
 }
@@ -83,35 +86,36 @@ const tagLength = 16
 const algorithm = 'aes-256-gcm'
 
 /**
- * A new secret: `whsec_` and 32 random bytes in standard base64, as Standard Webhooks has them. Its Python verifier drops the characters of
- * base64url silently, and then verifies with another key.
+ * A new secret: `whsec_` and 32 random bytes in standard base64, as in Standard Webhooks. Its Python verifier
+ * silently drops the characters of base64url, and would use another key.
  */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** Whose secret it is. Ids as the database writes them, in lower case. */
+/** The owner of a secret. Ids in lower case, as in the database. */
 export interface SecretOwner {
   readonly organizationId: string
   readonly webhookId: string
 }
 
-/** Seals and opens secrets under one key. */
+/** Encrypts and decrypts secrets under one key. */
 export interface SecretBox {
   /** The bytes to store, different at every call. */
   seal(secret: string, owner: SecretOwner): Buffer
-  /** The secret again. Throws SecretBoxError when the key or the owner is another, or the bytes were altered. */
+  /** The secret. @throws SecretBoxError when the key or the owner differs, or the bytes were changed. */
   open(sealed: Uint8Array, owner: SecretOwner): string
 }
 
-/** Stored bytes that cannot be opened; the message says what to look at and holds nothing secret. */
+/** Stored bytes that cannot be decrypted; the message says what to check and contains no secret. */
 export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError'
 }
 
 /**
- * A box under the key of `parseEncryptionKey` or `loadOrCreateEncryptionKey`. Random nonces are safe for 2^32 seals
- * under one key: four a second for thirty years. Throws RangeError for a key that has not 32 bytes.
+ * A box under a key of `parseEncryptionKey` or `loadOrCreateEncryptionKey`. Random nonces are safe for 2^32
+ * encryptions per key: four a second for thirty years. @throws RangeError for a key that does not have 32
+ * bytes.
  */
 export function createSecretBox(key: Buffer): SecretBox {
   if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)
@@ -149,7 +153,7 @@ export function createSecretBox(key: Buffer): SecretBox {
   }
 }
 
-/** No two owners give the same bytes: a line break stands in no id. */
+/** Unambiguous, because ids contain no line break. */
 function associated({ organizationId, webhookId }: SecretOwner): Buffer {
   return Buffer.from(`deskwire signing secret ${version}\n${organizationId}\n${webhookId}`)
 }

@@ -1,4 +1,4 @@
-/** The routes of what is counted: of one endpoint and of all, in steps of time (specification 11.5). */
+/** The routes of statistics, of one endpoint and of all, in steps of time (specification 11.5). */
 import type { Caller } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -21,7 +21,7 @@ interface StatsServices {
   readonly endpoints: Endpoints
   readonly database: Pick<Database, 'ofLong'>
   readonly clock: Clock
-  /** How long the log goes back, in milliseconds. */
+  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly schedule: Pick<DeliverySchedule, 'answerTimeout'>
 }
@@ -47,7 +47,7 @@ const shared = {
   },
 } as const
 
-/** What is counted of deliveries and changes. */
+/** Statistics of deliveries and changes. */
 export function statsApi(kinds: readonly Kind[]) {
   const organizationStats = route({
     ...shared,

@@ -1,4 +1,4 @@
-/** What became of deliveries and what changed, in steps of time (specification 11.5): which steps, and what is counted in each. */
+/** Statistics of deliveries and changes in steps of time (specification 11.5). */
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, queryTextWithin } from '../db/text-query.ts'
 import { countedRows, durationBounds, meaningOf, quantile } from '../delivery/tally.ts'
@@ -8,18 +8,18 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-/** How long steps may be, by the words that ask for them, in milliseconds. */
+/** Lengths of steps by name, in milliseconds. */
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
 type Step = keyof typeof stepLengths
 
-/** Steps that one answer has at most: a day of minutes and a little. */
+/** Maximum number of steps in a response: a little more than a day of minutes. */
 export const mostSteps = 1_500
-/** Steps before the end, where a beginning is not asked for. */
+/** Number of steps when the query has no `from`. */
 export const stepsUnlessAsked = 60
-/** How long the database may work on one answer, in milliseconds. */
+/** How long the query may take, in milliseconds. */
 const longestAnswer = 20_000
 
-/** What a query asks for; null where it does not say. */
+/** The parameters of a request; null when absent. */
 export interface AskedSteps {
   readonly from: string | null
   readonly to: string | null
@@ -27,8 +27,8 @@ export interface AskedSteps {
 }
 
 /**
- * The whole steps that hold what is between `from` and `to`, as far as there is anything to say of them: none before the one
- * that the log begins in, none after now. `now` and `retention`, how far the log goes back, in milliseconds.
+ * The steps between `from` and `to`, rounded outwards, without those before the log begins or after now. `now`
+ * and `retention`, the age of the log, in milliseconds.
  */
 export function stepsOf(asked: AskedSteps, now: number, retention: number): Result<Steps, Problem> {
   const word = (asked.step ?? '1m') as Step
@@ -48,7 +48,7 @@ export function stepsOf(asked: AskedSteps, now: number, retention: number): Resu
   return fail(problem('invalid_parameter', detail))
 }
 
-/** What is counted in one step. What did not happen is left out of `failed` and `changes`. */
+/** The counts of one step. `failed` and `changes` omit zeros. */
 export interface StatsPoint {
   readonly at: string
   readonly succeeded: number
@@ -58,7 +58,7 @@ export interface StatsPoint {
   readonly changes: Readonly<Record<string, number>>
 }
 
-/** Reads them: of one endpoint, or of all where `webhookId` is null; with changes of these kinds. */
+/** Reads the statistics of one endpoint, or of all if `webhookId` is null, with changes of these kinds. */
 export async function readStats(
   database: Pick<Database, 'ofLong'>,
   { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
@@ -93,15 +93,15 @@ const statement = `with asked as materialized (select h.organization_id, h.webho
       cross join lateral unnest(c.places, c.counts) as u(place, count)
     where u.count > 0 group by 1, 2`
 
-/** What is counted at one place of a tally in a step. */
+/** A count of a tally in a step. */
 interface DeliveryCount {
-  /** When the step began, in milliseconds since the Unix epoch. */
+  /** The start of the step, in milliseconds since the Unix epoch. */
   readonly at: number
   readonly place: number
   readonly count: number
 }
 
-/** Every step, also those in which nothing happened. */
+/** All steps, including those without events. */
 function pointsOf(
   { from, to, length, answerTimeout }: Steps & { readonly answerTimeout: number },
   deliveries: readonly DeliveryCount[],

@@ -1,4 +1,4 @@
-/** Endpoints in the database: reading them, and the calls that change them. */
+/** Endpoints in the database: reads, and calls of the functions that change them. */
 import type { Database } from '../db/fair-pool.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
@@ -58,7 +58,7 @@ export interface WebhookStore {
     after: WebhookRow,
     options: { now: number; reset: boolean; registers: boolean },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
-  /** The secrets that sign now, sealed. */
+  /** The sealed secrets that sign at `now`. */
   signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
@@ -85,7 +85,7 @@ export interface WebhookStore {
 export function createWebhookStore(
   database: Pick<Database, 'of'>,
   callUnderClock: CallUnderClock,
-  /** How long the log goes back, in milliseconds. */
+  /** How far back the log goes, in milliseconds. */
   retention: number,
 ): WebhookStore {
   const shown = `${shownColumns}, ${missedFunction.name}($1, w.id, $2, $2::timestamptz - interval '${retention} milliseconds') as missed_since`
@@ -113,7 +113,7 @@ export function createWebhookStore(
           filter.createdAfter,
           filter.createdBefore,
         ])
-      // At most fifty: all are read, so that the total is there on a page past the end too.
+      // At most fifty: all are read, so that a page past the end has the total too.
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 

@@ -1,10 +1,10 @@
-/** A receiver's URL as it is checked when an endpoint is registered or changed: where it stands at that moment. */
+/** Checks a receiver's URL when an endpoint is registered or changed. */
 import type { Resolver } from '../delivery/target/resolver.ts'
 import { parseTargetUrl } from '../delivery/target/url.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { CheckTarget } from './endpoints.ts'
 
-/** Checks a receiver's URL where it stands now (specification 9.2). The resolver is its caller's to close. */
+/** Resolves a receiver's URL and checks its addresses (specification 9.2). The caller closes the resolver. */
 export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
   return async (text) => {
     const url = parseTargetUrl(text)

@@ -1,22 +1,22 @@
 /**
- * Where secrets are sealed and opened by a process: under its encryption key or, while one key replaces another, under two
- * (decision 56). Whatever either of them sealed is opened. Sealed is with the one that the database names at that moment, so
- * that processes that hold that one alone can read it too.
+ * Encrypts and decrypts secrets in a process: under its encryption key or, during a rotation, under two
+ * (decision 56). Decrypts with either key. Encrypts with the one that the database names now, so that
+ * processes with only that key can read it too.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
 
-/** The keys that a process holds. */
+/** The keys of a process. */
 export interface EncryptionKeys {
-  /** DESKWIRE_ENCRYPTION_KEY, or the data directory's. */
+  /** DESKWIRE_ENCRYPTION_KEY, or the key in the data directory. */
   readonly current: Buffer
   /** DESKWIRE_ENCRYPTION_KEY_PREVIOUS. */
   readonly previous: Buffer | null
 }
 
-/** The keys among the settings of deliveries. */
+/** The keys in the settings of deliveries. */
 export function keysOf(settings: {
   readonly encryptionKey: Buffer
   readonly encryptionKeyPrevious: Buffer | null
@@ -24,7 +24,7 @@ export function keysOf(settings: {
   return { current: settings.encryptionKey, previous: settings.encryptionKeyPrevious }
 }
 
-/** Opens what any of the keys has sealed, as a SecretBox does. */
+/** Decrypts with any of the keys, as a SecretBox does. */
 type Opener = SecretBox['open']
 
 export function createOpener({ current, previous }: EncryptionKeys): Opener {
@@ -43,11 +43,14 @@ export function createOpener({ current, previous }: EncryptionKeys): Opener {
 
 export interface Vault {
   readonly open: Opener
-  /** The bytes to store, with the check value that the database takes them by. */
+  /** The bytes to store, with the check value of their key. */
   seal(secret: string, owner: SecretOwner): Promise<Sealed>
 }
 
-/** `named`: the check value of the key that the database names now; null when it names none. Asked only when there are two. */
+/**
+ * `named`: the check value of the key that the database names now; null when it names none. Called only when
+ * there are two keys.
+ */
 export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | null>): Vault {
   const { current, previous } = keys
   const boxOf = (key: Buffer) => ({ box: createSecretBox(key), keyCheck: keyCheckOf(key) })
@@ -71,8 +74,8 @@ export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | 
 }
 
 /**
- * The response to a POST that does not go through the journal, as the functions of the database store it for its
- * Idempotency-Key: sealed, as it may hold a secret. Null without a key.
+ * The response to a POST outside the journal, as the database functions store it for its Idempotency-Key:
+ * encrypted, because it may contain a secret. Null without an Idempotency-Key.
  */
 export async function sealResponse(
   vault: Vault,

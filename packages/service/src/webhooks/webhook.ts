@@ -1,7 +1,9 @@
-/** An endpoint's record: what is stored, and what the API shows of it (specification 9.1). */
+/** An endpoint's record: what the database stores and what the API shows (specification 9.1). */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-/** How deliveries are signed: by the service's own header, and by Standard Webhooks beside it (specification 10.2). */
+/**
+ * How deliveries are signed: by the service's own header, or also by Standard Webhooks (specification 10.2).
+ */
 export type SignatureScheme = 'service' | 'standard'
 
 export interface WebhookRow {
@@ -13,9 +15,9 @@ export interface WebhookRow {
   readonly status: 'active' | 'disabled'
   readonly disabled_reason: string | null
   readonly disabled_at: Date | null
-  /** When it was disabled before it was enabled last, until a recovery covers that; null otherwise. */
+  /** The start of its last disabled period, until a recovery covers it; null otherwise. */
   readonly gap_since: Date | null
-  /** When that ended. */
+  /** The end of that period. */
   readonly gap_until: Date | null
   /** Computed by each read: see `missed.ts`. */
   readonly missed_since: Date | null
@@ -30,8 +32,8 @@ export interface WebhookRow {
 }
 
 /**
- * The record without its secret, which only creation and rotation show. `disableAfter` is for how long an endpoint may fail,
- * in milliseconds.
+ * The record without its secret, which only creation and rotation show. `disableAfter`: how long an endpoint
+ * may fail, in milliseconds.
  */
 export function webhookRecord(organizationId: string, row: WebhookRow, disableAfter: number) {
   const isFailing = row.status === 'active' && row.failing_since !== null

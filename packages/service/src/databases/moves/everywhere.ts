@@ -132,7 +132,7 @@ async function deleteFrom(
   if (rows != null) return rows
   let left = 0
   await removeRows(pool, organizationId, {
-    told(rows) {
+    onRows(rows) {
       left += rows
     },
   })

@@ -1,7 +1,7 @@
 /**
- * Recoveries: they make the deliveries that an endpoint missed pending again, in pieces, and the engine sends them. First the loop that does them,
- * each for a while only, so that one of a million events keeps none of a hundred waiting; then their rows in the database; then what a piece
- * does there, under the organization's clock row.
+ * Recoveries: they make the missed deliveries of an endpoint pending again, in pieces, and the delivery engine
+ * sends them. The loop works on each for a limited time, so that one with a million events does not block the
+ * others. Then the rows in the database, and the function for one piece.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
@@ -20,14 +20,14 @@ import { loggable } from '../../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { readSubscription } from '../table/endpoints.ts'
 
-/** Does recoveries, a few at once. */
+/** Runs recoveries, a few at once. */
 export function createRecoverer(services: {
   readonly recoveries: Recoveries
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
-  /** Deliveries may be due. */
+  /** Called when deliveries may be due. */
   readonly onDeliveries: () => void
-  /** Calls that take an organization's clock row, one at a time of each. */
+  /** Runs calls that lock an organization's clock row one at a time per organization. */
   readonly exclusiveTasks?: KeyedQueue
   readonly tuning?: RecoveryTuning
 }): JobLoop {
@@ -40,12 +40,12 @@ export function createRecoverer(services: {
     onFailure(error, recovery) {
       const err = loggable(error)
       if (recovery === null) log.warn({ err }, 'could not look for recoveries; trying again')
-      // The lease runs out and it is found again.
+      // The lease expires, and the recovery is found again.
       else log.warn({ ...recovery, err }, 'a recovery was interrupted; it will go on')
     },
   })
 
-  /** Claims the recovery and does its pieces while there are some, it is active, and this worker goes on. */
+  /** Claims the recovery and runs its pieces until it is done or waits, or this worker stops. */
   async function run(recovery: RecoveryKey, stopping: AbortSignal): Promise<JobOutcome> {
     const leaseId = randomUUID()
     if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'done'
@@ -66,20 +66,23 @@ interface RecoveryKey extends EndpointKey {
   readonly recoveryId: string
 }
 
-/** What a piece came to; see the function. 'busy': others hold the organization's clock row, and nothing was done. */
+/**
+ * The result of a piece; see the function. 'busy': another transaction held the organization's clock row, and
+ * nothing was done.
+ */
 type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
 interface Recoveries {
-  /** Recoveries with a piece due that nobody does, the longest due first, but for those of the organizations `except`. */
+  /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
   findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
-  /** Whether it is this worker's now, until then. */
+  /** Leases the recovery to this worker until `leaseUntil`. Returns whether it did. */
   claim(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
   piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
-  /** Gives it back: to be gone on with by whoever comes first. */
+  /** Gives the lease back, so that any worker can continue. */
   release(recovery: RecoveryKey, leaseId: string): Promise<void>
 }
 
-/** `attempts`: how many a delivery has. */
+/** `attempts`: maximum attempts of a delivery. */
 export function createRecoveries(
   pool: Pool,
   attempts: number,

@@ -1,15 +1,19 @@
 /**
- * Since when an endpoint has missed events: where a recovery of all of them has to begin (specification 11.4). It may be earlier than
- * the first of them, as what arrived is not sent again, and is never later.
+ * Since when an endpoint has missed events, which is where a recovery of all of them must begin (specification
+ * 11.4). It may be earlier than the first of them, because events that arrived are not sent again; it is never
+ * later.
  */
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { firstIdSince, standing } from '../log-functions.ts'
 import { readEndpoint } from '../table/endpoints.ts'
 
-/** Failed deliveries that are looked at: those of a large commit are made later than others, though their events are older. */
+/**
+ * Failed deliveries that are checked: those of a large commit are created later than others, though their
+ * events are older.
+ */
 const failuresLookedAt = 100
 
-/** SQL: a row `d` is a delivery to the endpoint that failed, by its index. */
+/** SQL: the row `d` is a failed delivery to the endpoint, by its index. */
 const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${standing.completed('p_log_begin')}
         and d.event_type <> 'ping'`
 const between = (first: string, last: string) =>

@@ -1,4 +1,7 @@
-/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
+/**
+ * The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification
+ * 11.4).
+ */
 import { paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
@@ -24,14 +27,14 @@ interface RecoveryServices {
   readonly eventTypes: EventTypes
   readonly vault: Vault
   readonly clock: Clock
-  /** How long the log goes back, in milliseconds. */
+  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly wake: () => void
 }
 
 const route = routesOf<RecoveryServices>()
 
-/** The day before that of the examples. */
+/** The day before the date of the examples. */
 const exampleSince = '2026-01-30T09:30:00.000Z'
 
 const exampleRunning = {
@@ -82,7 +85,7 @@ const recoverWebhook = route({
     const unreadable = eventTypes.unreadable(scopes, events)
     if (unreadable !== null) return refused(unreadable)
     const now = clock.now()
-    // Stamps may run ahead of the clock: all that has happened is to be in a window without an end.
+    // Stamps may be ahead of the clock, and a window without an end must include every event so far.
     const latest = Math.max(now, await recoveries.latest(organizationId))
     const window = parseWindow(body, {
       now,
@@ -91,7 +94,8 @@ const recoverWebhook = route({
       registeredAt: webhook.value.created_at.getTime(),
     })
     if (!window.ok) return refused(window.error)
-    // With a key the database is asked first: a twin may have begun this very recovery.
+    // With an Idempotency-Key the database decides: an identical request may have begun this recovery
+    // already.
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))

@@ -1,4 +1,4 @@
-/** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (specification 11.4). */
+/** Recoveries in the API: validation, rows and records (specification 11.4). */
 import type { Database } from '../../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
@@ -25,7 +25,7 @@ const recoveryFields = {
   }),
 }
 
-/** What a recovery is asked for with. */
+/** The body of a request. */
 export const recoveryShape: Shape = {
   name: 'recovery',
   fields: recoveryFields,
@@ -39,8 +39,8 @@ interface Window {
 }
 
 /**
- * The window that a body asks for. `latest`: the end when none is given, and the latest that can be; `now` and
- * `retention` say how far back it may reach. An endpoint has not missed what happened before `registeredAt`.
+ * The window of a body. `latest`: the end when none is given, and the latest possible; `now` and `retention`
+ * limit how far back it reaches. It may not begin before `registeredAt`.
  */
 export function parseWindow(
   body: unknown,
@@ -90,7 +90,7 @@ export function parseWindow(
 }
 
 export interface RecoveryStore {
-  /** The latest stamp of the organization, in milliseconds: its events are no later. */
+  /** The latest stamp of the organization, in milliseconds: none of its events is later. */
   latest(organizationId: string): Promise<number>
   begin(
     organizationId: string,
@@ -163,8 +163,8 @@ export function createRecoveryStore(
 }
 
 /**
- * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
- * or 'replayed'. What follows is a worker's: `webhooks/recovery/job.ts`.
+ * Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'.
+ * A worker runs it: `webhooks/recovery/job.ts`.
  */
 export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   'recover_webhook',

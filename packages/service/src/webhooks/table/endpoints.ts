@@ -1,7 +1,7 @@
 /**
- * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one, is here and nowhere else. The API manages
- * endpoints with it (`webhooks/`), deliveries are made and sent by it (`delivery/`). Parts of functions take `p_organization_id`,
- * `p_webhook_id` and `p_now` from the function's arguments; where rows are shown to the rest of a statement they are `w`.
+ * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one. The API
+ * (`webhooks/`) and the workers (`delivery/`) use it. Parts of functions take `p_organization_id`,
+ * `p_webhook_id` and `p_now` from the function's arguments; rows are named `w`.
  */
 
 const own = 'webhooks w where w.organization_id = p_organization_id'
@@ -19,11 +19,11 @@ export const findUnchangedEndpoint = `perform 1 from ${one}
 
 export const lockEndpoint = `perform 1 from ${one} for update;`
 
-/** Holds it against a change of its status, where it has this one. */
+/** Locks the endpoint against a change of its status, if it has this status. */
 export const holdEndpoint = (status: Status) => `perform 1 from ${one}
     and w.status = '${status}' for share;`
 
-/** Answers 'refused' when the endpoint is disabled or gone. */
+/** Returns 'refused' when the endpoint is disabled or gone. */
 export const refuseUnlessActive = `perform 1 from ${one}
     and w.status = 'active';
   if not found then
@@ -38,7 +38,7 @@ export const endpointIsDisabled = `exists (select 1 from ${own}
 export const readSubscription = `select w.events into v_types from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
-/** An expression over its row, into variables. */
+/** Reads expressions over its row into variables. */
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
     into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
 
@@ -48,14 +48,14 @@ export const insertEndpoint = `insert into webhooks (organization_id, id, url, d
       from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
         console_link_id uuid);`
 
-/** As the record `r` has it, in the version that was read. */
+/** As in the record `r`, if it has the version that was read. */
 export const updateEndpoint = `update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
       updated_at = r.updated_at
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;`
 
-/** Another version of it, because of `p_updated_at` or of what else belongs to its record. */
+/** Sets `p_updated_at`, because another part of its record changed. */
 export const dateEndpoint = `update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;`
 export const redateEndpointWhere = (
   condition: string,
@@ -63,15 +63,16 @@ export const redateEndpointWhere = (
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and ${condition};`
 
-/** What was left out while it was disabled belongs to a recovery of `p_since` to `p_until` from now on. */
+/** A recovery from `p_since` to `p_until` now covers the events of its disabled period. */
 export const closeGap = `update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;`
 
 export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
 
 /**
- * Disables an active endpoint for `p_reason`, if that still holds: for failing, that it has not succeeded since before
- * `p_failing_before`; for address_not_public, that its URL is `p_url`; for registrant_revoked, that its registrant is gone.
+ * Disables an active endpoint for `p_reason`, if that still applies: for failing, no success since before
+ * `p_failing_before`; for address_not_public, its URL is `p_url`; for registrant_revoked, its registrant is
+ * gone.
  */
 export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
@@ -90,7 +91,9 @@ export const disableEndpoint = `update webhooks w set status = 'disabled', disab
 /** Into `v_count`. */
 export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;`
 
-/** Disables those that are active and that the key `p_api_key_id` has registered; their ids are then in `v_webhook_ids`. */
+/**
+ * Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`.
+ */
 export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
@@ -110,16 +113,18 @@ export const countForSubscribers = (
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);`
 
-/** The end of a statement about each of them. */
+/** The end of a statement over these endpoints. */
 export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
 
-/** The same with each of these events, `e`, that an endpoint subscribes to. */
+/** The same with each of these events, `e`, that the endpoint subscribes to. */
 export const fromSubscribersWith = (events: string) => `from webhooks w
         join ${events} e
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
 
-/** `p_webhook_id`, or all of the organization where that is null, each with what `rows` says of it, as `f`. */
+/**
+ * `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`.
+ */
 export const endpointsWith = (rows: string) =>
   `webhooks w cross join lateral (${rows}) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)`
@@ -129,7 +134,10 @@ export const endpointsWith = (rows: string) =>
 export const joinEndpoint = (organizationId: string, id: string) =>
   `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
 
-/** Records as the API shows them, of the organization `$1` at the time `$2`: columns, and the beginning of a condition. */
+/**
+ * The columns of records in the API, and the beginning of a condition: of the organization `$1` at the time
+ * `$2`.
+ */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
@@ -137,19 +145,19 @@ export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures,
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
 
-/** Of all organizations, how many have this status. */
+/** The number of endpoints with this status in all organizations. */
 export const countOfStatus = (status: Status) =>
   `(select count(*)::int from webhooks w where w.status = '${status}')`
 
-/** Active endpoints of all organizations, for an operator who looks for trouble: those that fail first, for longest; then the newest. */
+/** Active endpoints of all organizations: failing ones first, longest first; then the newest. */
 export const activeByFailure = `select w.id, w.url from webhooks w
        join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
        where w.status = 'active' order by h.failing_since nulls last, w.created_at desc limit 1000`
 
-/** The endpoint `$1` that an operator names, of whichever organization. */
+/** The endpoint with the id `$1`, in any organization. */
 export const endpointById = 'select w.id, w.url from webhooks w where w.id = $1'
 
-/** The end of the organization `$1`. */
+/** For the deletion of the organization `$1`. */
 export const lockEndpointsOf =
   'select 1 from webhooks w where w.organization_id = $1 order by w.id for update'
 export const deleteEndpointsOf = 'delete from webhooks where organization_id = $1'
