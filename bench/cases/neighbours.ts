@@ -149,16 +149,11 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
   await promisify(execFile)('sync')
   await observe(installation, others, warmUpSeconds)
   const without = await observe(installation, others, briefSeconds)
-  const alone = async () => {
-    await delivered(installation)
-    return loadFor(attacks, arms, () => delay(briefSeconds * 1_000))
-  }
+  const alone = () => loadFor(attacks, arms, () => delay(briefSeconds * 1_000))
   const before = isLawful(attacks) ? await alone() : null
   // What the first second brings is measured too: neighbours are there when it begins.
-  await delivered(installation)
   const next = await loadFor(attacks, arms, () => observe(installation, others, seconds))
   if (before === null) return { without, next, done: null }
-  await delivered(installation)
   const nextToOne = await loadFor(attacks, arms, () =>
     observe(installation, others.slice(0, 1), briefSeconds),
   )
@@ -169,17 +164,6 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     baseline: (before.donePerSecond + after.donePerSecond) / 2,
   }
   return { without, next, done }
-}
-
-/** Waits until no delivery is due, so that no load pays for what the one before it left: a deletion leaves 300,000. */
-async function delivered({ pool }: DeliveringInstallation<BenchReceiver>): Promise<void> {
-  const text =
-    "select exists (select 1 from deliveries d where d.log_day = 'infinity' and d.next_attempt_at <= now()) as due"
-  const since = performance.now()
-  while ((await pool.query<{ due: boolean }>(text)).rows[0]?.due) {
-    if (performance.now() - since > 300_000) throw new Error('deliveries are still due after 300 s')
-    await delay(500)
-  }
 }
 
 /** What the load was answered while something else went on. */
