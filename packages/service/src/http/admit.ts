@@ -168,10 +168,10 @@ export class RequestAdmission {
     // The response to a write is not to be lost once that has committed.
     if (isCounted && !isRead(request)) return admitted.done('as reserved', acquire)
     if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
-    // A stream reads on as it is taken.
-    const held = bytes ?? streamed
-    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), held)
-    return admitted.done(held, acquire)
+    // A stream reads on as it is taken. Its size is not noted: a stream is never made in the offload thread, which would collect it whole.
+    if (bytes === null) return admitted.done(streamed, acquire)
+    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes)
+    return admitted.done(bytes, acquire)
   }
 }
 

@@ -29,7 +29,9 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     return 'x'.repeat(20 * megabyte)
   })
   const streams: Readable[] = []
-  server.get('/stream', (_request, reply) => {
+  const offloadedStreams: boolean[] = []
+  server.get('/stream', (request, reply) => {
+    offloadedStreams.push(request.offloaded)
     const stream = new Readable({ read() {} })
     streams.push(stream)
     return reply.type('text/csv').send(stream)
@@ -51,6 +53,7 @@ async function served(limits: Partial<AdmissionLimits> = {}) {
     open,
     made: () => made,
     streams,
+    offloadedStreams,
     standing: () => admission.usage,
     async call(from: string, body?: string) {
       const headers = {
@@ -191,13 +194,17 @@ test('first pages of a size that is not known yet are made a few at once', async
   for (const socket of sockets) socket.destroy()
 })
 
-test('a stream holds 1 MiB while it is sent, however many bytes it has', async () => {
-  const { standing, port, streams } = await served()
+test('a stream holds 1 MiB while it is sent, however many bytes it has, and is never offloaded', async () => {
+  const { standing, port, streams, offloadedStreams } = await served()
   const sockets = Array.from({ length: 9 }, () => deaf(port, 'a', '/stream'))
   await eventually('all of them are sent', () => streams.length === 9)
   await eventually('each holds as much', () => standing().memory === 9 * 1024 * 1024)
   for (const socket of sockets) socket.destroy()
   await eventually('all is released', () => standing().memory === 0)
+  const next = deaf(port, 'a', '/stream')
+  await eventually('the next is sent', () => streams.length === 10)
+  next.destroy()
+  expect(offloadedStreams).toEqual(Array(10).fill(false))
 })
 
 test('a connection that takes nothing of a large response is closed', async () => {
