@@ -19,13 +19,24 @@ const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name.ends
 /** The targets of a page's links. */
 const hrefsOf = (page: string) => [...page.matchAll(/ href="([^"]+)"/g)].map(([, target = '']) => target)
 
+const pages = new Map<string, ReturnType<typeof get>>()
+
+/** A page, asked for once: many lead to the same, and clients without a key are limited. */
+function pageAt(path: string): ReturnType<typeof get> {
+  const known = pages.get(path)
+  if (known !== undefined) return known
+  const asked = get(path, browser)
+  pages.set(path, asked)
+  return asked
+}
+
 /** Those of these targets that lead nowhere, from the page at `path`; to a heading, as a browser sees it. */
 async function deadLinks(path: string, targets: readonly string[]): Promise<string[]> {
   const dead: string[] = []
   for (const target of new Set(targets)) {
     const { pathname, hash, origin } = new URL(target, service().url + path)
     if (origin !== service().url) continue
-    const { status, text } = await get(pathname, browser)
+    const { status, text } = await pageAt(pathname)
     if (status !== 200 || !text.includes(hash === '' ? '' : ` id="${hash.slice(1)}"`)) dead.push(target)
   }
   return dead
