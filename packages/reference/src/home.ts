@@ -9,9 +9,9 @@ import { inline as words } from './prose.ts'
 const claim = 'A desk service whose outside copies never drift'
 const whatItIs = `${claim}: customers, conversations, messages, tickets and bookings over HTTP.`
 const how =
-  'Every change and every removal stands in one ordered stream, which a copy follows from where it stopped, with a proof at its end; events arrive as signed webhooks, at least once.'
+  'Every change and removal is in one ordered stream; a copy continues where it stopped, and a proof at the end shows that it is exact; events arrive as signed webhooks, at least once.'
 const keyed =
-  'Calls below `/v1` carry an API key, as `Authorization: Bearer dwk_…`. Keys come from the first start, from `deskwire org create`, or from whoever runs this installation.'
+  'Calls below `/v1` carry an API key, as `Authorization: Bearer dwk_…`. Keys come from the first start, from `deskwire org create`, or from the operator of this installation.'
 
 /** What stands beside the documents, by address. */
 const others = {
@@ -131,7 +131,7 @@ export function guidesPage(documents: Documents): Content {
   return {
     title: 'Guides · Deskwire',
     content: html`<h1>Guides</h1>
-<p>How to do something with Deskwire, or to it. Each is Markdown for whoever asks for no page.</p>
+<p>How to do something with Deskwire, or to it. Clients that do not ask for HTML get each as Markdown.</p>
 ${entries(guidesOf(documents))}
 <p>What each call and each field does is in the <a href="/docs">reference</a>; the rules behind all of it are in the
 <a href="/docs/specification.md">specification</a>.</p>`,
