@@ -1,13 +1,13 @@
 /**
- * Counts the rows of each kind by the time of their latest change: creation, update or removal (specification 11.5). It uses the index of a sync,
- * so no commit pays for it, and it counts in a span what a sync of that span returns.
+ * Counts rows by kind and time of their latest change (specification 11.5), by the index of a sync: commits pay
+ * nothing.
  */
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, queryTextWithin } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** Steps of equal length, in milliseconds, of which the first begins at `from` and the last ends at `to`. */
+/** Steps of equal length, in milliseconds, from `from` to `to`. */
 export interface Steps {
   readonly from: number
   readonly to: number
@@ -21,11 +21,11 @@ export interface ChangeCount {
   readonly count: number
 }
 
-/** SQL: when the step of this length began that contains a time. Steps are counted from the Unix epoch, in any time zone of the session. */
+/** SQL: the start of the step that contains a time, counted from the Unix epoch in any time zone of the session. */
 export const stepOf = (length: string, time: string) =>
   `date_bin(${length}, ${time}, timestamptz '1970-01-01 00:00:00Z')`
 
-/** Steps without a change are left out. `too_long`: the statement was ended after `longest` milliseconds. */
+/** Steps without a change are left out. `too_long`: the statement ran longer than `longest` milliseconds. */
 export async function countChanges(
   database: Pick<Database, 'ofLong'>,
   organizationId: string,

@@ -1,7 +1,5 @@
-/** How far the stream's clock may be ahead of the database's (decision 1). */
-
-/** The limit for every process, in milliseconds. */
+/** How far the clock of any process may be ahead of the database's, in milliseconds (decision 1). */
 export const maxClockSkew = 60_000
 
-/** PostgreSQL's code of a commit with a time beyond that. Nothing was changed. */
+/** PostgreSQL's error code of a commit with a later time. Nothing was changed. */
 export const clockAheadCode = 'DW001'

@@ -11,28 +11,25 @@ import {
 } from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 
-/** How long a call that waits for the lock waits for the clock at once; then other calls go before it, and it comes again. */
+/** How long a call waits for a clock that another process holds, before other calls go first and it is sent again. */
 export const lockTimeout = '2s'
 /**
- * How long a call for several organizations waits for the clock of one, as all of them wait with it: longer than another commit of that one
- * takes, and too short to be noticed.
+ * So that a call for several organizations does not wait long for one: more than a commit takes, too short to notice.
  */
 const timeoutWithOthers = '50ms'
 
 export interface CallOptions {
-  /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Whether to wait for `lockTimeout` for a clock that another process holds, and then without limit for other rows. */
+  /** Waits up to `lockTimeout` for a clock that another process holds, and then without limit for other rows. */
   readonly waitsForLock: boolean
-  /** Whether the call has other organizations, which would wait with this one. */
+  /** The call has other organizations, which would wait with this one. */
   readonly withOthers?: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null: no limit. */
   readonly maxClockSkew: number | null
-  /** What an organization may store; default: no limit. */
   readonly storage?: StorageLimits
 }
 
-/** The function's argument for one organization's units. */
+/** The function's argument for one organization's units (`CommitArgument`), as JSON. */
 export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
   const { maxAttempts, waitsForLock, withOthers = false, maxClockSkew, storage = noLimits } = options
   const argument: CommitArgument = {
@@ -147,14 +144,13 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
   }
 }
 
-/** The list with this entry; a section begins with its first. */
 function append<T>(list: T[] | undefined, entry: T): T[] {
   if (list === undefined) return [entry]
   list.push(entry)
   return list
 }
 
-/** What became of each unit, in their order. */
+/** The outcome of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
   const made = new Set(answer.done)
   const refusals = new Map<string, Refusal>()
@@ -177,7 +173,7 @@ export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): Un
   })
 }
 
-/** What the function has stored of a change that it made. */
+/** The stored body of a committed change, or its removal record. */
 function bodyAfter(change: Change, { stamp, numbers }: CommitAnswer): string {
   const { table, id, operation } = change
   if (operation === 'delete') return removedBody(table.kind, id, stamp)

@@ -1,19 +1,16 @@
 /**
- * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses.
+ * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses. Its text is
+ * made from the stream tables, in the order in which it runs: deletes, checks, writes. Each statement covers all
+ * changes of the call; docs/schema.sql shows the result. Argument and answer: `commit-protocol.ts`. It takes the
+ * organization's clock row first, and guarantees:
  *
- * Its text is made from the stream tables, here in the order in which it runs; docs/schema.sql shows it as it is in the database. First come deletes,
- * then checks, then writes: each a section a table, and every statement is set-based over the changes of the call. It takes the organization's
- * clock row first, and guarantees:
- *
- * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
- * - no time that is further ahead of the database's clock than the call allows becomes a stamp;
- * - a change whose row has changed, whose unique value is taken or whose reference dangles is refused with the other changes of its unit, and
- *   without effect on other units;
- * - a removed row takes its dependents with it or detaches them, also those that were created a moment ago;
- * - a row is of the version of its kind that wrote it last, or of a later one that it had before;
+ * - the stamp is later than every earlier commit of the organization, whatever the clocks say, and at most
+ *   `max_clock_skew` ahead of the database's clock unless an earlier stamp is;
+ * - a change that conflicts, takes a used unique value or refers to a missing row is refused with its unit, without
+ *   effect on other units;
+ * - a removal removes or detaches the row's dependents, also those created a moment ago;
+ * - `body_version` never decreases;
  * - an event exists exactly if its change committed.
- *
- * Its argument is one JSON object (`commit-protocol.ts`). The layout of a body: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import {
@@ -34,10 +31,7 @@ import { refuseNotServed } from './not-served.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-/**
- * The commit function for these tables. Pure: the same tables give the same text and name. @param deliverEvents SQL that
- * creates the deliveries of the commit's events (`delivery/new-deliveries.ts`).
- */
+/** Pure: the same tables give the same text and name. `deliverEvents` creates the deliveries of the commit's events. */
 export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
   return schemaFunction(
     'commit',
@@ -61,8 +55,8 @@ end;`,
 }
 
 /**
- * A change finds its rows by their keys, whatever the statistics say: a plan made while the tables were small, which
- * connections keep, would otherwise read all rows of the organization for each change.
+ * Changes find their rows by key, whatever the statistics say: connections keep plans made while the tables were
+ * small, which would read all rows of the organization for each change.
  */
 const byKeyOnly = {
   enable_seqscan: 'off',
@@ -71,9 +65,9 @@ const byKeyOnly = {
 }
 
 /**
- * The rows of `source`, each with the organization. `offset 0` hides from the planner that it is one organization, which
- * without statistics it expects to have a handful of rows. The condition always holds, and makes it expect one row, for
- * which the key is the cheapest.
+ * The rows of `source`, each with the organization. Without statistics the planner expects few rows of one
+ * organization, so `offset 0` hides that it is one. The condition always holds; it makes the planner expect one row,
+ * for which the key is cheapest.
  */
 function keyed(source: string, columns: string): string {
   const names = columns.split(', ').map((column) => column.split(' ')[0])
@@ -82,10 +76,10 @@ function keyed(source: string, columns: string): string {
           from ${source} as k(${columns}) where k.${id} = any(array[k.${id}]) offset 0)`
 }
 
-/** That row `t` was not removed, written so that no index of existing rows is used instead of the key. */
+/** Row `t` exists. Written so that no partial index of existing rows matches and the key is used. */
 const exists = `coalesce(t.removed_at, 'infinity') = 'infinity'`
 
-/** The rows of `table` whose ids are in v_dependents, as d, each in its current version. */
+/** The rows of `table` with ids in v_dependents, as d. */
 function dependentsIn(table: StreamTable, columns: readonly string[]): string {
   return `${keyed('unnest(v_dependents)', 'id')} k
             cross join lateral (${rowByKey(table.name, ['organization_id', 'id', ...columns], 'k.organization_id', 'k.id')}) d`
@@ -197,7 +191,7 @@ ${consequences.join('')}    end if;
 `
 }
 
-/** A removed row keeps its key, its place in the order and its removal record. */
+/** A removed row keeps its key, its position in the order and its removal record. */
 function removed(table: StreamTable): string {
   const own = table.columns.map((column) => `${column.name} = null, `).join('')
   return `${own}body = ${removalRecord(table.kind, 't.id', 'v_text')}, removed_at = v_stamp, updated_at = v_stamp`
@@ -218,10 +212,7 @@ function dependentsOfRemoved(
   }
 }
 
-/**
- * Removes the rows that refer to those just removed, with an event each. A removal that reaches other rows is alone in its
- * call, so its trace is theirs.
- */
+/** A removal with dependents is alone in its call, so the trace of the call's first event is theirs too. */
 function removeDependents(
   table: StreamTable,
   reference: StreamReference,
@@ -258,8 +249,8 @@ function removeDependents(
 }
 
 /**
- * Detaches the rows that refer to those just removed: they stay, without the reference, and move in the stream. Events and
- * stored responses lose it later.
+ * Detached rows move in the stream. Maintenance reads `detachments`, and erases the reference from events and
+ * responses.
  */
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
@@ -284,7 +275,6 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
 `
 }
 
-/** Rows that refer to the rows just removed, whose ids are in v_rows. */
 function referringToRemoved(table: StreamTable, { column }: StreamReference): string {
   return `from ${keyed('unnest(v_rows)', 'id')} d
         cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from ${table.name} f
@@ -292,7 +282,6 @@ function referringToRemoved(table: StreamTable, { column }: StreamReference): st
           order by f.${column.name} offset 0) t`
 }
 
-/** Removes the search documents of the rows with these ids. */
 function deleteSearchDocuments(table: StreamTable, ids: string): string {
   if (!table.searchable) return ''
   return `delete from ${table.name}_words w using ${keyed(`unnest(${ids})`, 'id')} d
@@ -300,9 +289,8 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
 }
 
 /**
- * Updates the counters of an organization and kind: rows existing and removed, the digest (a sum modulo 2^64), the content
- * digest and the bytes of existing rows, and the last number. The changes are in v_digest, v_content and v_bytes, and in
- * `by`. A call counts rows that come, or rows that go.
+ * Adds v_digest, v_content, v_bytes and `by` to the counters. Digests are sums modulo 2^64. A call adds rows or removes
+ * them.
  */
 function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
   const { rows = '0', number = '0' } = by
@@ -320,7 +308,7 @@ function count({ kind }: StreamTable, by: { readonly rows?: string; readonly num
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** Ends a statement that adds events: collects what creating deliveries needs of them. */
+/** Ends a statement that adds events: collects what `deliverEvents` needs of them. */
 const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
@@ -372,7 +360,6 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
   return check(section, statements.join(''))
 }
 
-/** Refuses units that were decided on rows which have changed. */
 function expectedCheck(table: StreamTable): string {
   const section = sectionOf.expected(table.kind)
   return check(
@@ -385,9 +372,7 @@ function expectedCheck(table: StreamTable): string {
   )
 }
 
-/**
- * Refuses units that were decided on the rows which refer to another, when their number or their latest stamp has changed.
- */
+/** Refuses units decided on the rows which refer to another, when their number or latest stamp has changed. */
 function referringCheck(table: StreamTable, column: string): string {
   const section = sectionOf.referring(table.kind, column)
   const rows = `from ${table.name} t where t.organization_id = p_organization_id and t.${column} = r.target
@@ -414,10 +399,7 @@ const refuse = `
       ${refuseFound}
     end if;`
 
-/**
- * A change of an outdated row is a conflict and is not refused for another reason, as its caller has to decide again on the
- * current row.
- */
+/** Keeps only refusals of changes decided on the current row: the others are conflicts, to be decided again. */
 function refuseCurrent(table: StreamTable, changes: string): string {
   return `
     if v_found is not null then
@@ -428,7 +410,6 @@ function refuseCurrent(table: StreamTable, changes: string): string {
     end if;${refuse}`
 }
 
-/** Refuses the other members of units with a refused one. */
 const membersOfRefused = `if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
@@ -500,7 +481,7 @@ function inserts(table: StreamTable): string {
 `
 }
 
-/** A body of a later version of its kind keeps that version, as it keeps the members that this version does not have. */
+/** A body of a later version of its kind keeps that version, as it keeps the members that this version lacks. */
 function updates(table: StreamTable): string {
   const section = sectionOf.update(table.kind)
   const changes = `p_changes->'${section}'`
@@ -533,16 +514,15 @@ function ownColumns(table: StreamTable): string {
   return table.columns.map((column) => `, ${column.name} ${column.type}`).join('')
 }
 
-/** Columns of the row that a change expects: its version, and its terms in the counters. */
+/** Columns of the row that a change expects: its version, its terms and its bytes. */
 const existingColumns = 'id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int'
 
-/** What was written is in two arrays: ids, and bodies or removal records. */
 const addDone = `v_done := v_done || v_rows;
       v_bodies := v_bodies || v_row_bodies;`
 
 /**
- * Search documents are stored next to their rows and written only when they change: an index of words over the rows would
- * get an entry for each word with every change. That took 45 % of the changes a second.
+ * Search documents have a table of their own and are written only when they change: an index over the rows would get
+ * an entry for each word with every change, which took 45 % of the throughput.
  */
 function searchDocuments(table: StreamTable): string {
   if (!table.searchable) return ''

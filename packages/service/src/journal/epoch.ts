@@ -1,33 +1,26 @@
 /**
- * A new epoch of the streams of a restored database, begun before anybody reads it (specification 7.5). Copies outside may hold records that the
- * restore has lost. So each organization gets an epoch that no cursor has, a record of the span of time that was lost, and a clock past that span: no
- * new commit gets a stamp that a lost one may have had.
- *
- * The epoch of an organization is stored next to its clock, and moves with it, so that its cursors stay valid (decision 20).
+ * Begins a new epoch of a restored database's streams, before anybody reads them (specification 7.5, decision 20).
+ * Copies may hold records that the restore has lost. So each organization gets an epoch that no cursor has, a record
+ * of the lost span, and a clock past that span: no new commit gets a stamp that a lost one may have had.
  */
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { maxClockSkew } from './clock-skew.ts'
 
-/**
- * Milliseconds past the restore that the lost span reaches: as far as lost stamps may have been ahead of the time. Until
- * they are over, new stamps are that much ahead.
- */
+/** How far the lost span reaches past the restore: as far as lost stamps may have been ahead. In milliseconds. */
 export const lostSpanMargin = maxClockSkew
 
 export interface NewEpoch {
   readonly epoch: number
-  /** How many organizations have it. */
   readonly organizations: number
 }
 
 /**
- * Begins a new epoch of every organization that the database serves at `now`, in milliseconds, as part of the caller's transaction. The
- * clocks are locked first, as every commit does, so that each commit is before the span or after it.
- *
- * The epoch is one of 2^30 numbers at random, and none that this database knows. A counter would give the same epoch to two restores of one
- * backup, and the time would after a clock was set back.
+ * Begins a new epoch of every organization that the database serves at `now`, in milliseconds, in the caller's
+ * transaction.
+ * It locks the clocks first, so that each commit is before the span or after it. The epoch is random: a counter would
+ * repeat after a second restore of one backup, the time after a clock was set back.
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
   await tx.query(
@@ -45,7 +38,7 @@ export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<Ne
        from restores r where r.organization_id = c.organization_id and r.epoch = $1`,
     [epoch],
   )
-  // For organizations that are made from now on.
+  // For organizations that are created from now on.
   await tx.query('update installation set epoch = $1 where singleton', [epoch])
   return { epoch, organizations: noted.rowCount ?? 0 }
 }

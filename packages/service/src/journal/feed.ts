@@ -1,10 +1,7 @@
 /**
- * The feed: the only reader of the ordered stream. One statement reads a page, its total, its checkpoint, the
- * organization's clock and epoch from one snapshot; between two statements, rows and removals that commit would be lost
- * (specification 7.3).
- *
- * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything before it:
- * a reader at a position has seen everything that will ever be before that.
+ * The feed: the only reader of the ordered stream. One statement reads a page, total, checkpoint, clock and epoch
+ * from one snapshot; between two statements, concurrent commits would be lost (specification 7.3). Commits of an
+ * organization are in the order of their stamps, so a snapshot that shows a stamp shows everything before it.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Database } from '../db/fair-pool.ts'
@@ -26,7 +23,7 @@ import {
 } from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** Where a page starts: at a watermark of the client, or where an earlier page ended. */
+/** Where a page starts: at a watermark (`updatedAfter`, in milliseconds), or where an earlier page ended. */
 export type PageStart =
   | { readonly from: 'watermark'; readonly updatedAfter: number; readonly organizationCreatedAt: number }
   | { readonly from: 'cursor'; readonly cursor: Cursor }
@@ -38,17 +35,17 @@ export interface Checkpoint {
 }
 
 export interface Page<C = Checkpoint> {
-  /** The records' bodies, with commas or line breaks between them. */
+  /** The records' bodies, separated by commas or line breaks. */
   readonly records: string
   readonly total: number
-  /** The existing rows of the kind at this page, when nothing follows it; null while more does. */
+  /** Null while more follows the page. */
   readonly checkpoint: C | null
-  /** The organization's clock at this page: its last stamp, in milliseconds. */
+  /** The organization's last stamp at this page, in milliseconds. */
   readonly clock: number
   readonly next: Cursor
 }
 
-/** Why there is no page after a restore: the cursor is of an epoch that ended, or the watermark of a span that was lost. */
+/** After a restore: the cursor's epoch has ended, or the watermark is in the span that was lost. */
 type Lost = 'epoch_over' | 'watermark_lost'
 
 export interface Feed<C = Checkpoint> {
@@ -60,7 +57,6 @@ export interface Feed<C = Checkpoint> {
   ): Promise<Result<Page<C>, Lost>>
 }
 
-/** Reads the stream of one table. */
 export function createFeed(
   database: Pick<Database, 'of'>,
   table: StreamTable,
@@ -81,13 +77,9 @@ function checkpointFrom(count: number, digest: string, content: string): Checkpo
   }
 }
 
-/** By the name of the kind. */
 export type Checkpoints = Readonly<Record<string, Checkpoint>>
 
-/**
- * Reads the streams of several tables as one, or of some of them: `resource` is what their cursors belong to. All sets of
- * tables share the statements.
- */
+/** Reads several tables, or some of them, as one stream. `resource` is written into its cursors. */
 export function createJoinedFeeds(
   database: Pick<Database, 'of'>,
   tables: readonly StreamTable[],
@@ -109,18 +101,15 @@ export function createJoinedFeeds(
     })
 }
 
-/** The checkpoint of a kind that never had a row; digests are sums, in decimal. */
 const noRows: Checkpoint = { count: 0, digest: '0', contentDigest: '0' }
 
 interface FeedSource<C> {
   readonly resource: string
-  /** The kinds to read, of a stream of several. */
   readonly kinds?: readonly string[]
-  /** Null while more follows the page. */
   readonly checkpoint: (row: PageRow) => C | null
 }
 
-/** The statements for pages of up to `limit` records: one of seven sets. */
+/** The statements are made once for each ceiling. */
 function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
   const known = new Map<number, PageStatements>()
   return (limit) => {
@@ -169,7 +158,6 @@ function feedOf<C>(
             organizationId,
             epoch: row.epoch,
             position: next,
-            // After the clock at which the first sync began, removals are ordinary records of the stream.
             removalsAfter: began === null || next.at > began ? null : began,
           },
         }
@@ -178,10 +166,7 @@ function feedOf<C>(
   }
 }
 
-/**
- * A watermark is exclusive. One before the organization's creation is that of a first sync: the client has nothing yet, so
- * removals until now are not sent to it.
- */
+/** A watermark before the organization's creation begins a first sync, which needs no removals until now. */
 function starting(start: PageStart): { position: Position; removalsAfter: number | 'now' | null } {
   if (start.from === 'cursor') {
     return { position: start.cursor.position, removalsAfter: start.cursor.removalsAfter }
@@ -190,24 +175,23 @@ function starting(start: PageStart): { position: Position; removalsAfter: number
   return { position, removalsAfter: start.updatedAfter < start.organizationCreatedAt ? 'now' : null }
 }
 
-/** Where the removals of a page of a first sync start, as two values of its statement. */
+/** Where the removals of a first sync's page start, as two values of its statement. */
 function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at: string, id: string] {
   if (removalsAfter === 'now') return ['infinity', highestId]
   return removalsAfter < at ? [formatTimestamp(at), id] : [formatTimestamp(removalsAfter), highestId]
 }
 
-/** The position of the last record; of an empty page where it started, though never later than the clock. */
+/** The position of the last record. An empty page stays where it started, but never later than the clock. */
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
   if (row.lastAt !== null && row.lastId !== null) return { at: row.lastAt, id: row.lastId }
   return from.at > clock ? { at: clock, id: highestId } : from
 }
 
-/** A feed, and one for waiting readers. */
 export interface Feeds<C> {
   readonly feed: Feed<C>
   /**
-   * One statement for all readers that request the same page at the same time, as a thousand waiting readers do that one
-   * commit wakes. For readers that do not wait, finding equal requests costs more than it saves.
+   * For waiting readers, which one commit wakes together: they share statements. For others, looking for equal requests
+   * costs more than it saves.
    */
   readonly waitingFeed: Feed<C>
 }

@@ -1,13 +1,11 @@
 /**
- * Group commit: changes that arrive while earlier ones of their organization commit go together in its next call. A commit waits once for
- * the disk, however many changes it carries.
+ * Group commit: changes that arrive while earlier ones of their organization commit go together in its next call, as
+ * a commit waits once for the disk, however many changes it carries. One statement calls the function for up to 16
+ * organizations, which doubles the throughput of 64 of them.
  *
- * Measured on two cores: one change a call 2,000/s in one organization, calls of up to 20 some 15,000/s; for 64
- * organizations, one statement that calls the function for up to 16 of them doubles what a call each reaches.
- *
- * No organization delays another: a large unit goes in a call of its own, and so does an organization whose clock another process holds for
- * long. Other statements that take an organization's clock, such as changes of its endpoints and keys, wait in the same queue as exclusive
- * tasks: one at a time, and without a connection.
+ * No organization delays another: a large unit has a call of its own, and so has an organization whose clock another
+ * process holds for long. Other statements that take the clock, such as changes of endpoints and keys, wait in the
+ * same queue as exclusive tasks, without a connection.
  */
 import type { DatabaseError } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
@@ -18,21 +16,18 @@ import { clockAheadCode } from './clock-skew.ts'
 import { notServedCode } from './not-served.ts'
 
 export interface GroupLimits {
-  /** Changes of one organization in one call. */
   readonly changes: number
-  /** Organizations in one call. */
   readonly organizations: number
   /** Calls of one organization under way at once: one commits while the next is sent. */
   readonly perOrganization: number
-  /** Calls under way at once. */
   readonly calls: number
-  /** Calls with a large unit under way at once, in addition to `calls`. */
+  /** Calls with a large unit, in addition to `calls`. */
   readonly largeCalls: number
-  /** Calls and exclusive tasks under way at once that wait for the lock, as another process holds their clock for long; in addition to those. */
+  /** Calls and exclusive tasks that wait for a clock that another process holds, in addition to those. */
   readonly lockWaitCalls: number
-  /** How long other processes may hold the clock until what waits for it fails, in milliseconds. */
+  /** How long, in milliseconds, other processes may hold the clock until what is queued for it fails. */
   readonly giveUpAfter: number
-  /** For how long, in milliseconds, an organization shares no call after another process held its clock. */
+  /** How long, in milliseconds, an organization shares no call after another process held its clock. */
   readonly isolatedFor: number
 }
 
@@ -48,8 +43,8 @@ export const defaultLimits: GroupLimits = {
 }
 
 /**
- * Commits the parts, each atomically, and returns the outcomes of their units. Throws if any part raised, and `lock_not_available` when another
- * process holds a clock: after some seconds where the call waits for the lock, else after milliseconds.
+ * Commits each part atomically; returns outcomes by part and unit. Throws if any part raised, and `lock_not_available`
+ * when another process holds a clock: after `lockTimeout` where the call waits for the lock, else after milliseconds.
  */
 type CommitCall = (
   parts: readonly CallPart[],
@@ -67,11 +62,10 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
-  /** Organizations whose clocks other processes held recently, each with the time from which on it shares calls again. */
+  /** Organizations whose clock another process held recently, and until when they share no call. */
   readonly #isolatedUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
   #unitsUnderWay = 0
-  /** Called when nothing waits and nothing is under way. */
   readonly #whenIdle: (() => void)[] = []
   #pumpScheduled = false
 
@@ -87,7 +81,7 @@ export class GroupCommit {
     this.#elapsed = elapsed
   }
 
-  /** Units and exclusive tasks that wait or are under way. */
+  /** Units and exclusive tasks that are queued or under way. */
   get pending(): number {
     let pending = this.#unitsUnderWay
     for (const { units, exclusiveTasks, exclusiveTaskUnderWay } of this.#queues.values()) {
@@ -96,15 +90,15 @@ export class GroupCommit {
     return pending
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is queued or under way. */
   idle(): Promise<void> {
     if (this.#queues.size === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
   /**
-   * Resolves when the unit has committed or was refused. Rejects when the database failed, and with the reason of the unit's signal when that
-   * aborts while the unit waits.
+   * Resolves when the unit has committed or was refused. Rejects when the database failed, and with the signal's
+   * reason when that aborts while the unit is queued.
    */
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const { signal } = unit
@@ -130,10 +124,7 @@ export class GroupCommit {
     this.#schedule()
   }
 
-  /**
-   * Runs a statement that takes the organization's clock and is no unit, after those that came before it. When it throws `lock_not_available` it
-   * is run again, and waits for the lock then.
-   */
+  /** Runs a statement that takes the organization's clock and is no unit. It runs again after `lock_not_available`. */
   exclusiveTask<A>(organizationId: string, run: (waitsForLock: boolean) => Promise<A>): Promise<A> {
     return new Promise((resolve, reject) => {
       this.#queueOf(organizationId).exclusiveTasks.push({
@@ -153,7 +144,7 @@ export class GroupCommit {
     return queue
   }
 
-  /** Not at once, so that requests of one turn of the event loop go together. */
+  /** Requests of one turn of the event loop go together. */
   #schedule(): void {
     if (this.#pumpScheduled) return
     this.#pumpScheduled = true
@@ -168,7 +159,7 @@ export class GroupCommit {
     for (let call = this.#nextCall(); call !== null; call = this.#nextCall()) void this.#run(call)
   }
 
-  /** One at a time of an organization; where another process holds its clock for long, it waits for the lock, without others. */
+  /** Where another process holds the clock for long, the task waits for the lock, alone of its organization. */
   #beginExclusiveTask(queue: OrganizationQueue): void {
     const { contended, exclusiveTaskUnderWay, ownCallUnderWay, exclusiveTasks, units } = queue
     const [next] = exclusiveTasks
@@ -192,7 +183,7 @@ export class GroupCommit {
     return parts.length === 0 ? null : { parts, sort: 'shared' }
   }
 
-  /** A part that goes in a call of its own, when nothing else of its organization is under way. */
+  /** A part for a call of its own, when nothing else of its organization is under way. */
   #takePartAlone(sort: 'large' | 'lockWait'): Part | null {
     for (const queue of this.#queues.values()) {
       if (queue.underWay > 0 || (queue.exclusiveTaskUnderWay && queue.contended) || !needsOwnCall(queue))
@@ -205,10 +196,7 @@ export class GroupCommit {
     return null
   }
 
-  /**
-   * A batch of each organization that has something to commit, those that waited longest first. One whose clock another process held recently
-   * goes without others: they would wait with it when that happens again.
-   */
+  /** A batch of each organization, longest wait first. An organization in `#isolatedUntil` goes alone. */
   #takeParts(): Part[] {
     const parts: Part[] = []
     for (const queue of this.#queues.values()) {
@@ -232,8 +220,8 @@ export class GroupCommit {
   }
 
   /**
-   * The next units that share no row, unique value or idempotency key, neither with each other nor with those under way, which another
-   * connection might commit later; the others wait. A large unit and all behind it wait too.
+   * The next units that share no key with each other or with those under way, which may commit later. None passes a
+   * large one.
    */
   #takeBatch(queue: OrganizationQueue): QueuedUnit[] {
     const taken = new Set(queue.held)
@@ -247,7 +235,7 @@ export class GroupCommit {
       seen++
       const fits = waiting.keys.every((key) => !taken.has(key))
       ;(fits ? batch : passedOver).push(waiting)
-      // Keys of those passed over are taken too, so that changes of one row keep their order.
+      // Keys of those passed over count too, so that changes of one row stay in order.
       for (const key of waiting.keys) taken.add(key)
     }
     queue.units = [...passedOver, ...queue.units.slice(seen)]
@@ -283,7 +271,7 @@ export class GroupCommit {
     }
   }
 
-  /** Another process holds the clock: the next call of this organization waits for it, and units that have waited for too long fail. */
+  /** Another process holds the clock: the next call waits for it, and units that are queued for too long fail. */
   #contended(queue: OrganizationQueue, error: DatabaseError): void {
     queue.contended = true
     const now = this.#elapsed()
@@ -307,7 +295,7 @@ export class GroupCommit {
     // A call of its own can wait: it delays no other organization.
     const waitsForLock = sort !== 'shared'
     this.#underWay[sort]++
-    // The same order everywhere, so that two calls never wait for each other's clocks.
+    // One order everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.queue.organizationId < b.queue.organizationId ? -1 : 1))
     for (const { queue, batch } of parts) {
       queue.underWay++
@@ -359,7 +347,7 @@ export class GroupCommit {
     }
   }
 
-  /** The clock of one of several organizations was held: each by itself shows which. That one goes back to its queue. */
+  /** A clock of several was held. Sending each by itself shows which, and that one goes back to its queue. */
   async #retry(parts: readonly Part[], error: DatabaseError): Promise<void> {
     const [first] = parts
     if (parts.length === 1 && first !== undefined) {
@@ -369,13 +357,11 @@ export class GroupCommit {
   }
 }
 
-/** One organization's part of a call. */
 export interface CallPart {
   readonly organizationId: string
   readonly units: readonly Unit[]
 }
 
-/** A statement that takes the clock and is no unit. Rejects as a call does when another process holds the clock. */
 interface ExclusiveTask {
   readonly run: (waitsForLock: boolean) => Promise<void>
   readonly reject: (error: unknown) => void
@@ -385,22 +371,21 @@ interface ExclusiveTask {
 interface QueuedUnit {
   readonly unit: Unit
   readonly keys: readonly string[]
-  /** Goes in a call of its own, so that it delays no other organization. */
+  /** Needs a call of its own. */
   readonly large: boolean
-  /** When it came. */
+  /** When it was queued. */
   readonly since: number
   readonly resolve: (outcome: UnitOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
-/** The units and exclusive tasks of one organization that wait, and whether some are under way. */
 interface OrganizationQueue {
   readonly organizationId: string
   units: QueuedUnit[]
   exclusiveTasks: ExclusiveTask[]
   exclusiveTaskUnderWay: boolean
   underWay: number
-  /** A call of its own is under way: more calls of this organization would only wait for it. */
+  /** A call of its own is under way: further calls of this organization would only wait for it. */
   ownCallUnderWay: boolean
   /** Another process held the clock for long: the next call waits for it, without other organizations. */
   contended: boolean
@@ -423,16 +408,15 @@ function emptyQueue(organizationId: string): OrganizationQueue {
   return { organizationId, units: [], exclusiveTasks: [], held: new Set(), ...nothing }
 }
 
-/** Whether an organization's next units go in a call of their own. */
 function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
   const [next] = units
   return next !== undefined && (contended || next.large)
 }
 
 /**
- * One change raised, and the whole call was rolled back. Each organization is tried by itself, and the one that raises change by change, so
- * that only that change fails. A call is not split when it has one change, when it ran out of time, as each of its changes would wait that long
- * again, or when the process's clock is wrong.
+ * One change raised, which rolled back the whole call. Splits it by organization, then by change, so that only that
+ * change fails. Not when it ran out of time, as each change would wait that long again, or when the process's clock is
+ * wrong.
  */
 function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
   const [first] = parts

@@ -1,6 +1,6 @@
 /**
- * The journal: the only writer of the stream. A change commits together with its events, deliveries, counters and stored response, or not at all
- * (specification 5.2, specification 7.1).
+ * The journal: the only writer of the stream. A change commits together with its events, deliveries, counters and
+ * stored response, or not at all (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
@@ -20,18 +20,17 @@ import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
   /**
-   * Commits one change of one organization, together with the `rest` of its unit. When it resolves with `done`, the change is durable and the
-   * next read of the stream shows it. Rejects when the database failed; the change may then have committed. Rejects with the signal's reason where
-   * that aborts while the change waits; then it is not committed.
+   * Commits a change together with the `rest` of its unit. `done`: it is durable, and the next read of the stream
+   * shows it. Rejects when the database failed (the change may then have committed), and with the signal's reason
+   * when that aborts while the change is queued (it is then not committed).
    */
   commit(organizationId: string, change: Change, rest?: Partial<Unit>): Promise<Outcome<string, Refusal>>
-  /** Commits the changes of a unit together or not at all, with the same promise. */
+  /** Commits the changes of a unit, with the same guarantees. */
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
 /**
- * Calls another function that takes the clock row of its first argument, an organization's id, and returns what that returns. While the clock is
- * held it waits in the queue of the organization's commits, without a connection.
+ * Calls another function that takes the clock row of its first argument, in the queue of the organization's commits.
  */
 export type CallUnderClock = <A>(
   called: SchemaFunction,
@@ -41,9 +40,8 @@ export type CallUnderClock = <A>(
 /** Called after each successful call of the commit function. */
 type CommitObserver = (call: {
   readonly milliseconds: number
-  /** Units of the call. */
   readonly units: number
-  /** How far its stamps were ahead of the database's clock, in milliseconds; null where it was not measured. */
+  /** How far its stamps were ahead of the database's clock, in milliseconds; null: not measured. */
   readonly clockSkew: number | null
 }) => void
 
@@ -52,20 +50,18 @@ export function createJournal(options: {
   /** Runs short statements; default: the pool itself. */
   readonly database?: Pick<Database, 'of' | 'together'>
   readonly commitFunction: SchemaFunction
-  /** The tables that the function writes. */
   readonly tables: readonly StreamTable[]
   readonly clock: Clock
-  /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Notified after each commit: of deliveries that it created, and of the kinds that it changed. */
+  /** Notified after each commit, of due queues and changed kinds. */
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
-  /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
+  /**
+   * How far the clock may be ahead of the database's, in milliseconds; beyond it, commits reject with `clockAheadCode`.
+   */
   readonly maxClockSkew?: number
-  /** What an organization may store; default: no limit. */
   readonly storage?: StorageLimits
-  /** Records commits of traced requests; optional. */
   readonly tracer?: Tracer | null
 }): Journal & {
   readonly callUnderClock: CallUnderClock
@@ -98,7 +94,6 @@ export function createJournal(options: {
 
   async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
     const now = latest(formatTimestamp(clock.now()), parts)
-    // A call that waits for locks is large, or late already.
     const options = {
       maxAttempts,
       waitsForLock,
@@ -133,7 +128,7 @@ export function createJournal(options: {
     })
   }
 
-  /** The kinds that these units write, and those that a removal among them reaches. */
+  /** The kinds that these units write, and those that their removals reach. */
   function touched(units: readonly Unit[]): ReadonlySet<string> {
     const kinds = new Set<string>()
     for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
@@ -145,7 +140,7 @@ export function createJournal(options: {
 
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
 
-  /** A unit of a traced request has a span of its own, from its arrival to its outcome. */
+  /** The commit of a traced request has a span of its own, which includes the time in the queue. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const parent = tracer?.current ?? null
     if (tracer === null || parent === null) return group.submit(organizationId, unit)
@@ -181,16 +176,13 @@ export function createJournal(options: {
   }
 }
 
-/**
- * Why a change was not made. Where a row has changed that its unit was decided on, that comes first: the change is decided again, and is
- * then refused for its own reason, if that is still there.
- */
+/** A conflict comes first: the change is decided again, and is then refused for its own reason if that remains. */
 function reasonOf({ id }: Change, refusals: ReadonlyMap<string, Refusal>): Refusal {
   const conflict = [...refusals.values()].find(({ reason }) => reason === 'conflict')
   return conflict ?? refusals.get(id) ?? { reason: 'conflict' }
 }
 
-/** The call as a part of each commit that it carries, and not of the request that happened to begin it. */
+/** The call's spans belong to the commits that it carries, and not to the request that happened to begin it. */
 async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => Promise<A>): Promise<A> {
   const units = parts.flatMap(({ units }) => units)
   const attributes = {
@@ -213,7 +205,6 @@ async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => 
   }
 }
 
-/** The endpoint queues that a call made due. */
 function wokenBy(
   parts: readonly CallPart[],
   rows: readonly { readonly answer: CommitAnswer }[],
@@ -227,7 +218,6 @@ function wokenBy(
   )
 }
 
-/** Calls the function with `lockTimeout`. */
 async function callWaitingForLock<A>(
   pool: Queryable,
   { name }: SchemaFunction,
@@ -244,16 +234,12 @@ async function callWaitingForLock<A>(
   return answerOf(rows, values[0])
 }
 
-/** Of the stamps of one call; null when it gave none, or measured none. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
   const skews = rows.flatMap(({ answer: { clock_skew } }) => clock_skew ?? [])
   return skews.length === 0 ? null : Math.max(...skews)
 }
 
-/**
- * How long a large call may take, in milliseconds. A removal that reaches very many rows would exceed the pool's limit, and fail again each
- * time.
- */
+/** In milliseconds, for a large call: a removal of very many rows would exceed the pool's limit each time. */
 const longestCommit = 15 * 60 * 1000
 
 /** A removal can reach any number of rows. */
@@ -264,7 +250,7 @@ function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   )
 }
 
-/** Not earlier than any decision of the call, though the clock may have been set back since, so that no stamp is either. */
+/** Not earlier than any decision, even if the clock was set back since: no time in a body is later than its stamp. */
 function latest(now: string, parts: readonly CallPart[]): string {
   let last = now
   const decided = parts.flatMap(({ units }) => units.flatMap(({ changes }) => changes))

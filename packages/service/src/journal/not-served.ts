@@ -1,22 +1,18 @@
-/**
- * How a database refuses statements of an organization that it does not serve: another database serves it, or none for a moment
- * (decision 65). Nothing was changed.
- */
+/** How a database refuses statements for an organization that it does not serve (decision 65). Nothing was changed. */
 
-/** PostgreSQL's code of the refusal. */
+/** PostgreSQL's error code of the refusal. */
 export const notServedCode = 'DW003'
 
-/** `fenced`: no database serves it for a moment; try again. Others: another database does, which the directory knows. */
+/** `fenced`: no database serves it for a moment; try again. Otherwise the directory knows the one that does. */
 type NotServed = 'arriving' | 'fenced' | 'moved'
 
 /**
- * SQL of the organizations that this database holds and does not serve, as an array: read once a statement. Searches for work over all
- * organizations leave these out.
+ * SQL: organizations that this database does not serve; searches for work leave them out. An array is read once a
+ * statement.
  */
 export const notServedOrganizations =
   'array(select o.organization_id from organizations o where o.away is not null)'
 
-/** The database that was asked does not serve the organization. */
 export class OrganizationNotServed extends Error {
   readonly state: NotServed
 
@@ -26,14 +22,14 @@ export class OrganizationNotServed extends Error {
   }
 }
 
-/** Why the database does not serve the organization, where that is the error; null for any other. */
+/** Null for any other error. */
 export function notServedStateOf(error: unknown): NotServed | null {
   if (error instanceof OrganizationNotServed) return error.state
   const { code, detail } = (error ?? {}) as { readonly code?: unknown; readonly detail?: unknown }
   return code === notServedCode ? (detail as NotServed) : null
 }
 
-/** Refuses a change, in a function; `state` is the expression with the organization's column `away`. */
+/** A refusal, for a function. `state`: an expression of the organization's column `away`. */
 export function refuseNotServed(state: string): string {
   return `raise exception 'this database does not serve the organization' using errcode = '${notServedCode}', detail = ${state};`
 }

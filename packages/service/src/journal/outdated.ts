@@ -1,7 +1,4 @@
-/**
- * Finds rows that show an earlier version of their kind, by an index of their own (`indexOutdated` in db/migrations/stream-table.ts), which is
- * empty when all are upgraded.
- */
+/** Finds rows of an earlier version of their kind, by the partial index of `indexOutdated`. */
 import type { Queryable } from '../db/pool.ts'
 import { timestampText } from './body.ts'
 import type { StoredRow } from './rows.ts'
@@ -11,10 +8,10 @@ export interface OutdatedRow extends StoredRow {
   readonly id: string
 }
 
-/** The version is a constant, as the planner uses the index for that alone. */
+/** The version is a constant: with a parameter the planner does not use the partial index. */
 const outdated = ({ version }: StreamTable) => `t.body_version < ${version} and t.removed_at is null`
 
-/** The organizations that have some, and are served here: one look-up each, however many rows they have. */
+/** Organizations with such rows that this database serves: one index look-up each, however many rows they have. */
 export async function organizationsWithOutdated(
   database: Queryable,
   table: StreamTable,
@@ -31,7 +28,7 @@ export async function organizationsWithOutdated(
   return rows.map(({ organization_id }) => organization_id)
 }
 
-/** The next `limit` of an organization after this id, from the first where it is null. */
+/** The next `limit` rows of an organization after this id; null: from the first. */
 export async function readOutdated(
   database: Queryable,
   table: StreamTable,
@@ -49,7 +46,7 @@ export async function readOutdated(
   return rows
 }
 
-/** How many there are in all, counted up to `most`. */
+/** Counts up to `most`. */
 export async function countOutdated(database: Queryable, table: StreamTable, most: number): Promise<number> {
   const { rows } = await database.query<{ count: number }>({
     name: `count_outdated_${table.name}_${table.version}`,

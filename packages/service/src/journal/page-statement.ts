@@ -4,44 +4,40 @@ import { largeBeyond } from '../admission/large-work.ts'
 import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-query.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/**
- * The form of a page. A list has commas between its records. Lines are a piece of a longer response, which ends earlier
- * where it would be large: an object can have a quarter of a mebibyte.
- */
+/** `lines` is a piece of a longer response and ends early where it would be large, as an object can have 256 KiB. */
 export type PageForm = 'list' | 'lines'
 
-/** The statements that read a page: of the whole stream, of a first sync, and from a watermark of the client. */
+/** The statements of a page: of the whole stream, of a first sync, and from the client's watermark. */
 export interface PageStatements {
   readonly whole: PreparedStatement
   readonly first: PreparedStatement
-  /** As `whole`, and whether the watermark is from a span that a restore has lost. */
+  /** As `whole`, and reports whether the watermark is in a span that a restore has lost. */
   readonly kept: PreparedStatement
 }
 
 /** The one row of a page. Times are milliseconds since the Unix epoch. */
 export interface PageRow {
-  /** The organization's. */
   readonly epoch: number
-  /** Its clock. */
+  /** The organization's clock. */
   readonly lastStamp: number
-  /** The bodies, with commas or line breaks between them; empty when there are none. */
+  /** The bodies, separated by commas or line breaks. */
   readonly records: string
   /** The position of the last record; null when there are none. */
   readonly lastAt: number | null
   readonly lastId: string | null
   readonly total: number
   /**
-   * When the page is the last: the digest of the rows of one table; of several, as JSON, count, digest and content digest
-   * of each that ever had a row. Null while more follows.
+   * On the last page: one table's digest, or JSON with count and digests of each kind that ever had a row; otherwise
+   * null.
    */
   readonly checkpointData: string | null
-  /** The content digest of one table, where `checkpointData` has its digest. */
+  /** The content digest of one table. */
   readonly content: string | null
-  /** Whether a watermark is from a span that a restore has lost; false when that was not asked. */
+  /** False where it was not asked. */
   readonly lost: boolean
 }
 
-/** Reads the columns that `pageStatement` names, in their order. */
+/** The columns of `pageStatement`, in their order. */
 export function pageRowOf(columns: TextRow): PageRow {
   const [epoch, lastStamp, records, lastAt, lastId, total, checkpointData, content, lost] = columns
   return {
@@ -57,23 +53,21 @@ export function pageRowOf(columns: TextRow): PageRow {
   }
 }
 
-/** The tables of a stream: one, or several, of which each call names some. */
+/** One table, or several of which each call names some. */
 export type Source = StreamTable | readonly StreamTable[]
 
 function isOne(source: Source): source is StreamTable {
   return 'kind' in source
 }
 
-/** The values of a page's statement, in the order of its parameters. */
 interface PageValues {
   readonly organizationId: string
-  /** After this position, as text. */
+  /** Exclusive. */
   readonly after: readonly [at: string, id: string]
-  /** Records of the page at most; no more than the ceiling of the statement. */
   readonly limit: number
-  /** In a first sync, where its removals start. */
+  /** Where the removals of a first sync start. */
   readonly removalsAfter?: readonly [at: string, id: string]
-  /** Of a stream of several tables, the kinds that are read. */
+  /** The kinds to read, where the source has several tables. */
   readonly kinds?: readonly string[]
 }
 
@@ -87,10 +81,9 @@ export function pageValues({ organizationId, after, limit, removalsAfter, kinds 
   ]
 }
 
-/** Ceilings of the statements, whatever smaller limit a client sends, so that a connection prepares few statements. */
+/** Few limits, so that a connection prepares few statements, whatever limits clients send. */
 const ceilings = [10, 20, 50, 100, 200, 500, 1_000] as const
 
-/** The smallest ceiling for a limit. */
 export function ceilingOf(limit: number): number {
   const ceiling = ceilings.find((most) => limit <= most)
   if (ceiling === undefined) throw new Error(`no page has ${limit} records`)
@@ -98,10 +91,9 @@ export function ceilingOf(limit: number): number {
 }
 
 /**
- * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: with a limit as a
- * parameter the planner plans again for every page, which takes as long as the page (0.6 ms instead of 0.3 ms). The kinds
- * to read are a parameter that is cast from text, so that the plan does not depend on its value: it is the same for every
- * set of kinds, and tables of other kinds are not read. (With a subquery for each table, the page took a quarter longer.)
+ * The limit is part of the text: with a parameter, the planner plans again for every page, which takes as long as the
+ * page. The kinds are a parameter cast from text, which hides the value from the planner: one plan serves every set
+ * of kinds, and tables of other kinds are not read.
  */
 export function pageStatements(source: Source, ceiling: number, form: PageForm = 'list'): PageStatements {
   const of = isOne(source) ? source.name : 'changes'
@@ -117,25 +109,21 @@ export function pageStatements(source: Source, ceiling: number, form: PageForm =
   }
 }
 
-/** A page by cursor needs no such check, as the cursor has an epoch. A restore leaves one row an organization. */
+/** A page by cursor needs no such check, as the cursor has an epoch. */
 const lostSpan = `,
     exists (select 1 from restores r where r.organization_id = $1 and $2 > r.restored_to and $2 <= r.restored_at) as lost`
 
-/** PostgreSQL cuts names at 63 bytes, so that two could become one. */
+/** PostgreSQL cuts names at 63 bytes, which could make two names one. */
 function statementName(name: string): string {
   return name.length <= 63 ? name : `${name.slice(0, 54)}_${crc32(name).toString(16)}`
 }
 
-/** Rows and removals in one order. */
 function wholeStream(source: Source, ceiling: number): readonly string[] {
   if (isOne(source)) return [arm(source, '', '($2, $3)', ceiling)]
   return source.map((table) => arm(table, ifAsked(table), '($2, $3)', ceiling))
 }
 
-/**
- * Existing rows, and removals since the first sync began, from the later of that and the position: each from an index of
- * its own, from where the page starts.
- */
+/** Existing rows after the position; removals after the later of it and the sync's start. Each has its own index. */
 function firstSync(source: Source, ceiling: number): readonly string[] {
   const ofTable = (table: StreamTable, condition: string, removals: string) => [
     arm(table, ` and t.removed_at is null${condition}`, '($2, $3)', ceiling),
@@ -163,8 +151,8 @@ function merged(arms: readonly string[], ceiling: number): string {
 }
 
 /**
- * Joins the bodies of the page in the database: one string is a tenth of the cost of an array of them. It is one pass over
- * rows in the order of the index; read twice or sorted, the page costs half as much again.
+ * Joins the bodies in the database: one string costs a tenth of an array. A second pass or a sort makes a page half as
+ * expensive again.
  */
 function pageStatement(
   source: Source,
@@ -187,7 +175,7 @@ function pageStatement(
   where o.organization_id = $1`
 }
 
-/** For each form: what is computed from the records before one, and whether it is still in the page. */
+/** For each form: what is computed over the records before one, and whether the record is still in the page. */
 function forms(order: string) {
   const list = { between: `','`, columns: `row_number() over (${order}) as n`, fits: 's.n <= $4::int' }
   const before = `over (${order} rows unbounded preceding)`
@@ -200,7 +188,7 @@ function forms(order: string) {
   }
 }
 
-/** The number of existing rows and, on the last page, their digests: of one kind, or of each. */
+/** The number of existing rows and, on the last page, their digests. */
 function counters(source: Source, isLast: string): { columns: string; join: string } {
   if (isOne(source)) {
     return {

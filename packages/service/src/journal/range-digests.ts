@@ -1,9 +1,7 @@
 /**
- * Counts and digests of the existing rows in ranges of ids, and the position of the stream at which they hold, from one
- * snapshot (specification 7.9).
- *
- * They are computed from the rows: stored hashes would cost every row and every change, and few clients read them. The
- * primary key finds each range, so the time depends on its rows.
+ * Counts and digests of the existing rows in ranges of ids, and the stream position at which they hold, from one
+ * snapshot (specification 7.9). They are computed from the rows, as stored hashes would cost every change, and few
+ * clients read them.
  */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, milliseconds, queryTextWithin } from '../db/text-query.ts'
@@ -16,23 +14,20 @@ interface RangeDigest extends IdRange {
   readonly count: number
   readonly digest: string
   readonly contentDigest: string
-  /** The ids in order, where they were requested and are few enough. */
+  /** In order; absent where they were not requested or are too many. */
   readonly ids?: readonly string[]
 }
 
 interface RangeDigests {
-  /** The organization's clock, in milliseconds: every change up to it is counted, and none after it. */
+  /** The organization's clock, in milliseconds. The digests cover every change up to it. */
   readonly asOf: number
-  /** That position of the stream. */
+  /** The position at `asOf`. */
   readonly cursor: Cursor
   readonly ranges: readonly RangeDigest[]
 }
 
 export interface RangeDigestReader {
-  /**
-   * The digests of these ranges, with the ids of those that have no more than `idsUpTo` rows. `too_long`: the statement was
-   * ended.
-   */
+  /** Includes the ids of ranges with at most `idsUpTo` rows. `too_long`: the statement was cancelled. */
   read(
     organizationId: string,
     ranges: readonly IdRange[],
@@ -41,7 +36,7 @@ export interface RangeDigestReader {
   ): Promise<RangeDigests | 'too_long'>
 }
 
-/** The time limit of the statement, in milliseconds. */
+/** In milliseconds. */
 const longestAnswer = 20_000
 
 export function createRangeDigestReader(
@@ -85,8 +80,8 @@ export function createRangeDigestReader(
 }
 
 /**
- * A row a range, in their order. Parameters: the organization, where ranges begin, where they end, and how many ids to
- * return. The planner does not merge subqueries with an offset; merged, each hash would be computed eight times.
+ * A row a range, in their order. Parameters: organization, starts and ends of ranges, and up to how many ids to
+ * return. `offset 0` keeps the planner from merging the subqueries, which would compute each hash eight times.
  */
 export function rangeDigestsStatement({ name }: StreamTable): string {
   const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`

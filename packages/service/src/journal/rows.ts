@@ -1,4 +1,4 @@
-/** Reads single rows: for GET, and for decisions. */
+/** Reads single rows, for GET and for decisions. */
 import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
@@ -7,23 +7,22 @@ import { rowByKey } from './sql-fragments.ts'
 import type { StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
-  /** The representation, exactly as GET sends it. */
+  /** The representation that GET sends. */
   readonly body: string
-  /** Its version, as the wire writes it. */
   readonly updatedAt: string
-  /** The version of its kind that the representation is of. */
+  /** The version of its kind that the representation has. */
   readonly version: number
 }
 
-/** The row is of a later version of its kind and lacks what this release needs to decide on it: a process of a newer release can. */
+/** The row is of a later version of its kind and lacks what this release decides on. A newer process can decide. */
 export class NewerVersion extends Error {}
 
 export interface RowReader {
-  /** The existing row, or null when there is none, it was removed, or it is another organization's. */
+  /** Null: there is none, it was removed, or it is another organization's. */
   read(organizationId: string, id: string): Promise<StoredRow | null>
-  /** Existing rows whose `column`, a reference, is one of `ids`; oldest first. */
+  /** Existing rows whose reference `column` is one of `ids`; oldest first. */
   referring(organizationId: string, column: string, ids: readonly string[]): Promise<readonly FoundRow[]>
-  /** Existing rows whose `column`, a unique text, is one of `values`. */
+  /** Existing rows whose unique text `column` is one of `values`; oldest first. */
   withUnique(organizationId: string, column: string, values: readonly string[]): Promise<readonly FoundRow[]>
 }
 
@@ -33,10 +32,7 @@ export interface FoundRow extends StoredRow {
   readonly target: string
 }
 
-/**
- * Reads rows of one table. Concurrent reads share a query, also of several organizations: with a query each, sixty-four of them kept the database
- * busy with single rows.
- */
+/** Reads rows of one table. Concurrent reads of all organizations share a query; one each kept the database busy. */
 export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
   const columns = ['organization_id', 'id', 'body', 'updated_at', 'body_version', 'removed_at']
   const statement = {
@@ -63,10 +59,7 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
     return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
   })
 
-  /**
-   * `column` is one of the table's own. Each value is looked up by itself: asked for all of them in the order of the result, a server without
-   * statistics reads all rows of the organization by the index of that order (in an import, 0.6 s a batch at the 20,000th row).
-   */
+  /** Looks each value up by itself: a server without statistics would read all rows in the order of the result. */
   async function findBy(
     column: string,
     type: 'uuid' | 'text',

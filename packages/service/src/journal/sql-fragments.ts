@@ -1,14 +1,14 @@
 /**
- * Fragments of the functions that change records of an organization that are not in its stream. Each is one call that takes
- * the organization's clock row first, as every commit does, so that none of them run at the same time. The functions have
- * the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
+ * Fragments of the functions that change an organization's records outside of its stream. Each function takes the
+ * clock row first, as commits do, so that no two run at once. Their arguments: p_organization_id, p_now and, where a
+ * request can be repeated, p_response.
  */
 import { refuseNotServed } from './not-served.ts'
 
 /**
- * Takes the clock row. Fails with `lock_not_available` when another transaction holds it for longer than a quarter of a
- * second, or than the caller's limit, as no connection should wait for what may take a minute. The caller tries again
- * (`GroupCommit.exclusiveTask`, `unlessBusy`). Other rows are held for moments only.
+ * Takes the clock row. It fails with `lock_not_available` after the caller's limit or 250 ms, as a connection should
+ * not wait for a transaction that may take a minute. The caller tries again (`GroupCommit.exclusiveTask`,
+ * `unlessBusy`). Other rows are held for moments only, so they have no limit.
  */
 export const lockClock = `if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -20,9 +20,9 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   end if;`
 
 /**
- * SQL of the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
- * that begins with the organization to be as good as the primary key. That alone has this order, for which the key is a
- * range, as an equality needs no order.
+ * SQL: the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
+ * that begins with the organization for as good as the primary key. Only the key has this order; it is a range
+ * because an equality makes the order irrelevant.
  */
 export function rowByKey(
   table: string,
@@ -35,18 +35,15 @@ export function rowByKey(
               order by f.id limit 1`
 }
 
-/** The condition of a stored response that has not expired (specification 13.1). */
+/** A stored response that has not expired (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 
-/**
- * The name under which `kind_counters` counts the bytes of stored responses: no kind has a space in its name. It is the sum
- * of their `counted`.
- */
+/** The kind under which `kind_counters` counts stored responses' bytes. No real kind's name has a space. */
 const responseCounter = 'stored response'
 
 /**
- * Stores the responses of `select`, after a look for unexpired ones: an existing one has expired, and is counted until its
- * replacement goes. They count as storage of the organization (specification 14.3).
+ * Stores the responses of `select`, after a check for unexpired ones: an existing row has expired, and its bytes are
+ * counted until its replacement is deleted. They count as storage of the organization (specification 14.3).
  */
 export function storeResponses(select: string): string {
   return `with stored as (
@@ -66,8 +63,8 @@ export function storeResponses(select: string): string {
 }
 
 /**
- * A statement that deletes stored responses of the organization `$1`, or their bodies; `gone` returns what they were
- * `counted` as. Those that a move left behind are not counted.
+ * Subtracts the bytes of stored responses that the statement `gone` deletes; it returns their `counted`. A move's
+ * leftovers are not counted.
  */
 export function uncountResponses(gone: string): string {
   return `with gone as (${gone})
@@ -77,10 +74,7 @@ export function uncountResponses(gone: string): string {
         and not exists (select 1 from organizations o where o.organization_id = $1 and o.away is not null)`
 }
 
-/**
- * Returns 'replayed' when the request's idempotency key has committed. Before anything can refuse, as the twin of a request
- * is no reason to refuse it.
- */
+/** Comes before every refusal: a repeated request gets the stored response. */
 export const replayed = `if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -90,13 +84,13 @@ export const replayed = `if p_response is not null then
     end if;
   end if;`
 
-/** PostgreSQL's code of a value that is sealed with another encryption key than the database names. */
+/** PostgreSQL's error code of a value sealed with another encryption key than the database's current one. */
 export const sealedOtherwiseCode = 'DW002'
 
 /**
- * Refuses a value that is sealed with another key than the database names, and keeps the database from naming another
- * before the commit. So no value is left under an old key after all were sealed anew (decision 56). `check`: the check
- * value of the key; null where nothing is sealed.
+ * Refuses a value sealed with another key than the database names, and locks that name until the commit. So no value
+ * stays under an old key after a key rotation (decision 56). `check`: the key's check value; null where nothing is
+ * sealed.
  */
 export function requireSealedWith(check: string): string {
   return `if ${check} is not null then
@@ -108,10 +102,7 @@ export function requireSealedWith(check: string): string {
   end if;`
 }
 
-/**
- * Stores the response, sealed or not, under the request's idempotency key; `subject` is the argument with the id of its
- * subject.
- */
+/** Stores the response, sealed or not. `subject`: the argument with its subject's id. */
 export function storeResponseAbout(subject: string): string {
   return `${requireSealedWith("decode(p_response->>'sealed_with', 'hex')")}
   if p_response is not null then

@@ -1,7 +1,4 @@
-/**
- * What the journal knows of a kind: the shape of its table. In addition to its own columns each stream table has
- * organization_id, id, created_at, updated_at, removed_at, body and body_version.
- */
+/** What the journal knows of a kind's table, in addition to the columns of each stream table. */
 
 interface StreamColumn {
   readonly name: string
@@ -14,10 +11,7 @@ export interface StreamReference {
   readonly column: StreamColumn
   /** The kind referred to. */
   readonly kind: string
-  /**
-   * What the commit that removes the row referred to does. `remove`: it removes these rows too. `detach`: it removes the
-   * reference, and the rows move in the stream. `keep`: nothing.
-   */
+  /** What the removal of the row referred to does: removes these rows too, sets the reference to null, or nothing. */
   readonly onRemove: 'remove' | 'detach' | 'keep'
   readonly condition?: { readonly column: string; readonly otherwise: string }
 }
@@ -25,13 +19,10 @@ export interface StreamReference {
 export interface StreamTable {
   readonly kind: string
   readonly name: string
-  /**
-   * The version of the representations that are written, from 1. Rows of earlier versions stay until they are written
-   * again.
-   */
+  /** The version of the representations that are written, from 1. Earlier rows stay until they are rewritten. */
   readonly version: number
   readonly columns: readonly StreamColumn[]
-  /** Whether rows have search documents, in the table `<name>_words`. */
+  /** With search documents, in the table `<name>_words`. */
   readonly searchable: boolean
   readonly unique: readonly { readonly field: string; readonly column: StreamColumn }[]
   readonly references: readonly StreamReference[]

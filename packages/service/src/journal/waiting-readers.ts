@@ -1,6 +1,6 @@
 /**
- * Readers of the stream that wait for a change (specification 7.6). While nothing changes, a thousand of them cost one query a second together:
- * notifications of commits wake them, and that poll does where a writer died before it notified.
+ * Readers that wait for a change (specification 7.6), woken by notifications, and by a query a second in case one is
+ * lost.
  */
 import type { Pool } from 'pg'
 import { FairQueue, noQueue } from '../admission/fair-queue.ts'
@@ -9,7 +9,6 @@ import { hiddenArray } from '../db/text-query.ts'
 import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'
 
-/** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
 interface Interest {
   readonly organizationId: string
   readonly kinds: ReadonlySet<string>
@@ -17,30 +16,27 @@ interface Interest {
 
 interface Watch extends Disposable {
   /**
-   * True, to read again, when something the reader waits for has changed since the watch began or since the last call. False when its
-   * time is over, its client has disconnected, or waiting is over for all.
-   * @throws OrganizationNotServed when the organization has moved: its reader goes on waiting at the other database.
+   * True: read again, as something changed since the watch began or the last call. False: the wait is over.
+   * @throws OrganizationNotServed when the organization has moved; its reader waits on at the other database.
    */
   next(): Promise<boolean>
-  /** What the reader has seen: the organization's last stamp. The poll wakes it when that has moved. */
+  /** The organization's last stamp that the reader has seen. The poll wakes it when a later one exists. */
   seen(clock: number): void
 }
 
 export interface WaitingReaders {
   /**
-   * Begins a wait of so many milliseconds. To be called before the reader reads, so that no change is missed.
-   * @throws LimitExceeded when the organization, or all together, have as many readers waiting as they may.
+   * Waits up to so many milliseconds. Call it before reading, so that no change is missed.
+   * @throws LimitExceeded when the organization, or all together, have too many waiting readers.
    */
   watch(interest: Interest, milliseconds: number): Watch
-  /** Something has changed. */
   notify(notification: StreamNotification): void
-  /** Reads the clocks of all organizations that have a waiting reader, in one query. */
+  /** Reads the clocks of all organizations with waiting readers, in one query, and wakes those that are behind. */
   poll(): Promise<void>
-  /** Ends the waits for changes of the organization, which has moved to another database. */
+  /** Ends the waits of an organization that has moved to another database. */
   endOf(organizationId: string): void
   /** Ends all waiting, now and from now on. */
   end(): void
-  /** Readers that wait at this moment. */
   readonly waiting: number
 }
 
@@ -50,18 +46,16 @@ type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<st
 interface Waiter {
   readonly interest: Interest
   clock: number
-  /** Something has changed since it read. */
   isDue: boolean
   isOver: boolean
   hasMoved: boolean
   wake: (() => void) | null
 }
 
-/** So many readers that are woken may read at once. */
+/** More readers than this are woken over `spreadOver` milliseconds, so that they do not all read at once. */
 const atOnce = 50
-/** More are woken over so many milliseconds. */
 const spreadOver = 25
-/** Readers of all organizations that may wait; half of them where one organization has them all. Each has a connection open. */
+/** Waiting readers of all organizations. Each keeps a connection of its client open. */
 const waitAtMost = 20_000
 
 export function createWaitingReaders(readClocks: ReadClocks, atMost: number = waitAtMost): WaitingReaders {
@@ -159,7 +153,6 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     }
   }
 
-  /** Many are woken over some milliseconds, so that their statements do not come at once. */
   function wakeAll(waiters: readonly Waiter[]): void {
     const areMany = waiters.length > atOnce
     for (const waiter of waiters) {
@@ -171,7 +164,6 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
   }
 }
 
-/** Reads the last stamps of organizations, in one query. */
 export function createReadClocks(pool: Pool): ReadClocks {
   return async (organizationIds) => {
     const { rows } = await pool.query<{ organization_id: string; last_stamp: Date }>({
