@@ -1,4 +1,4 @@
-/** One attempt at one delivery: what is sent, or why nothing is, and what came of it. */
+/** One attempt at one delivery: what is sent, or why nothing is, and the result. */
 import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -16,7 +16,6 @@ import type {
 import type { Sign } from './signer.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 
-/** Sends one request. */
 export type Send = (request: {
   readonly organizationId: string
   readonly url: string
@@ -30,23 +29,20 @@ export interface AttemptServices {
   readonly clock: Clock
   readonly schedule: DeliverySchedule
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
-  /** The read scope of a subject's kind. */
   readonly scopeOf: (subjectKind: string) => string | null
-  /** Traces attempts; default: none. */
   readonly trace?: TraceAttempt | null
 }
 
-/** The endpoint of an attempt. */
 interface Destination {
   readonly claim: Claim
   readonly sign: Sign
-  /** Why it is disabled, also when that happened after the claim; null while it is active. */
+  /** Why it is disabled, also if that happened after the claim; null while it is active. */
   readonly disabled: string | null
   /** Whether its last attempt had no response. */
   readonly doubtful: boolean
 }
 
-/** Never rejects: a delivery that cannot be sent at all is a failed attempt, so it does not keep others from being completed. */
+/** Never rejects: a delivery that cannot be sent is a failed attempt and does not keep others from being completed. */
 export async function attempt(
   services: AttemptServices,
   destination: Destination,
@@ -80,7 +76,7 @@ async function make(
   return resultOf(services, destination.claim, delivery, outcome, startedAt)
 }
 
-/** The attempt of a delivery that was being sent alone, since `startedAt`, when its worker died. */
+/** The result of a delivery that was sent alone, since `startedAt`, when its worker died. */
 export function lostAttempt(
   services: Pick<AttemptServices, 'clock' | 'schedule'>,
   claim: Claim,
@@ -163,9 +159,7 @@ function unsendable(
   }
 }
 
-/**
- * The body of a delivery. `data` is a representation as it is stored: the bytes that the matching GET answers.
- */
+/** The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. */
 export function envelope(
   { organizationId }: Pick<EndpointKey, 'organizationId'>,
   event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt'>,
@@ -175,14 +169,13 @@ export function envelope(
   return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}}`
 }
 
-/** Reports a result to the metrics, if an attempt was made. */
 export function report(observer: DeliveryObserver, result: AttemptResult): void {
   const { verdict, durationMs, startedAt, delivery } = result
   if (!verdict.attempted) return
   observer.attempted({
     outcome: verdict.error?.code ?? 'succeeded',
     durationMs,
-    // The process that made the delivery may have a clock that is a little ahead.
+    // The process that created the delivery may have a clock that is a little ahead.
     waitedMs: delivery.attemptCount > 0 ? null : Math.max(0, startedAt - delivery.dueAt),
   })
 }

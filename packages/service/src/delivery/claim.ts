@@ -1,7 +1,4 @@
-/**
- * Claiming what is due at an endpoint: lease, endpoint, deliveries and bodies in one statement. What a commit adds at that very
- * moment the statement may miss, though the queue was woken for it; completing looks again, with a later snapshot.
- */
+/** Claims what is due. The statement may miss what a commit adds at that moment; completing looks again, with a later snapshot. */
 import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
@@ -18,28 +15,25 @@ import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 
-/** What is asked for when there is a connection: to wait for one shortens no lease. `now` and the lease in milliseconds. */
+/** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 interface Asking {
   readonly lease: Lease
   readonly now: number
-  /** So many deliveries at most. */
   readonly limit: number
 }
 
-/** See `EndpointQueues.claim`. */
 export type ClaimDue = (
   key: EndpointKey,
   asking: () => Asking,
   known?: readonly string[],
 ) => Promise<Claim | null>
 
-/** What a row says of the endpoint, which one row does. */
+/** The endpoint's columns; only the first row has them. */
 interface EndpointColumns {
   readonly aloneLeft: number
   readonly lost: Claim['lost']
   readonly url: string
   readonly disabledReason: string | null
-  /** Separated by spaces, as the secrets are. */
   readonly scopes: string | null
   readonly secrets: string | null
   readonly standardSignatures: boolean
@@ -63,10 +57,10 @@ interface DeliveryColumns {
   readonly traceContext: string | null
 }
 
-/** The statement for one limit is made once: see `claimStatement`. `traced`: with the traces that events were made in. */
+/** `traced`: also reads the trace that each event was created in. */
 export function createClaim(database: Database, tables: readonly StreamTable[], traced = false): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
-  /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
+  /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
     payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
   const statements = new Map<number, PreparedStatement>()
@@ -99,7 +93,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     const stored = await storedPayloads(connection, organizationId, claimed.filter(isStored))
     const dataOf = (row: DeliveryColumns) => {
       if (row.eventType === 'ping') return '{}'
-      // A subject that the API would not serve is not sent, even where the event stored it.
+      // A subject that the API would not serve is not sent, even if the event stored it.
       return row.current !== null && isStored(row) ? (stored.get(row.eventId) ?? null) : row.current
     }
     return {
@@ -121,7 +115,6 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
   }
 }
 
-/** The stored payloads of these deliveries' events, by the event's id. Few deliveries need one. */
 async function storedPayloads(pool: Queryable, organizationId: string, claimed: readonly DeliveryColumns[]) {
   if (claimed.length === 0) return new Map<string, string | null>()
   const { rows } = await pool.query<{ id: string; body: string | null }>(
@@ -151,7 +144,7 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
   }
 }
 
-/** Null when the queue is another worker's. */
+/** Null when another worker holds the queue. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
     const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
@@ -171,10 +164,9 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   return null
 }
 
-/** Those that `endpointIn` reads, before those of the delivery. */
 const columnsOfEndpoint = 9
 
-/** Null where nothing is due: then there is one row, of the endpoint. */
+/** Null when nothing is due: the one row then has only the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
   const [
     id,
@@ -212,14 +204,12 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
 }
 
 /**
- * Lease, claim and bodies in one statement; what is sent is read from the subject's own table, for a removal the record
- * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those
- * of the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and
- * plans again each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
- * `traced` looks an event up for each delivery, which untraced workers do not need.
+ * Leases the queue and reads endpoint, deliveries and current representations in one statement, in the order in which `endpointIn` and
+ * `deliveryIn` read the columns. A removed subject's representation is its removal record. The limit is part of the text: given as a
+ * parameter, PostgreSQL would plan the statement again each time. A lease that ran out counts as lost; a released one is no longer in the
+ * row.
  */
 function claimStatement(tables: readonly StreamTable[], limit: number, traced: boolean): PreparedStatement {
-  // Of the endpoint once, not with each of its deliveries.
   const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
   const text = `with leased as (
       update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
@@ -253,7 +243,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
 }
 
-/** SQL of what the subject of a delivery `d` of the organization `$1` is now; null when the API would not serve it. */
+/** SQL: the current representation of the subject of delivery `d` of organization `$1`; null when the API would not serve it. */
 export function currentBody(tables: readonly StreamTable[]): string {
   const current = tables.map(({ kind, name, removedEvent }) => {
     const exists = 't.removed_at is null'

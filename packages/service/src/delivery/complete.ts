@@ -1,6 +1,6 @@
 /**
- * Completing deliveries: results are written in one call of one function, if the lease still holds. Its parameters are the
- * round's own, and of the results an array a column. Read as JSON they took the database a seventh of all that a delivery costs it.
+ * Writes results in one call of one function, if the lease still holds. The results are passed as one array a column: read as JSON they
+ * took a seventh of the database's work for a delivery.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { fromOrganization } from '../db/call-function.ts'
@@ -16,34 +16,27 @@ import { countTally, tallyOf, tallyVariables } from './tally.ts'
 export interface Completion {
   readonly results: readonly AttemptResult[]
   readonly health: HealthChange
-  /**
-   * What becomes of the queue: it is let go, or kept; and if kept, whether its holder wants to hear of what comes in, as it
-   * has attempts to spare, or looks again by itself.
-   */
+  /** Whether the queue is released or kept; if kept, whether commits wake the worker (`listen`) or it looks again by itself (`hold`). */
   readonly next: 'release' | 'listen' | 'hold'
-  /** Where the queue waits when it is released. */
   readonly priority: PriorityClass
-  /** Ids of deliveries that its holder has claimed and not completed yet. */
+  /** Deliveries that the worker has claimed and not completed. */
   readonly known: readonly string[]
 }
 
-/** What came of completing. */
 export interface Completed {
   /** False when the queue is no longer this worker's: nothing was changed. */
   readonly held: boolean
   /** Something is due on the queue that is not `known`. */
   readonly more: boolean
-  /** Milliseconds; the endpoint's first failure since its last success, when these results changed its record. */
+  /** Milliseconds: the endpoint's first failure since its last success, if these results changed its health. */
   readonly failingSince: number | null
 }
 
-/** What the function takes of the round as a whole. */
 interface Round extends Omit<Completion, 'results'> {
   readonly tally: readonly number[]
 }
 
 interface Column<Value> {
-  /** The parameter is called `p_` and this. */
   readonly name: string
   readonly type: string
   readonly value: (from: Value) => string | number | boolean | null
@@ -59,7 +52,6 @@ const roundColumns: readonly Column<Round>[] = [
   { name: 'tally', type: 'int[]', value: ({ tally }) => arrayParameter(tally) },
 ]
 
-/** Times in milliseconds since the Unix epoch. */
 const resultColumns: readonly Column<AttemptResult>[] = [
   { name: 'id', type: 'uuid', value: ({ delivery }) => delivery.id },
   { name: 'number', type: 'int', value: ({ delivery }) => delivery.attemptCount + 1 },
@@ -80,31 +72,25 @@ function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : formatTimestamp(milliseconds)
 }
 
-/** The parameters as the function declares them. */
 const completionArguments: string = [
   ...roundColumns.map(({ name, type }) => `p_${name} ${type}`),
   ...resultColumns.map(({ name, type }) => `p_${name} ${type}[]`),
 ].join(', ')
 
-/**
- * The results as rows, within the function. The planner takes an array of unknown length for ten rows, and would compare each
- * with each; it takes subscripts for a thousand.
- */
+/** The results as rows. `generate_subscripts` makes the planner expect a thousand rows; arrays alone, ten, and a nested loop. */
 const completedRows: string = `rows from (${resultColumns.map(({ name }) => `unnest(p_${name})`).join(', ')},
         generate_subscripts(p_id, 1)) as r(${resultColumns.map(({ name }) => name).join(', ')}, place)`
 
-/** How many parameters there are. */
 const completionParameters: number = roundColumns.length + resultColumns.length
 
-/** The day of a completed delivery in the log. Pending deliveries are in a partition of their own, under the day 'infinity'. */
+/** A completed delivery's day in the log. Pending deliveries have a partition of their own, under the day 'infinity'. */
 export function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
 /**
- * A delivery's row holds its last attempt. Earlier attempts are in a table of their own: this copies the last attempt of these deliveries
- * there before the row is updated. Most deliveries need one attempt and no row there. A row may be there already, as a delivery's row
- * also says why nothing was attempted.
+ * Copies the last attempt of these deliveries to `attempts` before their rows are updated: a delivery's row holds only its last attempt. A
+ * row may exist already, as a delivery's row also says why nothing was attempted.
  */
 export const takeLastAttempts = (
   ids: string,
@@ -117,15 +103,12 @@ export const takeLastAttempts = (
         and d.log_day = 'infinity' and d.last_attempt_at is not null
     on conflict do nothing;`
 
-/** A time that came as milliseconds since the Unix epoch. */
 const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
 /**
- * Completes a round's results, fenced by the lease: a worker that lost the queue changes nothing. The queue's row is
- * locked in one statement and what is due computed in a later one, whose snapshot sees every commit that filled the
- * queue before it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is
- * completed only as it was when it was claimed: a queue claimed while another completes it shows what was due before
- * that, and what was started over meanwhile, by a retry or a recovery, is not to end with an attempt from before.
+ * Completes results, if the lease still holds. The queue is locked in one statement and what is due is read in a later one, whose snapshot
+ * has every commit before the lock; a single statement could leave a delivery behind. A delivery is completed only if it has not changed
+ * since the claim: one that was started over meanwhile must not end with an older attempt.
  */
 export const completeFunction: SchemaFunction = schemaFunction(
   'complete_deliveries',
@@ -214,7 +197,6 @@ interface CompletedText {
   readonly more: boolean | null
 }
 
-/** See `EndpointQueues.complete`. */
 export async function complete(
   pool: Queryable,
   { organizationId, webhookId, leaseId }: LeasedQueue,
@@ -239,7 +221,6 @@ export async function complete(
   }
 }
 
-/** The parameters' values, in their order. */
 function encodeCompletion({ results, ...round }: Completion): readonly Parameter[] {
   const text = (value: string | number | boolean | null) => (value === null ? null : String(value))
   return [

@@ -1,10 +1,8 @@
 /**
- * What is decided of deliveries, all of it pure: what an attempt's outcome means for its delivery and its endpoint, total over
- * the outcomes; when an endpoint has failed for too long; and what of a claim is sent now. Nothing else in the service knows these rules.
+ * The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, which claimed deliveries are sent now.
  */
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 
-/** How an attempt ended, or why none was made. */
 export type AttemptOutcome =
   | {
       readonly kind: 'answered'
@@ -17,27 +15,23 @@ export type AttemptOutcome =
       readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
       readonly message: string
       readonly durationMs: number
-      /** Whether a TLS handshake was made for it, or begun. */
       readonly handshake?: boolean
-      /** Of an address that is not public: the block that it lies in, for the operator's log alone. */
       readonly block?: string
     }
-  /** It was being sent alone when its worker died: nobody knows whether it arrived. */
+  /** The delivery was sent alone when its worker died; it may have arrived. */
   | { readonly kind: 'worker_lost'; readonly message: string }
-  /** The API would not serve the subject to the registrant: nothing was sent. */
   | { readonly kind: 'subject_unavailable'; readonly message: string }
-  /** The endpoint is disabled: nothing was sent. */
   | { readonly kind: 'endpoint_disabled'; readonly message: string }
 
 export interface DeliveryState {
-  /** Attempts made so far, and those of them that were made before the schedule that runs was begun. */
+  /** Attempts made so far, and those made before the current schedule began. */
   readonly attemptCount: number
   readonly attemptsBefore: number
   readonly maxAttempts: number
   readonly isPing: boolean
 }
 
-/** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one a retry, in ms. */
+/** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in milliseconds. */
 export function decide(
   delivery: DeliveryState,
   outcome: AttemptOutcome,
@@ -69,15 +63,12 @@ export function decide(
     attempted: true,
     nextAttemptAt: delay === undefined ? null : now + delay,
     counts,
-    // A ping may go to a disabled endpoint, and never counts; but an address that is not public is a fact.
+    // A ping does not count towards the endpoint's health, but an address that is not public disables it all the same.
     disable: definite ? 'address_not_public' : null,
   }
 }
 
-/**
- * The delay before the next attempt of the schedule that is running; undefined when this was its last. A delivery has as many
- * attempts as when its schedule was begun: where there are fewer delays by now, the last of them stands for those that are gone.
- */
+/** Undefined after the last attempt. `maxAttempts` is from when the schedule began: if there are fewer delays now, the last one repeats. */
 function delayAfter(
   { attemptCount, attemptsBefore, maxAttempts }: DeliveryState,
   delays: readonly number[],
@@ -99,11 +90,10 @@ function errorOf(
   return { code: 'non_2xx', message: `answered ${status}` }
 }
 
-/** What a round of verdicts, in the order they came, does to an endpoint's record. */
+/** How results, in their order, change an endpoint's health. */
 export interface HealthChange {
-  /** Milliseconds since the Unix epoch of the last success; null when there was none. */
   readonly succeededAt: number | null
-  /** Failures since then, or in all when there was no success. */
+  /** Failures since then, or all if there was no success. */
   readonly failures: number
   /** When the first of them was. */
   readonly failedAt: number | null
@@ -111,7 +101,6 @@ export interface HealthChange {
 
 export const noChange: HealthChange = { succeededAt: null, failures: 0, failedAt: null }
 
-/** `change` with one more verdict, given at `now`. */
 export function foldHealth(change: HealthChange, verdict: Verdict, now: number): HealthChange {
   switch (verdict.counts) {
     case 'nothing':
@@ -123,15 +112,12 @@ export function foldHealth(change: HealthChange, verdict: Verdict, now: number):
   }
 }
 
-/**
- * Whether an endpoint has been failing long enough to be disabled (specification 9.5): judged on a failed
- * attempt, from the first failure since the last success. `failingSince` and `now` in milliseconds.
- */
+/** Whether an endpoint is disabled for failing (specification 9.5): from the first failure since its last success. Milliseconds. */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
   return failingSince !== null && now - failingSince >= disableAfter
 }
 
-/** The part of its time that an endpoint has been failing for, as far as it is worth a warning; null before. Milliseconds. */
+/** The largest of `stages` that the endpoint has been failing for, as a fraction of `disableAfter`; null before the first. Milliseconds. */
 export function warningStage(
   failingSince: number | null,
   now: number,
@@ -142,19 +128,16 @@ export function warningStage(
   return stages.find((part) => now - failingSince >= part * disableAfter) ?? null
 }
 
-/** What of a claim is to be sent now. */
 export type ToSend =
-  /** All of these at once. What was claimed behind them is left. */
+  /** All of these at once. What was claimed after them is left for later. */
   | { readonly kind: 'together'; readonly deliveries: readonly ClaimedDelivery[] }
-  /** This one while nothing else is under way. */
   | { readonly kind: 'alone'; readonly delivery: ClaimedDelivery }
-  /** This one was alone when its worker died, since `since` (milliseconds since the Unix epoch): that was its attempt. */
+  /** This one was being sent alone, since `since` (milliseconds since the Unix epoch), when its worker died: that was its attempt. */
   | { readonly kind: 'lost'; readonly delivery: ClaimedDelivery; readonly since: number }
 
 /**
- * What of the deliveries that were claimed is to be sent now. After three lost leases in a row an endpoint's deliveries are sent one
- * at a time, until those that may have been under way with the workers that died are through. The one that was alone when its worker
- * died gets the attempt `worker_lost`, and is sent alone from there on.
+ * Which claimed deliveries are sent now. After three lost leases in a row, deliveries are sent one at a time until those that may have been
+ * under way are done. The one that was alone when its worker died gets the result `worker_lost`, and is sent alone from then on.
  */
 export function toSendOf({
   deliveries,

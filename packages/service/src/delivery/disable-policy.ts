@@ -1,8 +1,7 @@
 /**
- * When an endpoint is warned of and when it is disabled. Endpoints are disabled one at a time of an organization: that takes its
- * clock row, which a long commit may hold. Who would wait for it for long gives way and tries again until it is done, so that a
- * commit of one organization keeps no connections of the worker from all others. What is not done when the worker stops or dies
- * is found again at the endpoint's next failed attempt.
+ * Warns of failing endpoints and disables them, one at a time of an organization. Disabling takes the organization's clock row, which a
+ * long commit may hold: the call then gives up its connection and tries again, so that one organization does not keep the worker's
+ * connections from others. What is not done when the worker stops is found again at the endpoint's next failed attempt.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -23,24 +22,22 @@ import type { DisableTuning } from './tuning.ts'
 
 interface Finding {
   readonly endpoint: EndpointKey
-  /** The URL that was tried, where the reason is of the URL alone. */
+  /** The URL that was tried, if the reason concerns only that URL. */
   readonly tried: string | null
   readonly reason: string
-  /** When it was found, in milliseconds since the Unix epoch. */
   readonly at: number
 }
 
 interface Request {
   readonly finding: Finding
-  /** Those who wait for the next try. */
   waiting: PromiseWithResolvers<boolean>
 }
 
 export interface DisablePolicy {
   /**
-   * What completed results mean for their endpoint. Disables it when they say so, and answers why, or null; warns in the log when
-   * it is about to be. What is pending then is left to the next drain, as some may be under way. Times in milliseconds since the
-   * Unix epoch; `failingSince` is null while it does not fail.
+   * Applies completed results to their endpoint: disables it if they say so and returns the reason, else null; logs a warning before it
+   * would be disabled. Pending deliveries are left to the next drain, as some may be under way. Times in milliseconds since the Unix epoch;
+   * `failingSince` is null while the endpoint does not fail.
    */
   apply(
     endpoint: EndpointKey,
@@ -49,11 +46,10 @@ export interface DisablePolicy {
     now: number,
   ): Promise<string | null>
   /**
-   * Whether the endpoint is disabled by it: not when it has changed, and what was found holds no more. Also not when others hold
-   * the clock row: then it is tried again until it is decided, and `onDisabled` is called.
+   * Whether this call disabled the endpoint. False when the endpoint has changed so that the reason is gone, and when the clock row is
+   * busy: it is then tried again, and `onDisabled` is called.
    */
   disable(finding: Finding): Promise<boolean>
-  /** Tries nothing again any more. */
   stop(): void
 }
 
@@ -63,17 +59,16 @@ export function createDisablePolicy(services: {
   readonly schedule: DeliverySchedule
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   readonly observer: DeliveryObserver
-  /** Calls that take an organization's clock row, one at a time of each. */
+  /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks: KeyedQueue
   readonly tuning: DisableTuning
-  /** What is pending on an endpoint has to fail. */
   readonly onDisabled: () => void
 }): DisablePolicy {
   const { queues, clock, schedule, log, observer, exclusiveTasks, tuning, onDisabled } = services
   const stopped = new AbortController()
-  /** Of each organization by endpoint and reason; as long as there are some, its `work` goes on. */
+  /** By organization, then by endpoint and reason. While an organization has requests, its `work` runs. */
   const requests = new Map<string, Map<string, Request>>()
-  /** By endpoint, since when it fails and the stage that the log has warned of. */
+  /** By endpoint: since when it fails, and the stage that was logged. */
   const warned = new LruMap<string, string>(tuning.rememberedWarnings)
 
   return { apply, disable, stop: () => stopped.abort() }
@@ -84,7 +79,7 @@ export function createDisablePolicy(services: {
     failingSince: number | null,
     now: number,
   ): Promise<string | null> {
-    // The endpoint may have been given another URL between two of them.
+    // The endpoint's URL may have changed between two results.
     const notPublic = new Set(results.flatMap(({ verdict, url }) => (verdict.disable === null ? [] : [url])))
     for (const url of notPublic) {
       const reason = 'address_not_public'
@@ -96,7 +91,7 @@ export function createDisablePolicy(services: {
     return null
   }
 
-  /** Once a stage for each time that an endpoint fails. */
+  /** Logs once for each stage of a period of failure. */
   function warn(endpoint: EndpointKey, failingSince: number | null, now: number): void {
     const { disableAfter } = schedule
     const stage = warningStage(failingSince, now, disableAfter, tuning.warnAt)
@@ -129,7 +124,7 @@ export function createDisablePolicy(services: {
     for (const [key, request] of queue) {
       let came = await attempt(organizationId, request)
       while (came === 'busy' && !stopped.signal.aborted) {
-        // Nobody else of the organization needs to find that out, and no drain to wait for it.
+        // Release every drain that waits: the clock row is busy for all of them.
         for (const other of queue.values()) {
           other.waiting.resolve(false)
           other.waiting = Promise.withResolvers()
@@ -143,7 +138,7 @@ export function createDisablePolicy(services: {
     requests.delete(organizationId)
   }
 
-  /** Never rejects: what fails is found again as what is not done is. */
+  /** Never rejects: an endpoint that still fails is found again. */
   async function attempt(organizationId: string, { finding }: Request): Promise<boolean | 'busy'> {
     const { endpoint, tried, reason, at } = finding
     try {

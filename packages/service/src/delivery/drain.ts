@@ -1,9 +1,6 @@
 /**
- * One drain of an endpoint's queue: claims due deliveries, sends them, writes their results, and claims more while more are due. Up to
- * sixteen attempts at once, all from this worker, which holds the lease. The modes and their transitions are in `drain-modes.ts`.
- *
- * Attempts do not wait for each other: each that ends lets the next begin. Results are written in batches. While attempts hang, the drain
- * listens for new deliveries.
+ * One drain of an endpoint's queue: claims due deliveries, sends up to sixteen at once, writes results in batches, and claims more while
+ * more are due. While attempts hang, it listens for new deliveries. The modes are in `drain-modes.ts`.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
@@ -27,14 +24,12 @@ import { type DeliveryTuning, leaseOf } from './tuning.ts'
 
 export interface DrainServices extends AttemptServices {
   readonly queues: EndpointQueues
-  /** Returns the signer of this endpoint's deliveries. */
   readonly signerOf: (claim: Claim) => Sign
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   readonly observer: DeliveryObserver
   readonly tuning: DeliveryTuning
 }
 
-/** Shared by all drains of a worker. */
 export interface WorkerServices {
   readonly workerId: string
   readonly limiter: ConcurrencyLimiter
@@ -43,9 +38,7 @@ export interface WorkerServices {
 }
 
 export interface DrainEnd {
-  /** Whether it had the lease. */
   readonly ran: boolean
-  /** More is due at the endpoint. */
   readonly more: boolean
 }
 
@@ -57,23 +50,21 @@ export class Drain {
   readonly #limiter: EndpointLimiter
   readonly #deliveries: Claimed
   #mode: DrainMode = 'claiming'
-  /** The last claim and its signer; null before the first. */
   #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
-  /** Why the endpoint is disabled, also when that happened after the claim. */
+  /** Why the endpoint is disabled, also if that happened after the claim. */
   #disabled: string | null = null
   /** More may be due than was claimed; and whether the drain was woken since the last statement began. */
   #hasMore = true
   #wasWoken = false
-  /** The claimed delivery is sent alone: nothing more is claimed. */
+  /** One delivery is sent alone: nothing more is claimed. */
   #isAlone = false
-  /** Its organization is suspended: attempts under way are completed, and the queue is left until it is resumed. */
+  /** The organization is suspended: attempts under way are completed, and the queue waits until it is resumed. */
   #isSuspended = false
-  /** Claims that returned as many deliveries as they may. */
   #fullClaims = 0
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
-  /** `limiter` is closed when the drain ends. */
+  /** The drain closes `limiter` when it ends. */
   constructor(services: DrainServices, worker: WorkerServices, queue: DueQueue, limiter: EndpointLimiter) {
     this.#leaseId = randomUUID()
     this.#services = services
@@ -87,10 +78,7 @@ export class Drain {
     return this.#mode
   }
 
-  /**
-   * Runs until nothing is due, or the worker stops: deliveries that have not begun by then, or have no response when the time is up, stay
-   * due. Rejects when the database fails; then deliveries without a written result are sent again when the lease ends.
-   */
+  /** Runs until nothing is due, or the worker stops; deliveries without a written result stay due. Rejects when the database fails. */
   async run(): Promise<DrainEnd> {
     try {
       while (this.#mode !== 'ended') await this.#goOn()
@@ -104,14 +92,12 @@ export class Drain {
     return { ran: this.#claimed !== null, more: this.#hasMore }
   }
 
-  /** New deliveries may be due. */
   wake(): void {
     this.#wasWoken = true
     this.#hasMore = true
     this.#notify()
   }
 
-  /** To be called every `tickEvery` milliseconds. */
   tick(): void {
     this.#limiter.tick(this.#deliveries.waiting > 0)
     this.#quietTicks++
@@ -119,7 +105,6 @@ export class Drain {
     this.#notifyIfDue()
   }
 
-  /** Does what the mode is for, and moves on. */
   async #goOn(): Promise<void> {
     switch (this.#mode) {
       case 'claiming':
@@ -166,19 +151,19 @@ export class Drain {
     }
     this.#wasWoken = false
     const claim = await queues.claim(this.#endpoint, asking, this.#deliveries.ids)
-    // Counted from the end of the claim: a claim that takes longer than `freshFor` would otherwise be repeated for ever.
+    // Counted from the end of the claim: one that takes longer than `freshFor` would otherwise be repeated for ever.
     this.#deliveries.claimedAt = clock.now()
     this.#quietTicks = 0
     if (claim === null) return this.#lose()
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
     if (isFull) this.#fullClaims++
-    // It listens only after a completion has said so: a commit of this very moment was not seen.
+    // Only a completion may lead to listening: this claim may have missed a commit of the same moment.
     if (await this.#accept(claim)) this.#move('sending')
     else this.#lose()
   }
 
-  /** Takes the deliveries of the claim that are to be sent now; false when the lease was lost by then. */
+  /** Takes the deliveries that are to be sent now; false when the lease was lost. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log, tuning } = this.#services
     this.#isSuspended = claim.endpoint.suspended
@@ -191,7 +176,6 @@ export class Drain {
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
-      // The next drain sees the result.
       this.#hasMore = false
       const finding = { endpoint: this.#endpoint, tried: null, reason: 'registrant_revoked', at: clock.now() }
       await this.#worker.disablePolicy.disable(finding)
@@ -224,7 +208,6 @@ export class Drain {
     const { queues, clock, log } = this.#services
     this.#isAlone = true
     this.#hasMore = false
-    // Others are under way: the next drain sends it.
     if (this.#deliveries.size > 0) return true
     const { delivery } = toSend
     if (toSend.kind === 'alone') {
@@ -300,13 +283,11 @@ export class Drain {
     }
   }
 
-  /** Whether attempts may begin, if there are permits. */
   get #begins(): boolean {
     if (this.#worker.shutdown.isRequested) return false
     return this.#mode !== 'releasing' && this.#mode !== 'lost' && this.#mode !== 'ended'
   }
 
-  /** Starts as many attempts as may begin. */
   #start(): void {
     const deliveries = this.#deliveries
     if (deliveries.waiting === 0) return
@@ -323,7 +304,7 @@ export class Drain {
     }
   }
 
-  /** Drops claimed deliveries that have not begun; they are claimed again if the drain goes on. */
+  /** Drops claimed deliveries that have not begun; they stay due. */
   #leaveWaiting(): void {
     if (this.#deliveries.leaveWaiting()) this.#hasMore = true
   }
@@ -347,7 +328,6 @@ export class Drain {
     report(this.#services.observer, result)
   }
 
-  /** Writes the results; false when the lease was lost. */
   async #write(next: Completion['next']): Promise<boolean> {
     const { queues, clock, schedule, tuning } = this.#services
     const results = this.#deliveries.takeResults()
@@ -358,7 +338,7 @@ export class Drain {
     )
     this.#wasWoken = false
     const { priority } = this.#limiter
-    // A drain that is cut short has attempts under way: their deliveries are due again.
+    // Attempts of a drain that is cut short are still under way: their deliveries are due again.
     const known = next === 'release' ? [] : this.#deliveries.idsBut(results)
     const completed = await queues.complete(
       { ...this.#endpoint, leaseId: this.#leaseId },
@@ -412,11 +392,10 @@ class Claimed {
   readonly #ids = new Set<string>()
   #waiting: ClaimedDelivery[] = []
   #results: AttemptResult[] = []
-  /** When the waiting ones were claimed; and when the first of the results came, if there are any. */
+  /** When the waiting ones were claimed; and when the first result came, if there is one. */
   claimedAt = 0
   firstResultAt = 0
 
-  /** `limiter` counts the payloads that wait. */
   constructor(limiter: ConcurrencyLimiter) {
     this.#limiter = limiter
   }
@@ -447,14 +426,13 @@ class Claimed {
     this.#limiter.holdPayload(delivery.data?.length ?? 0)
   }
 
-  /** The one that has waited longest, no longer waiting. There must be one. */
+  /** Takes the one that has waited longest. There must be one. */
   next(): ClaimedDelivery {
     const delivery = this.#waiting.shift() as ClaimedDelivery
     this.#limiter.holdPayload(-(delivery.data?.length ?? 0))
     return delivery
   }
 
-  /** Whether anything waited. */
   leaveWaiting(): boolean {
     const left = this.#waiting
     for (const { id, data } of left) {
@@ -471,7 +449,7 @@ class Claimed {
     this.#results.push(result)
   }
 
-  /** To be forgotten once they are written. */
+  /** `forget` them once they are written. */
   takeResults(): readonly AttemptResult[] {
     const results = this.#results
     this.#results = []
@@ -488,35 +466,30 @@ class Claimed {
   }
 }
 
-/** Stops the drains of a worker: no attempt begins any more, and after `cut` attempts under way are not waited for. */
 export class Shutdown {
   #isRequested = false
   #isOverdue = false
   readonly #waiting = new Set<() => void>()
 
-  /** No attempt may begin any more. */
   get isRequested(): boolean {
     return this.#isRequested
   }
 
-  /** Attempts under way are not waited for any more. */
   get isOverdue(): boolean {
     return this.#isOverdue
   }
 
-  /** From now on no attempt begins. */
   request(): void {
     this.#isRequested = true
   }
 
-  /** From now on no drain waits for attempts under way. */
   cut(): void {
     this.#isRequested = true
     this.#isOverdue = true
     for (const leave of this.#waiting) leave()
   }
 
-  /** Waits for the work, but not past the cut. Rejects when the work does before that. */
+  /** Waits for the work, but not past the cut. Rejects if the work does before that. */
   async wait(work: Promise<unknown>): Promise<void> {
     const { promise: cut, resolve: leave } = Promise.withResolvers<void>()
     // One promise for each wait: a shared one would keep every wait's reaction until the end.

@@ -1,10 +1,9 @@
 /**
- * Endpoint queues in the database: how workers find, lease and complete due deliveries, one queue an endpoint. A queue is held by
- * one worker at a time, so an endpoint never sees more attempts at once than that worker makes, and no search steps over the backlog
- * of an endpoint that is down.
+ * Endpoint queues in the database: how workers find, lease and complete due deliveries. One worker holds a queue at a time, so that an
+ * endpoint's attempts are limited in one place, and no search reads the backlog of an endpoint that is down.
  *
- * Its row is one of `lanes`. `due_at` says when a worker has to look at it: when its next delivery is due, or, while a worker
- * holds it, when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
+ * A queue is a row of `lanes`. Its `due_at` says when a worker must look at it: when its next delivery is due or, while a worker holds it,
+ * when the lease ends. A commit sets it to now, unless the holder looks again by itself.
  */
 import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -28,20 +27,17 @@ import { deliveryTuning } from './tuning.ts'
 
 /** Times in milliseconds since the Unix epoch. */
 export interface EndpointQueues extends SweptQueues {
-  /** Of each open class a few queues that are to be looked at (`foundAtOnce`), those that have waited longest first. */
+  /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
   findDue(workerId: string, now: number, open: readonly PriorityClass[]): Promise<readonly DueQueue[]>
   /**
-   * Leases the queue, or prolongs the lease, and reads its endpoint and up to `limit` of the next deliveries, apart from
-   * those `known`; null when another worker has it.
+   * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries except those `known`; null when another worker holds it.
    */
   readonly claim: ClaimDue
-  /** Writes down that from `now` on this delivery alone is being sent; false when the lease is lost. */
+  /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
   isolate(queue: LeasedQueue, deliveryId: string, now: number): Promise<boolean>
-  /** Writes results, and keeps the lease until `leaseUntil` or gives it back. */
   complete(queue: LeasedQueue, completion: Completion, now: number, leaseUntil: number): Promise<Completed>
   /**
-   * Whether this call disabled it; 'busy' when others hold the organization's clock row. It does not when it has changed, and what
-   * was found holds no more: of an address that is not public, when `tried` is not its URL any more.
+   * Whether this call disabled it; false when the reason is gone or `tried` is not its URL any more; 'busy' when its clock row is locked.
    */
   disable(
     endpoint: EndpointKey,
@@ -50,18 +46,18 @@ export interface EndpointQueues extends SweptQueues {
     now: number,
     failingBefore: number,
   ): Promise<boolean | 'busy'>
-  /** Hides the queue from searches while its organization is suspended, or served elsewhere; a resumption makes it due again. */
+  /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
   holdSuspended(endpoint: EndpointKey): Promise<void>
-  /** Fails what is pending on a disabled endpoint, pings apart. */
+  /** Fails what is pending on a disabled endpoint, except pings. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
-  /** Makes up to `limit` deliveries that wait for a later attempt due now, the soonest first, and says how many; null unless active. */
+  /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
   hasten(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
 }
 
 const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
-/** `traced`: claims bring the traces that events were made in. */
+/** `traced`: claims also read the trace that each event was created in. */
 export function createEndpointQueues(
   database: Database,
   tables: readonly StreamTable[],
@@ -92,7 +88,7 @@ export function createEndpointQueues(
     claim: createClaim(database, tables, traced),
 
     async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
-      // What comes in meanwhile is nothing to its holder.
+      // Commits do not wake the worker meanwhile: it sends nothing else.
       const { rowCount } = await database.of(organizationId).query({
         name: 'isolate_delivery',
         text: `update lanes set alone_id = $4, alone_since = $5, listening = false
@@ -112,7 +108,7 @@ export function createEndpointQueues(
     },
 
     async holdSuspended({ organizationId, webhookId }) {
-      // The organization's row is locked, so that a resumption comes wholly before this or wholly after it.
+      // Locks the organization's row, so that a resumption comes wholly before or wholly after this.
       await database.of(organizationId).query({
         text: `with suspended as (select o.organization_id from organizations o
                    where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null) for share)
@@ -146,10 +142,7 @@ export function createEndpointQueues(
   }
 }
 
-/**
- * One index range a class. The limit is part of the text: as a parameter the planner does not know it, and plans again
- * each time.
- */
+/** The limits are part of the text: given as parameters, PostgreSQL would plan the statement again each time. */
 export const searchStatement: string = priorityClasses
   .map(
     (priority, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
@@ -159,19 +152,16 @@ export const searchStatement: string = priorityClasses
   )
   .join('\n    union all ')
 
-/** SQL that has a worker look at the queue of the endpoint p_webhook_id. Locked first, as completing computes what is due on it. */
+/** SQL that makes the queue of p_webhook_id due. It locks the queue first, as completing computes what is due on it. */
 export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
-/** SQL of what a manual retry does to a delivery, and so does a recovery: its schedule starts over, with its stored payload. */
+/** SQL: a manual retry and a recovery start a delivery's schedule over, with its stored payload. */
 export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
 
-/**
- * Disables an endpoint, if it still is active and what its worker found still holds. Under the organization's clock, so that no commit makes deliveries to
- * it and nobody changes it meanwhile.
- */
+/** Disables an endpoint if its worker's reason still holds, under the clock row, so that no commit creates deliveries to it meanwhile. */
 export const disableFunction: SchemaFunction = schemaFunction(
   'disable_webhook',
   {
@@ -191,9 +181,8 @@ end;`,
 )
 
 /**
- * Fails up to p_limit pending deliveries of a disabled endpoint, pings apart, and says how many. An endpoint that is
- * active again keeps what is pending, so the row is held against an enabling; the queue against a completion, whose
- * rows these are too.
+ * Fails up to p_limit pending deliveries of a disabled endpoint, except pings, and returns how many. It locks the endpoint, as enabling it
+ * keeps what is pending, and the queue, as a completion writes the same rows.
  */
 export const failPendingFunction: SchemaFunction = schemaFunction(
   'fail_pending',
@@ -230,8 +219,8 @@ end;`,
 )
 
 /**
- * Makes up to p_limit deliveries that wait for a later attempt due now, and says how many; null unless the endpoint is active.
- * What is under way is due already, and left; the queue is held against a completion, which computes when it is due next.
+ * Makes up to p_limit deliveries that wait for a retry due now and returns how many; null unless the endpoint is active. Attempts under way
+ * are due already. It locks the queue, as a completion computes when it is due next.
  */
 export const hastenFunction: SchemaFunction = schemaFunction(
   'hasten_deliveries',

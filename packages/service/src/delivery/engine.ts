@@ -17,23 +17,14 @@ import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
 export interface Engine {
-  /**
-   * Something may be due: searches at once, or at that time, in milliseconds since the Unix epoch. This worker's clock may be behind the
-   * writer's, and a search before that time finds nothing.
-   */
+  /** Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the writer's. */
   wake(at?: number): void
   /** These queues have been due since that time: drains the healthy ones without a search, and searches for the others. */
   drain(queues: readonly DueQueue[], at: number): void
-  /** Searches until stopped. */
   start(): void
-  /**
-   * Begins no more drains and attempts, and waits for those under way: 12 s for responses, after which their deliveries stay due, and 2 s
-   * more for the database.
-   */
+  /** Begins no more attempts, and waits up to 12 s for responses, after which deliveries stay due, and 2 s more for the database. */
   stop(): Promise<void>
-  /** Drains all that is due by the clock and returns the number of drains. For tests. */
   runDue(): Promise<number>
-  /** Attempts under way. */
   readonly inFlight: number
 }
 
@@ -47,11 +38,10 @@ export function createEngine(
   options: {
     /** The owner of the leases; a supervisor releases them by it when the worker dies. */
     readonly workerId?: string
-    /** For drains of unproven and failing endpoints, which the healthy are not to wait for a connection behind. */
+    /** Other connections for unproven and failing endpoints, so that healthy ones do not wait for a connection behind them. */
     readonly otherQueues?: EndpointQueues
     /** Runs one call at a time of those that take an organization's clock row. */
     readonly exclusiveTasks?: KeyedQueue
-    /** Shared by the engines of a process; default: its own. */
     readonly limiter?: ConcurrencyLimiter
     readonly tuning?: DeliveryTuning
   } = {},
@@ -89,7 +79,6 @@ export function createEngine(
   })
   const { tickEvery } = tuning.concurrency
   let sinceTick: (() => number) | null = null
-  /** Runs while there are drains. */
   const ticking = periodic({
     every: tickEvery,
     stopWithin: 0,
@@ -128,14 +117,14 @@ export function createEngine(
     if (!draining) looking.wake()
   }
 
-  /** Acts at once, or at that time by this worker's clock; the next search sees what is due after it. */
+  /** Acts at once, or at that time by this worker's clock; later times are left to the next search. */
   function when(at: number, act: () => void): void {
     const early = at - clock.now()
     if (early <= 0) act()
     else if (early < pollEvery) setTimeout(act, early).unref()
   }
 
-  /** Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its class. */
+  /** Only healthy queues begin without a search: a notification puts no unproven or failing queue ahead of others of its priority. */
   function drainMore(due: readonly DueQueue[]): void {
     let search = false
     for (const queue of due) {
@@ -147,7 +136,6 @@ export function createEngine(
     if (search) looking.wake()
   }
 
-  /** Searches for due queues and begins as many drains as there are permits. */
   async function look(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
     await sweeper.noticed(now, draining)
@@ -172,12 +160,10 @@ export function createEngine(
         paced += found.length
       }
     }
-    // There may be more.
     if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
     return begun
   }
 
-  /** Wakes the queue's drain; or begins one, which it then returns. */
   function begin(queue: DueQueue): RunningDrain | null {
     const known = running.get(keyOf(queue))
     known?.drain.wake()
@@ -186,7 +172,6 @@ export function createEngine(
     return begun
   }
 
-  /** Null when there is no permit. */
   function launch(queue: DueQueue): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
@@ -212,9 +197,8 @@ export function createEngine(
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
       if (draining) return
-      // A proven endpoint goes on at once; any other is found by the next search, in its class.
+      // A proven endpoint goes on at once; any other is found by the next search, by its priority.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
-      // This endpoint, or one that has waited for a permit.
       else if (more || behind) looking.wake()
     })
     return begun

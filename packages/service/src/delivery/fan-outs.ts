@@ -1,7 +1,4 @@
-/**
- * Fan-outs of large commits: they make the deliveries that such a commit has left to be made, and the engine sends them. First the loop that
- * does them, a piece of an organization after a piece of another; then what a piece does in the database, under the organization's clock row.
- */
+/** Creates the deliveries of large commits after the commit, in pieces under the clock row, one organization after another. */
 import type { FastifyBaseLogger } from 'fastify'
 import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -15,12 +12,10 @@ import { insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
-/** Makes the deliveries, a piece of an organization at a time. */
 export function createFanOuts(services: {
   readonly database: Database
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
-  /** Deliveries may be due. */
   readonly onDeliveries: () => void
   readonly tuning?: FanOutTuning
 }): JobLoop {
@@ -29,7 +24,7 @@ export function createFanOuts(services: {
   return jobLoop({
     ...limits,
     async findDue(limit, except) {
-      // The organization that had a piece last comes last. A suspended one makes no deliveries that wait.
+      // The organization that had a piece last comes last. A suspended one creates no deliveries.
       const { rows } = await database.together.query<{ organization_id: string }>({
         name: 'find_due_fan_outs',
         text: `select f.organization_id from fan_outs f
@@ -59,21 +54,19 @@ export function createFanOuts(services: {
   })
 }
 
-/** PostgreSQL's number for "the pieces of an organization": any constant that nothing else on the server locks by. */
+/** Names the advisory lock of an organization's pieces: any constant that nothing else on the server uses. */
 const lockNumber = 673_720_110
 
 /**
- * Looks at up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and makes
- * the deliveries to the endpoints that were active and subscribed at the commit (docs/specification.md). What has had a
- * piece waits behind what has not, so that no endpoint and no commit waits for all of another. An event that has a delivery
- * to the endpoint is passed over, completed or not. An endpoint that is disabled now gets deliveries that have failed for
- * that; an endpoint with p_backlog due deliveries gets no more until they are sent, so that new events do not wait behind
- * all of a large commit.
+ * Reads up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and creates deliveries to
+ * the endpoints that were active and subscribed at the commit. What has had a piece goes behind what has not. Events with a delivery to the
+ * endpoint are skipped. A disabled endpoint gets failed deliveries; one with p_backlog due deliveries gets no more until they are sent, so
+ * that new events do not wait behind all of a large commit.
  *
- * What is left moves on in the same commit, so a delivery is made once, whoever dies. One piece of an organization is done
- * at a time, and waits 250 ms for its clock: it raises lock_not_available then, and nothing was done.
+ * The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at a time; it waits 250
+ * ms for the clock row and then raises lock_not_available.
  *
- * Answers 'more'; 'done' when nothing is due now; 'busy' when another does a piece of the organization.
+ * Returns 'more', 'done' when nothing is due, or 'busy' when another worker runs a piece of the organization.
  */
 export const fanOutFunction: SchemaFunction = schemaFunction(
   'fan_out_piece',

@@ -1,7 +1,4 @@
-/**
- * Leases of endpoint queues that ended without their worker: counted, given back at once by whoever knows of its death, and taken
- * from all workers by a restore.
- */
+/** Leases of endpoint queues that end without their worker: counted, and released by its supervisor or by a restore. */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { notServedOrganizations } from '../journal/not-served.ts'
@@ -10,19 +7,13 @@ import { deliveryTuning } from './tuning.ts'
 
 const { lostInARow, sentAlone } = deliveryTuning.leases
 
-/**
- * SQL that sets what a queue's row, called `l`, keeps of lost leases when another is lost, if `lost` is so: the third in a row has
- * its deliveries sent one at a time.
- */
+/** SQL that counts a lost lease in queue `l` when `lost` is true. After the third in a row deliveries are sent one at a time. */
 export const countLoss = (
   lost: string,
 ) => `lost_leases = case when ${lost} then least(l.lost_leases + 1, ${lostInARow}) else l.lost_leases end,
           alone_left = case when ${lost} and l.lost_leases >= ${lostInARow - 1} then ${sentAlone} else l.alone_left end`
 
-/**
- * Gives back the queues of the worker `workerId`, which certainly runs no more; each counts as a lost lease. `now` in milliseconds
- * since the Unix epoch. Answers how many there were.
- */
+/** Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how many there were. */
 export async function giveBackQueues(pool: Pool, workerId: string, now: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select l.organization_id, l.webhook_id from lanes l where l.worker_id = $1 and l.lease_id is not null',
@@ -40,11 +31,8 @@ export async function giveBackQueues(pool: Pool, workerId: string, now: number):
 }
 
 /**
- * What was pending in the backup is pending again and goes out as soon as it is due: a
- * receiver may have got it before, under the same event id. The workers that had leases are gone.
- *
- * Gives back every lease, and lets the time of endpoints that are failing start over at `now`, in milliseconds: nobody
- * has tried them since the backup, so that one failure more must not disable them. Part of the caller's transaction.
+ * After a restore: releases every lease, so that pending deliveries go out (perhaps again, under the same event id), and lets the time of
+ * failing endpoints start over at `now`, in milliseconds, so that one more failure does not disable them. Part of the caller's transaction.
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {
   await tx.query(

@@ -1,4 +1,4 @@
-/** SQL that makes deliveries: the one insert of them, and what the commit function does with the events of a commit. */
+/** SQL that creates deliveries: the one insert of them, and what the commit function does for a commit's events. */
 import { largeBeyond } from '../admission/large-work.ts'
 import {
   countForSubscribers,
@@ -9,15 +9,13 @@ import {
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
-  /** Default: a new UUID of version 7. */
   readonly id?: string
   readonly webhookId: string
-  /** The alias of what has the event's id, type, created_at, subject_kind and subject_id. */
+  /** The alias of a row with the event's id, type, created_at, subject_kind and subject_id. */
   readonly event: string
   readonly attempts: string
-  /** The rest of the statement, from its `from` on. */
   readonly from: string
-  /** Null while the endpoint is active; else why it is disabled: then the delivery has failed. */
+  /** SQL that is null while the endpoint is active, else why it is disabled: the delivery then has failed. */
   readonly disabledReason?: string
 }): string {
   const { id = 'new_uuid_v7(p_now)', webhookId, event: e, attempts, from, disabledReason } = values
@@ -39,9 +37,9 @@ export function insertDeliveries(values: {
 }
 
 /**
- * A delivery of each event of a commit for each endpoint that is active and subscribed now, under the clock row that a disabling takes
- * too. A part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`,
- * `v_event_subjects` and `v_stamp`, and says what it did in `v_webhooks`, `v_woken` and `v_large`.
+ * A delivery of each event of a commit to each endpoint that is active and subscribed now, under the clock row that disabling takes too.
+ * Part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`, `v_event_subjects` and
+ * `v_stamp`, and sets `v_webhooks`, `v_woken` and `v_large`.
  */
 export const deliverEvents = `${findSubscribers}
   -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the

@@ -1,7 +1,4 @@
-/**
- * A pace for queues of a class that may hold up others, as each may have a handshake to make: those that were found begin one after
- * another, and no more are searched for meanwhile.
- */
+/** Begins queues one after another, as each may need a handshake that holds up others, and lets no search run meanwhile. */
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { DueQueue } from './model.ts'
 
@@ -12,7 +9,7 @@ export class Pace {
   #closedUntil = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** Milliseconds from one beginning to the next. `onOpen` is called when more may be searched for, if that was asked before. */
+  /** `apart`: milliseconds from one beginning to the next. `onOpen` is called when searching is allowed again, if `ask` refused it. */
   constructor(apart: number, onOpen: () => void) {
     this.#apart = apart
     this.#onOpen = onOpen
@@ -29,7 +26,7 @@ export class Pace {
     return false
   }
 
-  /** To be called with what a search found, be it nothing. */
+  /** To be called with what a search found, even if that is nothing. */
   begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): void {
     const apart = this.#apart
     this.#closedUntil = this.#elapsed() + found.length * apart
@@ -39,7 +36,7 @@ export class Pace {
     })
   }
 
-  /** Calls `onOpen` no more. Queues that were found begin all the same. */
+  /** No more calls of `onOpen`. Queues that were found still begin. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }

@@ -1,4 +1,4 @@
-/** What a delivery would carry if it were sent now: what claiming it reads (`claim.ts`), for one and whatever became of it. */
+/** The payload that a delivery would have if it were sent now, by the same SQL as a claim (`claim.ts`). */
 import type { Database } from '../db/fair-pool.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
@@ -7,8 +7,8 @@ import { currentBody } from './claim.ts'
 import type { EndpointKey } from './model.ts'
 
 /**
- * The body of its next attempt, byte for byte: of a pending delivery, or of one that a retry would begin again, which sends what
- * was stored with the event. Null when there is nothing to send, as the subject is gone; or no such delivery.
+ * The body of the delivery's next attempt, byte for byte; for a delivery that is not pending, what a retry would send: the payload stored
+ * with the event. Null when the subject is gone or there is no such delivery.
  */
 export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
 

@@ -1,7 +1,6 @@
 /**
- * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (specification 9.4).
- * A revocation disables what the key registered in its own commit. No call marks an expiry, so workers look for keys that
- * have expired and do the same. A drain whose claim finds its registrant gone disables as well, whoever was late.
+ * Disables endpoints whose registrant key has expired (specification 9.4). A revocation disables them in its own commit; no call marks an
+ * expiry, so workers look for expired keys. A drain that finds its registrant gone also disables the endpoint.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -17,8 +16,8 @@ import type { DeliveryObserver } from './model.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 
 /**
- * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their queues, so
- * that a worker fails at once what is pending. Under the clock row, so that no commit makes deliveries meanwhile.
+ * SQL that disables the active endpoints of the key p_api_key_id, puts their ids into v_webhook_ids and makes their queues due, so that a
+ * worker fails what is pending. Under the clock row, so that no commit creates deliveries meanwhile.
  */
 export const disableRegistered = `${disableEndpointsOfKey}
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
@@ -26,7 +25,6 @@ export const disableRegistered = `${disableEndpointsOfKey}
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);`
 
-/** Carries out the expiry of a key, if it has expired and that is not done: the ids of the endpoints it disabled. */
 export const expireFunction: SchemaFunction = schemaFunction(
   'expire_api_key',
   {
@@ -48,15 +46,13 @@ begin
 end;`,
 )
 
-/** Carries out the expiries that are due. */
 export function createRegistrants(services: {
   readonly pool: Pool
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   readonly observer: DeliveryObserver
-  /** Something may be due: an endpoint was disabled, and what is pending on it has to fail. */
   readonly wake: () => void
-  /** Calls that take an organization's clock row, one at a time of each. */
+  /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks?: KeyedQueue
   readonly tuning?: RegistrantTuning
 }): JobLoop {

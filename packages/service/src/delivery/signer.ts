@@ -1,7 +1,6 @@
 /**
- * Signs deliveries with the SDK's own code (specification 10.2), so that what is sent and what receivers
- * verify cannot drift apart. Only the hash is another: node:crypto's, which is synchronous, with key objects that
- * are kept.
+ * Signs deliveries with the SDK's own code (specification 10.2), so that what is sent and what receivers verify cannot differ. Only the
+ * hash differs: node:crypto's is synchronous and reuses key objects.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
@@ -10,33 +9,26 @@ import { LruMap } from '../kernel/lru-map.ts'
 import type { Endpoint, EndpointKey } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
 
-/** The headers that sign the body of an event, sent at `timestamp`, in whole unix seconds. */
+/** The headers that sign an event's body, sent at `timestamp` in whole Unix seconds. */
 export type Sign = (
   eventId: string,
   timestamp: number,
   body: string | Uint8Array,
 ) => Readonly<Record<string, string>>
 
-/**
- * What signs with these secrets of an endpoint, sealed, newest first: one signature for each, of each scheme that the
- * endpoint wants. Throws what opening one throws.
- */
+/** Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot be decrypted. */
 type Signer = (endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>, owner: EndpointKey) => Sign
 
-/** As a SecretBox opens it. */
 type Open = (sealed: Buffer, owner: EndpointKey) => string
 
-/**
- * A signer that keeps the `capacity` key objects used last, one a secret and scheme, so that few are opened again; a secret
- * that signs no more leaves as others come.
- */
+/** A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. */
 export function createSigner(
   open: Open,
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
   const kept = new LruMap<string, Hmac>(capacity)
   const hmacOf = (scheme: Scheme, sealed: Buffer, owner: EndpointKey): Hmac => {
-    // With its owner: whose it is said to be is part of what opening it proves.
+    // The owner is part of the name, as decrypting proves whose secret it is.
     const name = `${owner.organizationId} ${owner.webhookId} ${scheme} ${sealed.toString('base64')}`
     const known = kept.get(name)
     if (known !== undefined) return known
@@ -68,7 +60,6 @@ const newHmac = {
     return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('hex')
   },
 
-  /** Keyed with the bytes that the secret's base64 says. */
   standard(secret: string): Hmac {
     const key = createSecretKey(Buffer.from(secret.slice('whsec_'.length), 'base64'))
     return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('base64')

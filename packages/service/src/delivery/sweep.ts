@@ -1,7 +1,4 @@
-/**
- * Looking after queues, recoveries and large commits that do not say that they are due: there should be none, unless a clock was set
- * back. The sweeper says when, the statements below it what.
- */
+/** Finds queues, recoveries and large commits that are due but do not say so. There should be none, unless a clock was set back. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -14,16 +11,12 @@ const { soon, recoveryWaits, queuesAtOnce, deliveriesAtOnce } = deliveryTuning.s
 
 /** Times in milliseconds since the Unix epoch. */
 export interface SweptQueues {
-  /**
-   * Wakes queues that have something due but do not say so, and those whose lease ends later than any lease can
-   * (`longestLease` in milliseconds), as the clock was set back; answers how many. There should be none.
-   */
+  /** Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms). Returns how many. */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or
-   * started over by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not
-   * due, from `position` on, null at the beginning. Answers of how many deliveries that was so, and where to go on, null
-   * at the end.
+   * For a clock that was set back: makes due what was begun later than now and not tried since, be it new or started over, and recoveries.
+   * One piece of a walk over all that is pending and not due, from `position`, null at the beginning. Returns how many deliveries were
+   * woken and the next position, null at the end.
    */
   wakeFromTheFuture(
     now: number,
@@ -32,15 +25,13 @@ export interface SweptQueues {
 }
 
 interface Sweeper {
-  /** Sweeps again and again until stopped. */
   start(): void
   /**
-   * Told of the time at each look, as a clock that was set back shows there: then what is pending is searched, now and after the
-   * next sweeps. Resolves at once unless `waits`: what is due need not wait for it, there may be a million that are not. Rejects only
-   * for whoever waits.
+   * To be called with the time of each search, which shows that a clock was set back: then what is pending is searched, now and after the
+   * next sweeps. Resolves at once unless `waits`, as a million deliveries may be pending. Rejects only if `waits`.
    */
   noticed(now: number, waits: boolean): Promise<void>
-  /** Waits for what is under way, `stopWithin` milliseconds at most. Never rejects. */
+  /** Waits for work under way, `stopWithin` milliseconds at most. Never rejects. */
   stop(): Promise<void>
 }
 
@@ -61,11 +52,10 @@ export function createSweeper(
   options: { readonly stopWithin: number; readonly onDeliveries: () => void },
 ): Sweeper {
   const { every, clocksDiffer, setBackBy, suspiciousSweeps } = tuning.sweep
-  /** Nothing is known of the time before the first look: the clock may have been set back then. */
+  /** The clock may have been set back before the first search. */
   let lastLook = Number.POSITIVE_INFINITY
-  /** Searches to be made for what a clock left in the future. */
+  /** Searches still to be made for what a clock left in the future. */
   let suspicions = 0
-  /** Where the search goes on; null at its beginning. */
   let position: QueuePosition | null = null
   let searching: Promise<void> | null = null
 
@@ -82,7 +72,7 @@ export function createSweeper(
         if (waits) await searched
         else searched.catch(complain)
       }
-      // Not where the search failed: it is noticed again.
+      // Not if the search failed: it is then noticed again.
       lastLook = now
     },
     async stop() {
@@ -104,7 +94,7 @@ export function createSweeper(
     return searching
   }
 
-  /** Looks through all that is pending and not due, piece by piece; what failed goes on where it was. */
+  /** Searches all that is pending and not due, piece by piece; after a failure it goes on from `position`. */
   async function walk(): Promise<void> {
     do {
       const { woken, next } = await queues.wakeFromTheFuture(clock.now(), position)
@@ -123,26 +113,22 @@ interface QueueRow {
   readonly webhook_id: string
 }
 
-/** A position among what is pending, in the order of an index: queue after queue, each by what is due. */
+/** A position in the pending deliveries, in index order: queue after queue, each by due time. */
 export interface QueuePosition extends EndpointKey {
   /** As PostgreSQL reads it. */
   readonly dueAt: string
   readonly id: string
 }
 
-/** Behind all of a queue. */
 const behind = 'infinity'
 const noId = '00000000-0000-0000-0000-000000000000'
 const firstPosition: QueuePosition = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
 
-/**
- * SQL of the organizations whose queues nobody looks at until they are resumed, and of those that are not served here, as an array: read
- * once a statement.
- */
+/** SQL array of the organizations that are suspended or not served here, read once a statement. */
 export const suspendedOrganizations =
   'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
 
-/** One step down an index a queue: at 10,000 queues and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
+/** One index probe for each queue. */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
   let woken = 0
@@ -167,7 +153,6 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
   }
 }
 
-/** A lease that ends later than any can was given by a clock that was ahead: it has ended. */
 async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
   await pool.query(
     `update lanes set due_at = least(due_at, $3),
@@ -183,12 +168,7 @@ interface PendingRow {
   readonly begins: boolean
 }
 
-/**
- * The first attempt of a schedule is due when it is begun, by a commit, by hand or by a recovery, and so never later than now:
- * what says otherwise was begun by a clock that was ahead. Retries stay where the log shows them.
- *
- * One piece of a walk over all that is pending and not due, which may be a million: see `SweptQueues`.
- */
+/** See `SweptQueues`. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep their time. */
 export async function wakeFromTheFuture(
   pool: Queryable,
   now: number,
@@ -198,7 +178,7 @@ export async function wakeFromTheFuture(
     await wakeRecoveries(pool, now)
     await wakeFanOuts(pool, now)
   }
-  // What is being committed at this moment is no sign of anything.
+  // What is being committed at this moment is no evidence.
   const since = formatTimestamp(now + soon)
   if (position === null || position.dueAt === behind)
     return { woken: 0, next: await nextQueue(pool, position ?? firstPosition, since) }
@@ -219,7 +199,7 @@ export async function wakeFromTheFuture(
   return { woken: begun.length, next }
 }
 
-/** The position before what is not due in the next queue that has any of it; behind the last one that was looked at; null at the end. */
+/** The position before the next queue with deliveries that are not due; the last queue read if there are more to read; null at the end. */
 async function nextQueue(
   pool: Queryable,
   { organizationId, webhookId }: QueuePosition,
@@ -262,7 +242,7 @@ async function beginNow(
   )
 }
 
-/** A recovery that waits or is leased for longer than any does has waited long enough, and is nobody's. */
+/** Resets recoveries that wait, or are leased, for longer than any can. */
 async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
   const latest = formatTimestamp(now + recoveryWaits + soon)
   const { rows } = await pool.query<QueueRow>({
@@ -280,7 +260,6 @@ async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
   }
 }
 
-/** A large commit's next piece waits for no longer than a moment. */
 async function wakeFanOuts(pool: Queryable, now: number): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string }>(
     'select distinct f.organization_id from fan_outs f where f.due_at > $1',

@@ -1,15 +1,14 @@
 /**
- * What becomes of an endpoint's deliveries, counted (specification 11.5): how many succeeded, how many failed and why, and how
- * long attempts took. Every settling counts what it writes into the endpoint's record of its health, whose row it writes anyway,
- * so that counting costs no row. When a minute is over, that row's counts become a row of `delivery_stats`, and when an hour is
- * over, its minutes another: a chart of a month reads hours (decision 16).
+ * Counts an endpoint's deliveries (specification 11.5): successes, failures by code, and how long attempts took. Counts are added to the
+ * endpoint's health row, which completing writes anyway. When a minute is over they become a row of `delivery_stats`, and when an hour is
+ * over, its minutes become another (decision 16).
  *
- * A **tally** is an array with a count at each place. Places are stored, so they keep their meaning: new ones come at the end.
+ * A **tally** is an array with a count at each place. Places are stored, so they keep their meaning: add new ones at the end.
  */
 import { stepOf } from '../journal/change-counts.ts'
 import type { AttemptResult, DeliveryErrorCode } from './model.ts'
 
-/** Upper bounds of how long attempts took, in milliseconds, each exclusive; what took longer is in a last one. */
+/** Upper bounds of an attempt's duration in milliseconds, exclusive; the last bucket has what took longer. */
 export const durationBounds: readonly number[] = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000,
   7_000, 10_000, 15_000, 20_000, 30_000,
@@ -17,7 +16,7 @@ export const durationBounds: readonly number[] = [
 
 const succeededPlace = 0
 const firstDurationPlace = 1
-/** Where failures stand: behind the durations, and each new code behind the last. */
+/** Failures come after the durations; add new codes at the end. */
 const failurePlaces = {
   timeout: 29,
   connection_failed: 30,
@@ -32,7 +31,6 @@ const failurePlaces = {
 } as const satisfies Record<DeliveryErrorCode, number>
 const places = 39
 
-/** What a place counts; null for one that a later release has. */
 export function meaningOf(
   place: number,
 ):
@@ -47,7 +45,6 @@ export function meaningOf(
   return code === undefined ? null : { counts: 'failed', code }
 }
 
-/** The tally of a round's results. */
 export function tallyOf(results: readonly AttemptResult[]): readonly number[] {
   const tally = new Array<number>(places).fill(0)
   const count = (place: number) => {
@@ -56,7 +53,7 @@ export function tallyOf(results: readonly AttemptResult[]): readonly number[] {
   for (const { verdict, durationMs } of results) {
     const code = verdict.error?.code ?? null
     count(code === null ? succeededPlace : failurePlaces[code])
-    // Of an attempt that its worker did not outlive nobody knows how long it took.
+    // How long an attempt took is unknown if its worker died.
     if (verdict.attempted && code !== 'worker_lost') count(firstDurationPlace + bucketOf(durationMs))
   }
   return tally
@@ -68,8 +65,8 @@ function bucketOf(milliseconds: number): number {
 }
 
 /**
- * How long the given part of the attempts took at most, in milliseconds: within the bucket that it falls into as if attempts were spread
- * evenly up to `longest`, where an attempt ends, so at most two thirds too much or too little. `counts`: one a bucket. Null where there were none.
+ * The duration in milliseconds that the given part of the attempts did not exceed; null without attempts. Interpolated within its bucket up
+ * to `longest`, the timeout. `counts`: one for each bucket.
  */
 export function quantile(counts: readonly number[], part: number, longest: number): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0)
@@ -77,7 +74,7 @@ export function quantile(counts: readonly number[], part: number, longest: numbe
   for (const [bucket, count] of counts.entries()) {
     if (count > 0 && left <= count) {
       const from = durationBounds[bucket - 1] ?? 0
-      // The last has no end: attempts in it took that long at least. So did those of a bucket beyond the timeout, which was longer once.
+      // The last bucket has no upper bound; a bucket beyond the timeout is from a time when the timeout was longer.
       const to = Math.max(from, Math.min(durationBounds[bucket] ?? from, longest))
       return Math.round(from + ((to - from) * left) / count)
     }
@@ -86,23 +83,23 @@ export function quantile(counts: readonly number[], part: number, longest: numbe
   return null
 }
 
-/** Another worker's clock may be ahead: what comes up to so long before the minute that is counted is counted in it. */
+/** How far ahead another worker's clock may be and still count in this minute. */
 const clocksApart = `interval '1 hour'`
 
 const ofEndpoint = (row: string) =>
   `${row}.organization_id = p_organization_id and ${row}.webhook_id = p_webhook_id`
 
-/** What a function declares that counts: no UPDATE adds to a time, which leaves the statements to what splits tables over servers (decision 65). */
+/** Variables of a function that counts. They are computed once, as statements that add to a time cannot be sharded (decision 65). */
 export const tallyVariables = `v_minute timestamptz := ${stepOf(`interval '1 minute'`, 'p_now')};
   v_minute_until timestamptz := v_minute + ${clocksApart};`
 
-/** SQL that counts p_tally at p_now, and changes the record of health by `changes`, in one statement unless a minute begins. `tell`: what follows the update. */
+/** SQL that adds p_tally at p_now and applies `changes` to the endpoint's health. `tell`: what follows the update. */
 export function countTally(tally: string, changes: readonly string[] = [], tell = ''): string {
   const hour = (time: string) => stepOf(`interval '1 hour'`, time)
   const update = (counted: readonly string[], where = '') => `update webhook_health h
         set ${[...changes, ...counted].join(',\n            ')}
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id${where}${tell}`
-  // One by one: to add them as rows of two arrays took the database 40 µs a round, as much as half a delivery.
+  // Element by element: summing two unnested arrays took 40 µs, as much as half a delivery.
   const sums = Array.from(
     { length: places },
     (_, n) => `coalesce(h.tally[${n + 1}], 0) + coalesce(${tally}[${n + 1}], 0)`,
@@ -135,16 +132,15 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
     end if;`
 }
 
-/** SQL of the tally of so many deliveries that failed because their endpoint is disabled. */
 export const tallyOfDisabled = (count: string) =>
   `(array_fill(0, array[${failurePlaces.endpoint_disabled}]) || ${count})`
 
 /**
- * SQL of the rows that count these endpoints' deliveries, `at`, `places` and `counts`, from and up to these times: of whole hours one
- * row where `whole` says that those will do. `endpoints` is the rest of a `from` that has their records of health as `h`.
+ * SQL: the rows `at`, `places` and `counts` of these endpoints between the two times; one row a whole hour where `whole` is true.
+ * `endpoints`: the rest of a `from` with the endpoints' health as `h`.
  */
 export function countedRows(endpoints: string, from: string, to: string, whole: string): string {
-  // An hour that is not over for its endpoint stands in its minutes, and the minute that is counted now with its health.
+  // An hour that is not over is in its minutes, and the current minute in the endpoint's health.
   const hour = stepOf(`interval '1 hour'`, 'h.tally_at')
   const rows = (
     minutes: number,

@@ -1,26 +1,24 @@
-/** What telemetry is told of attempts: a span each, a part of the trace that the change of its event was made in, and figures. */
+/** Traces attempts: a span for each, in the trace of the change that caused the event, and metrics. */
 import type { Attributes, Span, Telemetry } from '../kernel/telemetry.ts'
 import type { AttemptResult, Claim, ClaimedDelivery, DeliveryObserver } from './model.ts'
 
-/** An attempt that was begun. */
 export interface TracedAttempt {
-  /** What the receiver is sent of it: `traceparent`, or nothing. */
+  /** Headers for the receiver: `traceparent`, or none. */
   readonly headers: Readonly<Record<string, string>>
-  /** Does the work as a part of the attempt. */
   within<T>(work: () => T): T
   ended(result: AttemptResult): void
 }
 
 export type TraceAttempt = (claim: Claim, delivery: ClaimedDelivery) => TracedAttempt
 
-/** The same for each: what is delivered is a message, though no broker is between. */
+/** OpenTelemetry's conventions for messaging. */
 const messaging = {
   'messaging.system': 'deskwire',
   'messaging.operation.name': 'deliver',
   'messaging.operation.type': 'send',
 }
 
-/** Of an event without a trace, as a process without telemetry makes it, each attempt begins one. */
+/** Without a trace of the event, each attempt begins a trace of its own. */
 export function traceAttempts({ tracer, sendsTraceparent }: Telemetry): TraceAttempt {
   return (claim, { id, attemptCount, event }) => {
     const span: Span = tracer.begin(`deliver ${event.type}`, {
@@ -50,7 +48,7 @@ export function traceAttempts({ tracer, sendsTraceparent }: Telemetry): TraceAtt
   }
 }
 
-/** Where it goes, without the path: that may be all that keeps others out. */
+/** Without the path, which may be the receiver's only protection. */
 function addressOf(url: string): Attributes {
   const { hostname, port } = new URL(url)
   return { 'server.address': hostname, 'server.port': port === '' ? 443 : Number(port) }
@@ -59,7 +57,7 @@ function addressOf(url: string): Attributes {
 /** Seconds, as those of `deskwire_delivery_attempt_duration_seconds`. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]
 
-/** Figures of attempts by the conventions of messaging, beside those that another observer counts. */
+/** Records attempts by OpenTelemetry's messaging conventions and passes them on to `other`. */
 export function observeAttempts({ meter }: Telemetry, other: DeliveryObserver): DeliveryObserver {
   const duration = meter.histogram('messaging.client.operation.duration', {
     unit: 's',

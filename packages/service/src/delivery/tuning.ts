@@ -1,46 +1,33 @@
-/**
- * Every number of delivery that was chosen and not asked for, with its unit and its reason. What an operator sets is elsewhere
- * (`DeliverySchedule`); what a protocol or a released function says is no choice. Durations are in milliseconds where no other unit is named.
- */
+/** The numbers of delivery that we chose, with their reasons; milliseconds by default. An operator's settings are in `DeliverySchedule`. */
 import type { JobLoopOptions } from '../kernel/job-loop.ts'
 import type { DeliverySchedule, PriorityClass } from './model.ts'
 
-/** For each priority class. */
 type ByClass = Readonly<Record<PriorityClass, number>>
 
-/** How many attempts at once: `concurrency.ts`. */
+/** Attempts at once: `concurrency.ts`. */
 export interface ConcurrencyTuning {
-  /**
-   * Attempts that a worker makes at once. One that hangs costs up to 200 kB for its connection, by what fewer of them saved, and
-   * next to no time.
-   */
+  /** Attempts of a worker at once. One that hangs costs up to 200 kB for its connection, and hardly any processor time. */
   readonly total: number
-  /** Of those, for endpoints of which nothing is known, or that responded late; with the failing no more than both. */
+  /** Of those, for endpoints without a response yet, or with a late one. The failing ones count against the sum of both. */
   readonly unproven: number
   /** Of those, for endpoints that do not respond. */
   readonly failing: number
-  /** The part of all attempts, and of a class's, below which there is plenty: then an endpoint gets more than one. */
+  /** Below this fraction of all attempts, and of a priority's, there is plenty: an endpoint may then have more than one. */
   readonly plenty: number
-  /** The same of the failing: attempts that hang together are given up together, and started again together. */
+  /** The same for the failing priority: attempts that hang together end together, and would start again together. */
   readonly plentyOfFailing: number
-  /** Attempts to one endpoint at once, which the guides promise. */
+  /** Attempts to one endpoint at once; the guides promise it. */
   readonly perEndpoint: number
-  /**
-   * Attempts that a drain begins with, or one where the worker has `enough`; each that is answered lets one more in. So a receiver that answers has sixteen after a few
-   * answers, and one that hangs keeps no more than these, unless there is plenty.
-   */
+  /** Attempts that a drain begins with (one beyond `enough`). Each response lets one more in, so an endpoint that hangs holds few. */
   readonly perEndpointAtFirst: number
-  /**
-   * Attempts of a worker at once that keep its processor busy. Beyond them only an endpoint that takes its time gets more than it has: with
-   * any other the worker itself is what is slow, and more at once are but more connections, and more memory for them.
-   */
+  /** Attempts at once that keep a worker's processor busy. Beyond them only slow endpoints get more. */
   readonly enough: number
-  /** An endpoint takes its time if it needs longer for an answer, and longer than these many times what the worker's timers are late. */
+  /** An endpoint is slow if a response takes longer than `quick`, and longer than `turnsOfAnAttempt` times the lateness of timers. */
   readonly quick: number
   readonly turnsOfAnAttempt: number
-  /** An attempt that takes longer is charged to the failing. */
+  /** A longer attempt is charged to the failing priority. */
   readonly slowAfter: number
-  /** How often a worker looks after its drains: the exactness of `slowAfter`. */
+  /** How often a worker checks its drains: the precision of `slowAfter`. */
   readonly tickEvery: number
   /** Characters of payloads that a worker holds before its drains claim only a few deliveries at once. */
   readonly payloadsInMemory: number
@@ -50,182 +37,153 @@ export interface ConcurrencyTuning {
 export interface DrainTuning {
   /** Deliveries claimed at once. Most queues have one. */
   readonly claimSize: number
-  /** After a full claim: 64 are worth their statement, and are sent before their payload is old. */
+  /** After a full claim: 64 are worth a statement, and are sent before their payloads are old. */
   readonly claimSizeOfBacklog: number
-  /** Deliveries claimed at once while payloads fill the memory that they may have. */
+  /** While payloads fill their memory. */
   readonly claimSizeWhenFull: number
-  /** After a full claim, claimed deliveries are added to below this: the next are there when the last are sent. */
+  /** After a full claim, more is claimed when fewer than this wait, so that the next are there when the last are sent. */
   readonly refillBelow: number
-  /**
-   * What was claimed is sent within this, or claimed again: payload, secrets, scopes and the endpoint itself are to be
-   * those of the moment, however slow the receiver is.
-   */
+  /** Claimed deliveries are sent within this time or claimed again, so that payload, secrets and scopes are current. */
   readonly freshFor: number
-  /** Results are completed as soon as there are so many: a statement of 64 costs little more than one of 8. */
+  /** Results are written as soon as there are this many: a statement of 64 costs little more than one of 8. */
   readonly completeAt: number
-  /** Or so long after the first. */
+  /** Or this long after the first. */
   readonly completeAfter: number
-  /** Ticks with nothing to do but wait for answers, after which the drain listens. */
+  /** Ticks with nothing to do but wait for responses, after which the drain listens. */
   readonly quietTicks: number
 }
 
-/** Who looks for what is due, and begins drains: `engine.ts`. */
+/** Searches for due queues: `engine.ts`. */
 interface EngineTuning {
-  /** How often to look without being woken. */
+  /** How often to search without a notification. */
   readonly pollEvery: number
-  /**
-   * The shortest time from one search to the next: wakes in between share one search. Without it, a
-   * crowd of queues that wait for room made thousands of searches a second.
-   */
+  /** The shortest time between searches, so that notifications in between share one. */
   readonly looksApart: number
-  /**
-   * Endpoint queues that one search finds at most. A commit makes many due at once; those that rarely respond come a few
-   * at a time, so that the attempts at the others are not made between theirs.
-   */
+  /** Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made between theirs. */
   readonly foundAtOnce: ByClass
-  /**
-   * From the beginning of one queue to that of the next: a handshake takes the worker 2 ms, in which no healthy endpoint is served. Forty new
-   * endpoints that got their first events together delayed the others by 200 to 300 ms.
-   */
+  /** Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint. */
   readonly apart: Readonly<Record<Exclude<PriorityClass, 'healthy'>, number>>
   /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
   readonly attemptsMayTake: number
   readonly completingMayTake: number
 }
 
-/** Leases of endpoint queues, and what their loss means: `leases.ts`. */
+/** Leases of endpoint queues: `leases.ts`. */
 interface LeaseTuning {
-  /** How much longer than an attempt a worker has a queue without a sign of life. */
+  /** How much longer than an attempt a lease lasts. */
   readonly beyondAnswer: number
   /** Leases lost in a row, after which deliveries are sent one at a time. */
   readonly lostInARow: number
   /**
-   * So many deliveries are sent alone then, and fewer when no more are due: those that a worker may have claimed and not completed
-   * when it died are the first that are due. A claim of 64, what was left of the one before, and as many results.
+   * Deliveries sent alone then: as many as a dead worker may have held (a claim of 64, the rest of the one before, and as many results).
    */
   readonly sentAlone: number
 }
 
-/** Looking after what does not say that it is due: `sweep.ts`. */
+/** Finding work that does not say it is due: `sweep.ts`. */
 interface SweepTuning {
   readonly every: number
-  /** What is looked at within this is none to worry about: it may just have been let go, or is being committed. */
+  /** What is due or committed within this time is no evidence of a fault. */
   readonly soon: number
-  /** Clocks of workers may differ by so much before one takes the other's leases for impossible. */
+  /** Clocks of workers may differ by this much before a lease counts as impossible. */
   readonly clocksDiffer: number
   /** A clock that goes back by more was set back. */
   readonly setBackBy: number
-  /** Others may follow a clock that was set back within so many sweeps, which search again. */
+  /** Other machines may follow a clock that was set back within this many sweeps, each of which searches again. */
   readonly suspiciousSweeps: number
-  /** A recovery neither waits nor is leased for longer at a time: it looks at a disabled endpoint each minute. */
+  /** The longest wait or lease of a recovery: it looks at a disabled endpoint each minute. */
   readonly recoveryWaits: number
-  /** Queues, and pending deliveries, that one statement looks at: nothing waits for long behind it, however many there are. */
+  /** Read by one statement, so that nothing waits long behind it. */
   readonly queuesAtOnce: number
   readonly deliveriesAtOnce: number
 }
 
-/** Warning of endpoints that fail, and disabling them: `disable-policy.ts`. */
+/** Warnings of failing endpoints, and disabling them: `disable-policy.ts`. */
 export interface DisableTuning {
-  /** Parts of the time that a failing endpoint has, at which the log warns; the largest first. */
+  /** Fractions of `disableAfter` at which the log warns, the largest first. */
   readonly warnAt: readonly number[]
-  /** Endpoints that were warned of: beyond, the oldest may be warned of again. */
+  /** Endpoints that were warned of; beyond it the oldest may be warned of again. */
   readonly rememberedWarnings: number
-  /** How long to leave an organization alone whose clock row others hold. */
+  /** How long to wait when an organization's clock row is busy. */
   readonly busyPause: number
-  /** Deliveries of a disabled endpoint failed in one statement, under which its queue is locked. */
+  /** Pending deliveries of a disabled endpoint that one statement fails, with the queue locked. */
   readonly failedAtOnce: number
 }
 
-/** A loop of jobs: `kernel/job-loop.ts`. A job holds a connection, of which the engine needs more. */
+/** A loop of jobs: `kernel/job-loop.ts`. A job holds a connection, and the engine needs most of them. */
 type JobTuning = Pick<JobLoopOptions<never>, 'every' | 'stopWithin' | 'atOnce' | 'busyPause'>
 
-/** Keys that have expired: `registrants.ts`. One index is probed, which holds only expiries to come. */
+/** Expired keys: `registrants.ts`. */
 export type RegistrantTuning = JobTuning
 
-/** Recoveries: `recoveries.ts`. */
+/** Recoveries: `webhooks/recovery/job.ts`. */
 export interface RecoveryTuning extends JobTuning {
   /** Pieces of one recovery in a row, after which others have theirs. */
   readonly piecesInARow: number
-  /** Events looked at in one piece, for which the organization's writers wait. Measured: 200 take 4 to 10 ms. */
+  /** Events read in one piece, for which the organization's writers wait: 200 take 4 to 10 ms. */
   readonly eventsAPiece: number
   /** Deliveries due at an endpoint beyond which a recovery pauses. */
   readonly backlogAtMost: number
-  /** How long a recovery stays a worker's without a piece being done. A piece takes a few milliseconds. */
+  /** A worker's lease of a recovery. A piece takes a few milliseconds. */
   readonly leaseFor: number
 }
 
-/** What large commits have left to be made: `fan-outs.ts`. */
+/** Deliveries of large commits: `fan-outs.ts`. */
 export interface FanOutTuning extends JobTuning {
-  /** Events looked at in one piece, for which the organization's writers wait. */
+  /** Events read in one piece, for which the organization's writers wait. */
   readonly eventsAPiece: number
-  /** And of those, for one commit and endpoint. */
+  /** Of those, for one commit and endpoint. */
   readonly eventsOfOne: number
   /** Deliveries due at an endpoint beyond which it gets no more for the moment. */
   readonly backlogAtMost: number
 }
 
-/** What speaks to receivers: `send/`. */
+/** Sending: `send/`. */
 interface SenderTuning {
-  /**
-   * For one address of several, or a quarter of the deadline: enough for a first packet that is lost, which comes again after a
-   * second. Node gives up one address before it tries the next, so to wait less would be to miss the one that works.
-   */
+  /** For one address of several, at most: a lost first packet is sent again after a second, and Node tries addresses one after another. */
   readonly perAddress: number
-  /**
-   * Idle connections of an organization kept to one origin. Many of its endpoints may share it: with as few as one of
-   * them may use, a hundred endpoints of one host spent a sixth of the worker's time in handshakes.
-   */
+  /** Idle connections of an organization to one origin, which many of its endpoints may share. */
   readonly idlePerOrigin: number
-  /** How often connections that were idle for too long are looked for: a timer for each would cost more. */
+  /** A timer for each idle connection would cost more. */
   readonly idleSweepEvery: number
-  /**
-   * How long a connection is kept without a request when its receiver does not say: less than common servers wait before they close
-   * it (5 s and more), because a request that crosses with such a close is a failed attempt.
-   */
+  /** Idle time when the receiver names none: below the 5 s of common servers, as a request that crosses with a close fails. */
   readonly idleFor: number
-  /** How long before the time that a receiver says (Keep-Alive) it is given up, so that the next request keeps clear of that moment. */
+  /** How long before the time in `Keep-Alive` a connection is closed, so that requests do not cross with the receiver's close. */
   readonly clearOfClose: number
-  /** The longest time, even if a receiver allows more. */
+  /** The longest idle time, even if a receiver allows more. */
   readonly idleForAtMost: number
-  /**
-   * TLS sessions that are kept to go on with, some 1 KB each, and for how long since their certificate was verified: what has expired or
-   * was taken back meanwhile is noticed then.
-   */
+  /** TLS sessions, some 1 KB each, and how long since their certificate was verified: expiry and revocation are noticed then. */
   readonly sessions: { readonly most: number; readonly lasts: number }
-  /** Deadlines begun within this share a timer; a timer each took a fifth of all sending. */
+  /** Deadlines begun within this time share a timer; a timer each took a fifth of all sending. */
   readonly deadlineSlice: number
-  /** Bytes that a larger body goes in, each piece when the socket has room for it. */
+  /** Larger bodies are written in pieces of this many bytes, each when the socket has drained. */
   readonly pieceOfBody: number
-  /** Characters of a failure's message that the log shows. */
+  /** Characters of a failure's message in the log. */
   readonly messageLength: number
-  /** Secrets whose key objects are kept, those used last, so that few are opened again. */
+  /** Secrets whose key objects are kept, those used last. */
   readonly rememberedSecrets: number
 }
 
-/** What is read of an answer, in bytes: `send/answer-reader.ts`. An attempt needs its status and the beginning of its body. */
+/** What is read of a response, in bytes: `send/answer-reader.ts`. An attempt needs the status and the beginning of the body. */
 interface AnswerTuning {
-  /** One head, its status line included. */
+  /** One head, with its status line. */
   readonly head: number
-  /** All before the head of the final answer is complete, interim answers included. */
+  /** Everything before the end of the final head, with interim responses. */
   readonly beginning: number
   /** The body; the rest of a longer one is not read. */
   readonly body: number
   /** Of the body, what the log keeps. */
   readonly kept: number
-  /** Between the chunks, and after them: what a small chunk drags along is bounded too. */
+  /** Chunk sizes, extensions and trailers. */
   readonly framing: number
 }
 
 /** Names and their addresses: `target/`. */
 interface ResolverTuning {
-  /** How long an answer is used, even if its own time to live is longer: addresses change. */
+  /** How long an answer is used, even if its TTL is longer: addresses change. */
   readonly usedFor: number
-  /** Names that are remembered. */
   readonly remembered: number
-  /**
-   * Addresses of a family that are handed on, of any number that were checked: an answer can hold thousands, and no attempt
-   * has the time to try more.
-   */
+  /** Addresses of a family that are tried; all are checked. An answer can hold thousands, and an attempt has no time for more. */
   readonly perFamily: number
   /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
   readonly grace: number
@@ -330,7 +288,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
   resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000 },
 })
 
-/** How long a worker has an endpoint's queue without a sign of life. */
+/** How long a lease of an endpoint's queue lasts. */
 export function leaseOf(
   { answerTimeout }: Pick<DeliverySchedule, 'answerTimeout'>,
   { beyondAnswer }: LeaseTuning,

@@ -1,43 +1,33 @@
 /**
- * Reads an answer of HTTP/1.1 as its bytes come (RFC 9112), and no more of it than an attempt needs: the status, the
- * beginning of the body, and whether the connection may carry another request.
+ * Reads an HTTP/1.1 response (RFC 9112) as far as an attempt needs it: the status, the beginning of the body, and whether the connection
+ * may carry another request. No I/O, and how the bytes are cut into chunks does not matter.
  *
- * The status decides an attempt. A receiver that wrote a clear status line has done with the event what it says, so that line
- * stands as soon as the head has ended within the limits, however malformed another line of it is. Everything else is read
- * strictly, as what two readers read differently is how answers are smuggled: of an answer that is not by the letter no body is
- * read, and the connection carries nothing more.
- *
- * No I/O. However the bytes are cut into chunks, the outcome is the same.
+ * A clear status line says what the receiver did, so the status counts once the head has ended within the limits, even if another line is
+ * malformed. Everything else is read strictly, as ambiguity is how responses are smuggled: after a malformed head no body is read, and the
+ * connection is not used again.
  */
 import { deliveryTuning } from '../tuning.ts'
 
 const { answers: limits } = deliveryTuning
-/** How every answer begins. */
 const version = 'HTTP/1.'
 
-/**
- * - `more`: it is not complete.
- * - `complete`: nothing more of it is wanted. Its body may be cut, or broken: the status stands.
- * - `malformed`: what came is no answer.
- */
+/** `complete`: nothing more is wanted; the body may be cut or broken, the status counts. `malformed`: this is no HTTP response. */
 export type Progress = 'more' | 'complete' | 'malformed'
 
 export class AnswerReader {
-  /** Of the final answer, once its head is complete; 0 until then. */
+  /** Of the final response once its head is complete; 0 until then. */
   status = 0
-  /** Bytes that have been read, whatever they are. */
   bytes = 0
-  /** Whether the connection may carry another request, once the answer is complete. */
+  /** Whether the connection may carry another request, once the response is complete. */
   persistent = false
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
   keptMs: number | null = null
   #head: Head | null = null
-  /** Whether no interim answer says that the connection ends, or announces a body. */
+  /** False once an interim response says that the connection ends, or announces a body. */
   #goesOn = true
-  /** Bytes of whole lines: of the head that is being read, and of all heads. */
+  /** Bytes of complete lines: of the current head, and of all heads. */
   #headBytes = 0
   #beginning = 0
-  /** The beginning of a line whose end has not come. */
   #line = ''
   #body: BodyReader | null = null
 
@@ -46,7 +36,7 @@ export class AnswerReader {
     return this.#body?.text ?? ''
   }
 
-  /** Not to be called again after anything but `more`. */
+  /** Call it again only after `more`. */
   read(chunk: Buffer): Progress {
     this.bytes += chunk.length
     if (this.#body !== null) return this.#readBody(chunk, 0)
@@ -72,7 +62,7 @@ export class AnswerReader {
     return this.#headBytes <= limits.head && this.#beginning <= limits.beginning
   }
 
-  /** The head when it is complete. `whole`: the line ended with carriage return and line feed, as it has to. */
+  /** Returns the head when it is complete. `whole`: the line ended with CRLF, as it must. */
   #readLine(line: string, whole: boolean): Head | 'more' | 'malformed' {
     const head = this.#head
     if (head === null) {
@@ -81,7 +71,7 @@ export class AnswerReader {
       this.#head.irregular = !whole
       return 'more'
     }
-    // A line feed alone is an end to one reader, and not to another.
+    // A lone line feed ends a line for some readers and not for others.
     if (!whole) head.irregular = true
     if (line !== '') {
       readField(head, line)
@@ -91,7 +81,7 @@ export class AnswerReader {
     this.#headBytes = 0
     if (head.status >= 200) return head
     this.#goesOn &&= isPersistent(head, 0)
-    // Interim answers decide nothing else; nobody asked for another protocol.
+    // Interim responses decide nothing else. A 101 is malformed: no upgrade was requested.
     return head.status === 101 ? 'malformed' : 'more'
   }
 
@@ -110,12 +100,11 @@ export class AnswerReader {
     const body = this.#body as BodyReader
     const read = body.read(chunk, at)
     if (read === 'more') return 'more'
-    // What was cut has bytes to come, and what comes after an answer is nobody's: neither may meet the next request.
+    // Neither the rest of a body nor bytes after a response may be read as the next response.
     if (read === 'cut' || body.rest > 0) this.persistent = false
     return 'complete'
   }
 
-  /** Of what has come without the end of its line. */
   #mayBecomeAnAnswer(): boolean {
     const { length } = this.#line
     if (this.#headBytes + length > limits.head || this.#beginning + length > limits.beginning) return false
@@ -123,39 +112,32 @@ export class AnswerReader {
   }
 }
 
-/** The head of an answer, line by line: what of it decides how the body is read, and what comes after (RFC 9112). */
+/** The head of a response, as far as it decides how the body is read and whether the connection goes on. */
 interface Head {
-  /** Of HTTP/1.0 or HTTP/1.1. */
   readonly minor: 0 | 1
   readonly status: number
   length: number | null
-  /** The transfer codings in their order, in small letters; null when nothing is said of them. */
+  /** The transfer codings in order, in lower case; null without the field. */
   codings: readonly string[] | null
-  /** What `Connection` says. */
   closes: boolean
   keepsAlive: boolean
-  /** Milliseconds, as `Keep-Alive` says. */
   keptMs: number | null
-  /**
-   * Whether a line of it is malformed, or contradicts another. Its status stands; where its body ends is anybody's guess, so
-   * nothing more is read of it, and the connection carries nothing after it.
-   */
+  /** A line is malformed or contradicts another, so where the body ends is unknown. */
   irregular: boolean
 }
 
-/** How the end of a body is known: by so many bytes, by its chunks, or by the end of the connection. */
+/** The number of bytes, chunked, or until the connection ends. */
 type Framing = number | 'chunked' | 'until_close'
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/
-/** As the bytes stand, so one character is one byte. */
+/** Bytes are read as latin1, so one character is one byte. */
 const field = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
-/** Below 2^53, and more than anybody reads. A tab behind it is white space to one reader and not to another. */
+/** Below 2^53. A tab after the digits is white space to some readers and not to others. */
 const length = /^[ \t]*([0-9]{1,15}) *$/
-/** Fields that say how an answer is read, or what comes after it: behind a body they come too late. */
+/** Fields that decide how a response is read: in trailers they come too late. */
 const decisive = /^(?:content-length|transfer-encoding|connection|keep-alive)$/i
 const timeout = /(?:^|[\s,])timeout=([0-9]{1,9})(?:$|[\s,])/
 
-/** Null when the line is no status line. */
 function readStatusLine(line: string): Head | null {
   const [, minor, status] = statusLine.exec(line) ?? []
   if (status === undefined) return null
@@ -171,7 +153,6 @@ function readStatusLine(line: string): Head | null {
   }
 }
 
-/** Notes what a field says in `head`, also that it is malformed, or contradicts one before it. */
 function readField(head: Head, line: string): void {
   if (!isUnderstood(head, line)) head.irregular = true
 }
@@ -183,7 +164,7 @@ function isUnderstood(head: Head, line: string): boolean {
   switch (line.slice(0, colon).toLowerCase()) {
     case 'content-length': {
       const [, digits] = length.exec(value) ?? []
-      // A second one, even of the same length, is what two servers wrote.
+      // A second one, even with the same length, comes from two servers.
       if (head.length !== null || digits === undefined) return false
       head.length = Number(digits)
       return true
@@ -191,7 +172,7 @@ function isUnderstood(head: Head, line: string): boolean {
     case 'transfer-encoding': {
       const codings = listed(value)
       head.codings = [...(head.codings ?? []), ...codings]
-      // A tab, or nothing between two commas: to one reader this ends in chunks, and to another it does not.
+      // With a tab or an empty element some readers see chunks and others do not.
       return !value.includes('\t') && !codings.includes('')
     }
     case 'connection': {
@@ -210,21 +191,21 @@ function isUnderstood(head: Head, line: string): boolean {
   }
 }
 
-/** Whether a line behind the last chunk is one that may stand there. */
+/** Whether a trailer is allowed. */
 function isTrailer(line: string): boolean {
   return field.test(line) && !decisive.test(line.slice(0, line.indexOf(':')))
 }
 
-/** Whether the connection may carry more after an answer with this head. */
+/** Whether the connection may carry another response after this head. */
 function isPersistent(head: Head, framing: Framing): boolean {
   if (framing === 'until_close' || head.closes || head.irregular) return false
-  // Where there is no body, and one is announced, it may come.
+  // A body that is announced may come, although the status allows none.
   if (framing === 0 && (head.codings !== null || (head.length ?? 0) > 0)) return false
-  // What a server of HTTP/1.0 means by chunks is anybody's guess.
+  // HTTP/1.0 does not define chunks.
   return head.minor === 1 || (head.keepsAlive && framing !== 'chunked')
 }
 
-/** How the body of the answer to a POST is framed; null when the head does not say so in one way. */
+/** The framing of the body of a response to a POST; null when the head is ambiguous. */
 function bodyOf({ status, length, codings, irregular }: Head): Framing | null {
   if (irregular || (codings !== null && length !== null)) return null
   if (status === 204 || status === 304) return 0
@@ -239,22 +220,20 @@ function listed(value: string): string[] {
     .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
 }
 
-/** `cut`: it goes on, or is broken, and nothing more of it is wanted. */
+/** `cut`: more follows, or it is broken; nothing more is wanted. */
 type BodyProgress = 'more' | 'complete' | 'cut'
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const quoted = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`
-/** Of extensions by the letter, and without white space: what else stands behind a size is not read alike by all. */
+/** Strict extensions without white space: anything else after the size is read differently by different readers. */
 const chunkSize = new RegExp(`^([0-9A-Fa-f]{1,16})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`)
 
-/** The body of an answer: counted to its end, and kept as far as the log shows it. */
+/** Counts the body to its end and keeps what the log shows. */
 class BodyReader {
   readonly #framing: Framing
-  /** Bytes that came after its end. */
   rest = 0
-  /** Bytes that are to come: of the body, or of the chunk. */
+  /** Bytes still to come: of the body, or of the chunk. */
   #missing: number
-  /** What comes next in chunks: the line with the size, the data, the line end after these, or the lines at the end. */
   #part: 'size' | 'data' | 'data_end' | 'trailers' = 'size'
   #line = ''
   #framingBytes = 0
@@ -266,14 +245,14 @@ class BodyReader {
     this.#missing = typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY
   }
 
-  /** The first KiB as text that a database can hold: without what is cut of a character, and without U+0000. */
+  /** The first KiB as text that a database can hold: without a truncated character, and without U+0000. */
   get text(): string {
     if (this.#kept.length === 0) return ''
     const bytes = Buffer.concat(this.#kept)
     return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
   }
 
-  /** Reads the chunk from `at` on. Not to be called again after anything but `more`. */
+  /** Reads the chunk from `at`. Call it again only after `more`. */
   read(chunk: Buffer, at: number): BodyProgress {
     return this.#framing === 'chunked' ? this.#readChunks(chunk, at) : this.#readData(chunk, at)
   }
@@ -318,7 +297,7 @@ class BodyReader {
     return 'more'
   }
 
-  /** False when the line is not what has to come here. */
+  /** False when the line is malformed. */
   #readFraming(line: string): boolean {
     switch (this.#part) {
       case 'size': {
@@ -332,14 +311,13 @@ class BodyReader {
         this.#part = 'size'
         return line === ''
       default:
-        // What may stand after the last chunk is read past.
         return isTrailer(line)
     }
   }
 
   #take(chunk: Buffer, at: number, length: number): void {
     const kept = Math.min(length, limits.kept - this.#read)
-    // Of its own: the chunk is larger, and would stay as long.
+    // A copy: a view would keep the larger chunk in memory.
     if (kept > 0) this.#kept.push(Buffer.from(chunk.subarray(at, at + kept)))
     this.#read += length
     this.#missing -= length

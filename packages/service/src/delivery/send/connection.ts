@@ -1,4 +1,4 @@
-/** One connection to one checked address, and one request at a time over it. */
+/** One connection to one checked address; one request at a time. */
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
@@ -9,7 +9,6 @@ import { type Failure, type Peer, peerName } from './failure.ts'
 const { idleFor, clearOfClose, idleForAtMost } = deliveryTuning.sender
 
 export class Connection {
-  /** The address it goes to. */
   readonly address: string
   readonly peer: Peer
   readonly #socket: TLSSocket
@@ -19,7 +18,7 @@ export class Connection {
   #error: NodeJS.ErrnoException | null = null
   #idleMs = 0
 
-  /** `onClose` is called once, when no further request can go over it. */
+  /** `onClose` is called once, when it can carry no further request. */
   constructor(socket: TLSSocket, onClose: (connection: Connection) => void) {
     this.address = socket.remoteAddress ?? ''
     this.peer = peerName(this.address, socket.remotePort ?? 0)
@@ -38,7 +37,6 @@ export class Connection {
     return !this.#ended && !this.#socket.destroyed
   }
 
-  /** Milliseconds for which it may wait for its next request. */
   get idleMs(): number {
     return this.#idleMs
   }
@@ -47,26 +45,23 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** To be called with what comes over the socket; it is read when this returns. */
+  /** To be called with received bytes, which are read before it returns. */
   read(bytes: Buffer): void {
-    // What answers nothing would be taken for the answer to what is asked next.
+    // Bytes between requests would be read as the response to the next one.
     if (this.#exchange === null) this.close()
     else this.#exchange.read(bytes)
   }
 
   /**
-   * Sends one request and says how it was answered. When it returns, the connection is either ready for the next
-   * one or closed.
+   * Sends one request and returns its response. Afterwards the connection is ready for the next request or closed.
    *
-   * `stale` is said only of a connection that had served before, and only when it is certain that the receiver has not
-   * processed the request: the close, or bytes that answer nothing, were known here before the last byte of the request was
-   * handed to the operating system. Until its last byte a body has no signature that could be verified. Once all of it was
-   * handed over, nothing tells a receiver that closed an idle connection from one that died of this very request, so the
-   * attempt has failed, and the schedule sends it again.
+   * `stale`: the connection had served before, and its close or unexpected bytes were known before the last byte of the request was
+   * written. The receiver then certainly has not processed the request, as nobody can verify an incomplete body. A connection that closes
+   * later may have died of this request, so the attempt has failed.
    *
-   * Before a kept connection is written to, the event loop polls once more: a close that has reached this machine by
-   * then is known, and so is a second answer to the request before. One that arrives later is taken for the answer to this
-   * request: HTTP/1.1 has nothing that tells them apart, which is why a connection serves one organization (decision 23).
+   * Before a used connection is written to, the event loop polls once more, so that a close or a second response that has arrived is seen.
+   * One that arrives later is taken for the response to this request: HTTP/1.1 cannot tell, which is why a connection serves one
+   * organization (decision 23).
    */
   async exchange(pieces: RequestPieces, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
     const kept = this.#used
@@ -103,10 +98,7 @@ export class Connection {
 
 let poll: Promise<void> | null = null
 
-/**
- * Until the event loop has polled, one promise for all who wait at the same time. The next turn may come without a poll
- * before it; the one after that does not.
- */
+/** Resolves when the event loop has polled, one promise for all who wait. The next turn may come without a poll; the one after does not. */
 function nextPoll(): Promise<void> {
   poll ??= new Promise((resolve) => {
     setImmediate(() => {

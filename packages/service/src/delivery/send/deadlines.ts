@@ -1,16 +1,8 @@
-/**
- * Deadlines that are all equally long, swept together: those begun within one slice of time share a timer.
- * A timer each costs little, but an `AbortSignal.timeout` each took a fifth of all sending.
- *
- * No clock is read, so none that is set forwards or back can end or stretch an attempt.
- */
+/** Deadlines of equal length; those begun within one slice share a timer. No clock is read, so setting the clock ends or extends none. */
 import { deliveryTuning } from '../tuning.ts'
 
-/** One attempt's limit. */
 export interface Deadline {
-  /** Whether the time is up. */
   readonly passed: boolean
-  /** Called once, when the time is up; whoever waits puts here what ends its waiting. */
   onPass: (() => void) | null
 }
 
@@ -18,7 +10,6 @@ interface Deadlines {
   begin(): Deadline
   /** To be called for every deadline that began; one that has ended never passes. */
   end(deadline: Deadline): void
-  /** Lets every deadline pass now, and each that begins later at once. */
   close(): void
 }
 
@@ -54,7 +45,7 @@ export function createDeadlines(
     return slice
   }
 
-  /** The time counts from here, so that a process that stood still in between ends nothing early. */
+  /** The time counts from here, so that a process that was suspended in between ends nothing early. */
   function shut(slice: Slice): void {
     open = null
     timers.set(slice, setTimeout(sweep, timeoutMs, slice).unref())

@@ -1,4 +1,4 @@
-/** The only place that opens a connection to a receiver, and only to addresses that were checked. */
+/** The only place that opens a connection to a receiver, and only to checked addresses. */
 import { X509Certificate } from 'node:crypto'
 import * as net from 'node:net'
 import * as tls from 'node:tls'
@@ -7,32 +7,23 @@ import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
 
 interface Dialing {
-  /** The name that the certificate must be for, as the URL has it. */
   readonly hostname: string
   readonly port: number
-  /** Checked addresses of that name, in the order of trying. */
   readonly addresses: readonly string[]
   readonly secureContext: tls.SecureContext
-  /** Milliseconds after which an address that does not answer is given up for the next; the last has until the deadline. */
+  /** Milliseconds after which the next address is tried; the last has until the deadline. */
   readonly addressTimeoutMs: number
-  /** Whether it may well be refused: then what TLS needs is made only once the connection is accepted. */
+  /** The connection may well be refused: TLS is prepared only once it is accepted. */
   readonly doubtful: boolean
-  /** A session to go on with. */
   readonly session: Buffer | null
-  /** Told of sessions that a receiver gives once its certificate was found good, or was when the session began that was gone on with. */
+  /** Called with a session once the certificate was verified; `resumed`: it follows from a resumed one. */
   onSession(session: Buffer, resumed: boolean): void
 }
 
-/**
- * What has come over any connection, until it is read, which is at once. A buffer and a stream for each chunk cost a
- * fiftieth of all that a delivery takes.
- */
+/** Receives the bytes of every connection, as they are read at once. A buffer and a stream for each chunk cost 2% of a delivery. */
 const received = Buffer.allocUnsafeSlow(64 * 1024)
 
-/**
- * A connection over which requests can go, or why there is none by the deadline. `onBytes` is called with what comes over it,
- * to be read before it returns.
- */
+/** A connection that is ready for requests, or why there is none by the deadline. `onBytes` must read what it gets before it returns. */
 export function dial(
   dialing: Dialing,
   deadline: Deadline,
@@ -42,7 +33,7 @@ export function dial(
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
   const connecting: net.TcpNetConnectOpts = {
-    // A name is handed on with its addresses, so that nothing looks it up again.
+    // The name comes with its addresses, so that nothing looks it up again.
     host: others.length === 0 ? first : name,
     ...(others.length === 0 ? {} : { lookup: lookupOf(addresses), autoSelectFamily: true }),
     autoSelectFamilyAttemptTimeout: addressTimeoutMs,
@@ -73,7 +64,7 @@ export function dial(
       deadline.onPass = null
       resolve({ ...dialFailure(error, peer, tlsBegun), handshake: tlsBegun })
     }
-    // TLS 1.2 gives one within the handshake, before anything is verified, and TLS 1.3 any number after it.
+    // TLS 1.2 gives a session during the handshake, before anything is verified; TLS 1.3 after it.
     let early: Buffer | null = null
     const onTicket = (secured: tls.TLSSocket, ticket: Buffer) => {
       if (secured.authorized) onSession(ticket, secured.isSessionReused())
@@ -87,12 +78,12 @@ export function dial(
     socket = doubtful
       ? net.connect(connecting)
       : secureFromTheFirst(connecting, securing, { onBytes, onSecure, onTicket })
-    // Stays for as long as the socket: an error without a listener would end the process.
+    // Stays as long as the socket: an error without a listener would end the process.
     socket.on('error', onError)
     socket.once('connect', () => {
       tlsBegun = true
       if (!doubtful) return
-      // By the host its certificate is checked where there is no server's name.
+      // Without a server name the certificate is checked against the host.
       const secured = tls.connect({ ...securing, host: name, socket }, () => onSecure(secured))
       secured.on('session', (ticket) => onTicket(secured, ticket))
       secured.on('data', onBytes)
@@ -135,7 +126,7 @@ function secureFromTheFirst(
 function lookupOf(addresses: readonly string[]): net.LookupFunction {
   const found = addresses.map((address) => ({ address, family: net.isIP(address) }))
   return (_name, options, callback) => {
-    // Never before `connect` has returned: it expects an answer that comes later.
+    // Never before `connect` has returned: it expects a later answer.
     process.nextTick(() => {
       if (options.all) callback(null, found)
       else callback(null, found[0]?.address as string, found[0]?.family as number)
@@ -144,9 +135,8 @@ function lookupOf(addresses: readonly string[]): net.LookupFunction {
 }
 
 /**
- * The usual authorities, and those of `pem` (DESKWIRE_TARGET_CA) beside them. Made once for all connections: reading
- * the authorities takes longer than a handshake. Throws when `pem` holds no certificate, or one that is broken:
- * OpenSSL would pass over it in silence.
+ * The default authorities and those of `pem` (DESKWIRE_TARGET_CA), loaded once, as that takes longer than a handshake. Throws when `pem`
+ * holds no certificate or a broken one, which OpenSSL would ignore.
  */
 export function trustAuthorities(pem: string | null): SecureContext {
   if (pem === null) return createSecureContext()

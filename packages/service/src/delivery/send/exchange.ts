@@ -1,4 +1,4 @@
-/** One request over a connection, and its answer: how far each is, and what the end of it means. */
+/** One request over a connection, and its response: how far each is, and what the end of the connection means. */
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
@@ -8,33 +8,26 @@ import { exchangeFailure, type Failure, failure, type Peer } from './failure.ts'
 export interface Answer {
   readonly kind: 'answered'
   readonly status: number
-  /** The first 1 KiB of the body, as text that a database can hold. */
   readonly responseBody: string
-  /** When the headers were there, in milliseconds since the epoch. */
+  /** When the headers were complete, in milliseconds since the Unix epoch. */
   readonly answeredAt: number
 }
 
-/**
- * The kept connection was closed, or brought something before the request was sent, and the receiver certainly has not processed
- * the request: it may be sent again.
- */
+/** The receiver certainly has not processed the request, so it may be sent again over another connection. */
 export interface Stale {
   readonly kind: 'stale'
 }
 
 export interface ExchangeEnd {
   readonly outcome: Answer | Failure | Stale
-  /** Whether the connection may carry another request. */
   readonly reusable: boolean
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
   readonly keptMs: number | null
 }
 
-/** Where it goes. */
 interface Line {
   readonly socket: Writable
   readonly peer: Peer
-  /** Whether the connection has served before. */
   readonly kept: boolean
 }
 
@@ -46,11 +39,11 @@ export class Exchange {
   readonly #reader = new AnswerReader()
   #handedOver = 0
   #answeredAt = 0
-  /** The answer is, and what is not known yet is whether the request was taken before it. */
+  /** The response is complete; whether the request was sent before it is not known yet. */
   #isComplete = false
   #isOver = false
 
-  /** `onEnd` is called once; after it, nothing of this is to be called. */
+  /** `onEnd` is called once; call nothing after it. */
   constructor(pieces: RequestPieces, line: Line, clock: Clock, onEnd: (end: ExchangeEnd) => void) {
     this.#pieces = pieces
     this.#line = line
@@ -58,22 +51,19 @@ export class Exchange {
     this.#onEnd = onEnd
   }
 
-  /** Hands over as much as the socket has room for: at the beginning, and whenever it has drained. */
+  /** Writes as much as the socket accepts: at the beginning, and whenever it has drained. */
   write(): void {
     for (let roomy = true; roomy && !this.#isHandedOver; ) {
       roomy = this.#line.socket.write(this.#pieces[this.#handedOver++])
     }
   }
 
-  /** Something has come from the receiver. */
   read(chunk: Buffer): void {
-    // An answer to what has not been asked yet answers something before it: it says nothing of this request, which the receiver
-    // cannot have processed.
+    // A response to a request that is not complete belongs to an earlier one: the receiver has not processed this one.
     if (this.#line.kept && !this.#isHandedOver) {
       this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keptMs: null })
       return
     }
-    // Nobody asked for what stands behind an answer.
     if (this.#isComplete) {
       this.#answer(false)
       return
@@ -87,31 +77,29 @@ export class Exchange {
     if (progress === 'complete') this.#complete()
   }
 
-  /** The connection has ended, with an error or without. */
   lose(error: NodeJS.ErrnoException | null): void {
     if (this.#reader.status !== 0) this.#answer(false)
     else this.#onEnd({ outcome: this.#lost(error), reusable: false, keptMs: null })
   }
 
-  /** The time is up: what has come of the answer's body by now is all that is wanted of it. */
+  /** The time is up: what has arrived of the body by now is enough. */
   expire(): void {
     if (this.#reader.status !== 0) this.#answer(false)
     else this.#fail('timeout', 'did not answer in time')
   }
 
-  /** From then on it is not certain any more that the receiver has not processed the request. */
+  /** From then on the receiver may have processed the request. */
   get #isHandedOver(): boolean {
     return this.#handedOver === this.#pieces.length
   }
 
-  /** Whether the operating system has taken all of it. */
   get #isSent(): boolean {
     return this.#isHandedOver && this.#line.socket.writableLength === 0
   }
 
   /**
-   * A receiver that answers before it has read all may be anywhere in the rest. But a TLS socket says that the system has taken what was
-   * written at the end of the loop's turn, and a quick answer can be here before that.
+   * A receiver that responds early may be anywhere in the rest of the request, so the connection is not reused. A TLS socket reports what
+   * the system took only at the end of the event loop's turn, and a quick response can come before that.
    */
   #complete(): void {
     if (this.#isSent || !this.#isHandedOver) {
@@ -135,7 +123,6 @@ export class Exchange {
     this.#onEnd({ outcome, reusable: false, keptMs: null })
   }
 
-  /** What it means that the connection ended without an answer. */
   #lost(error: NodeJS.ErrnoException | null): Failure | Stale {
     const { kept, peer } = this.#line
     if (kept && this.#handedOver === 0) return { kind: 'stale' }
@@ -156,7 +143,7 @@ export interface Request {
   readonly body: Buffer | string
 }
 
-/** What is written to the socket, in its order. Until the last piece is handed over, no receiver can have the whole request. */
+/** Written in this order. Until the last piece, no receiver can have the whole request. */
 export type RequestPieces = readonly (Buffer | string)[]
 
 const { pieceOfBody } = deliveryTuning.sender
@@ -164,7 +151,7 @@ const { pieceOfBody } = deliveryTuning.sender
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const fieldValue = /^[\t\x20-\x7e]*$/
 
-/** A POST. Throws when a header is none that a request can carry. */
+/** A POST. Throws when a header cannot be sent. */
 export function requestPieces(host: string, { path, headers, body }: Request): RequestPieces {
   const length = Buffer.byteLength(body)
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\ncontent-length: ${length}\r\n`

@@ -1,4 +1,4 @@
-/** What went wrong between here and a receiver, in the words of the delivery log (specification 11.2). */
+/** Failures between the service and a receiver, as sentences of the delivery log (specification 11.2). */
 import { deliveryTuning } from '../tuning.ts'
 
 const { messageLength } = deliveryTuning.sender
@@ -8,11 +8,11 @@ type FailureCode = 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_fai
 export interface Failure {
   readonly kind: 'failed'
   readonly code: FailureCode
-  /** One sentence for whoever looks after the receiver: no payload, no secret. */
+  /** One sentence for the receiver's operator: no payload, no secret. */
   readonly message: string
-  /** Whether a TLS handshake was made for it, or begun, which costs a worker more than all else. */
+  /** A TLS handshake was begun or made, which costs a worker more than all else. */
   readonly handshake?: boolean
-  /** Of an address that is not public: the block that it lies in, for the operator's log alone. */
+  /** The special-purpose block of an address that is not public; for the operator's log only. */
   readonly block?: string
 }
 
@@ -20,16 +20,15 @@ export function failure(code: FailureCode, message: string): Failure {
   return { kind: 'failed', code, message: message.slice(0, messageLength) }
 }
 
-/** Whom a message speaks of: `192.0.2.7:443`, or the host and port before an address is chosen. */
+/** `192.0.2.7:443`, or the host and port before an address is chosen. */
 export type Peer = string
 
 export function peerName(address: string, port: number): Peer {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Of an error before the connection is ready; `tlsBegun` once TCP is connected. */
+/** An error before the connection is ready; `tlsBegun` once TCP is connected. */
 export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failure {
-  // Of several addresses tried, the last one's error.
   const cause: NodeJS.ErrnoException =
     error instanceof AggregateError ? ((error.errors as Error[]).at(-1) ?? error) : error
   const { address, port } = cause as { address?: string; port?: number }
@@ -38,11 +37,10 @@ export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failur
   return networkFailure(cause, at)
 }
 
-/** Of an error while a request is under way on a connection that was ready. */
 export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
-  // A receiver that wants a client certificate says so only after the handshake looks complete (TLS 1.3).
+  // With TLS 1.3 a receiver that wants a client certificate says so only after the handshake.
   if (isTlsError(error)) return tlsFailure(error, peer)
-  // The system gave the connection up, which had been accepted.
+  // The system gave up a connection that had been accepted.
   if (error.code === 'ETIMEDOUT') return failure('timeout', `${peer} was not heard of any more`)
   return networkFailure(error, peer)
 }

@@ -1,8 +1,4 @@
-/**
- * Connections that wait for their next request, none for longer than it may. They are pooled: a connection serves the pool that
- * it was put into and no other, and each pool has its own number of them. Of a pool the most recently used goes first: the
- * others end.
- */
+/** Idle connections, in pools with a limit each. The most recently used goes first, so that the others expire. */
 
 import { periodic } from '../../kernel/periodic.ts'
 import { stopwatch } from '../../kernel/timestamps.ts'
@@ -13,7 +9,7 @@ const { idleSweepEvery } = deliveryTuning.sender
 
 interface Waiting {
   readonly pool: string
-  /** By the stopwatch: a clock that is set ends nothing early. */
+  /** By a stopwatch, so that setting the clock ends nothing early. */
   readonly until: number
 }
 
@@ -23,12 +19,10 @@ export class IdleConnections {
   /** In the order in which they were put in. */
   readonly #waiting = new Map<Connection, Waiting>()
   readonly #elapsed = stopwatch()
-  /** While some wait. */
   readonly #sweeping = periodic({
     every: idleSweepEvery,
     stopWithin: 0,
     run: () => this.#sweep(),
-    // What it does cannot fail.
     onFailure(error) {
       throw error
     },
@@ -38,12 +32,12 @@ export class IdleConnections {
     this.#perPool = perPool
   }
 
-  /** The one that has waited longest, whoever's it is. */
+  /** The one that has waited longest, of any pool. */
   get oldest(): Connection | undefined {
     return this.#waiting.keys().next().value
   }
 
-  /** Takes a connection out, to one of these addresses only: what was checked before may no longer be right. */
+  /** Takes a connection to one of these addresses; those checked for earlier requests may no longer be right. */
   take(pool: string, addresses: readonly string[]): Connection | undefined {
     const connections = this.#byPool.get(pool) ?? []
     const connection = connections.findLast(({ usable, address }) => usable && addresses.includes(address))
@@ -51,7 +45,7 @@ export class IdleConnections {
     return connection
   }
 
-  /** Puts a connection in, or closes it when the pool has enough of them. */
+  /** Puts a connection in, or closes it when the pool is full. */
   put(pool: string, connection: Connection): void {
     const connections = this.#byPool.get(pool) ?? []
     if (connections.length >= this.#perPool) {
@@ -69,7 +63,6 @@ export class IdleConnections {
     if (waiting === undefined) return
     this.#waiting.delete(connection)
     const connections = this.#byPool.get(waiting.pool) ?? []
-    // The one just taken stands last.
     const place = connections.lastIndexOf(connection)
     if (place >= 0) connections.splice(place, 1)
     if (connections.length === 0) this.#byPool.delete(waiting.pool)

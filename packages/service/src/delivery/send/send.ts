@@ -1,12 +1,10 @@
 /**
- * The sender: everything between a URL with bytes and how the attempt ended (specification 9.2, specification 10.3).
+ * The sender: from a URL and bytes to the outcome of an attempt (specification 9.2, specification 10.3). The resolver says for every
+ * attempt which addresses may be connected to; `dial` connects to these only; a Connection carries one request at a time; idle ones are
+ * reused; one Deadline covers it all, from the look-up to the headers of the response.
  *
- * Cast: the resolver says which addresses of the host may be connected to, again for every attempt; `dial` opens
- * connections to these alone; a Connection carries one request at a time; idle ones are kept warm; one Deadline covers
- * it all, from the look-up to the headers of the answer.
- *
- * Promise: no attempt outlives its deadline, none follows a redirect or a proxy, none reaches an address that was
- * not checked for it, none goes over a connection that served another organization, and none waits for another endpoint's.
+ * No attempt outlives its deadline, follows a redirect or a proxy, reaches an address that was not checked for it, uses a connection or
+ * session of another organization, or waits for another endpoint.
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
@@ -21,65 +19,53 @@ import { IdleConnections } from './idle-connections.ts'
 import { TlsSessions } from './tls-sessions.ts'
 
 interface SendRequest {
-  /** Whose endpoint it is for: no connection, nor anything learnt over one, serves another organization. */
+  /** Connections and sessions are never shared between organizations. */
   readonly organizationId: string
-  /** As `parseTargetUrl` accepts it. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | string
-  /**
-   * Over a connection of its own. What is not answered costs the connection that it goes over: taken from those that are kept,
-   * it would be missing to others of the same host, who then wait for a handshake.
-   */
+  /** Uses a new connection. An endpoint that hangs costs the connection, which others of its host would then lack. */
   readonly ownConnection?: boolean
 }
 
-/** How an attempt ended. `durationMs` counts to the headers of the answer, or to the failure, and never beyond the timeout. */
+/** `durationMs` ends at the headers of the response or at the failure, and is never beyond the timeout. */
 export type SendOutcome =
   | {
       readonly kind: 'answered'
-      /** Of the final answer, whatever it is: what it means is not decided here. */
       readonly status: number
-      /** The first 1 KiB, as text. */
       readonly responseBody: string
       readonly durationMs: number
     }
   | (Failure & { readonly durationMs: number })
 
 export interface Sender {
-  /**
-   * One attempt: a POST. Rejects only for what cannot be sent at all, such as a header with a line break, or more at once than there
-   * may be connections: how many there are is for the caller's limiter to say.
-   */
+  /** One attempt: a POST. Rejects only for what cannot be sent, such as a header with a line break, and beyond `maxSockets`. */
   send(request: SendRequest): Promise<SendOutcome>
-  /** Ends what is under way, as `timeout`, and closes every connection. */
+  /** Ends attempts under way as `timeout` and closes every connection. */
   close(): void
 }
 
 export interface SenderOptions {
   readonly resolver: Resolver
   readonly clock: Clock
-  /** The whole attempt, in milliseconds. */
   readonly answerTimeoutMs: number
-  /** Authorities (PEM) trusted beside the usual ones (DESKWIRE_TARGET_CA). */
+  /** Authorities (PEM) trusted besides the default ones (DESKWIRE_TARGET_CA). */
   readonly targetCa?: string | null
-  /** Connections in all, as many as a worker's attempts by default; whoever sends begins no more at once. */
+  /** Connections in all; default: a worker's attempts. */
   readonly maxSockets?: number
-  /** Connections of one organization to one origin that are kept while they wait for their next request. */
+  /** Idle connections of one organization to one origin. */
   readonly maxIdlePerOrigin?: number
 }
 
-/** Throws when `targetCa` cannot be read. */
 export function createSender(options: SenderOptions): Sender {
   return new TargetSender(options)
 }
 
-/** A URL, taken apart. */
 interface Target {
   readonly hostname: string
   readonly port: number
   readonly origin: string
-  /** As a request names it, with the port where that is not the usual one. */
+  /** As a request names it, with a port other than 443. */
   readonly host: string
   readonly path: string
 }
@@ -120,7 +106,7 @@ class TargetSender implements Sender {
     const deadline = this.#deadlines.begin()
     this.#underWay++
     try {
-      // No limit by URL or host: these may be shared by endpoints, each of which has its own.
+      // No limit by URL or host: endpoints may share these, and each has its own limit.
       const ended = await this.#attempt(request, deadline)
       if (ended.kind === 'failed') return { ...ended, durationMs: this.#since(startedAt, this.#clock.now()) }
       const { kind, status, responseBody, answeredAt } = ended
@@ -136,7 +122,7 @@ class TargetSender implements Sender {
     for (const connection of this.#open) connection.close()
   }
 
-  /** From 0 to the timeout, though the clock is set or the timer is late. */
+  /** From 0 to the timeout, even if the clock is set or the timer is late. */
   #since(startedAt: number, now: number): number {
     return Math.min(Math.max(0, now - startedAt), this.#timeoutMs)
   }
@@ -153,8 +139,7 @@ class TargetSender implements Sender {
     if (warm !== undefined) {
       const ended = await this.#exchange(warm, poolKey, pieces, deadline)
       if (ended.kind !== 'stale') return ended
-      // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
-      // Everything that is not `stale` may have been processed, and is never sent again here (decision 23).
+      // The receiver had closed it. Whatever is not `stale` may have been processed and is not sent again here (decision 23).
     }
     const fresh = await this.#dial(target, { poolKey, addresses, doubtful: ownConnection }, deadline)
     if (!(fresh instanceof Connection)) return fresh
@@ -197,11 +182,11 @@ class TargetSender implements Sender {
           addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, this.#timeoutMs / 4)),
         },
         deadline,
-        // Nothing comes before it is there: it is made as soon as the handshake is done.
+        // No bytes come before the connection is made, as soon as the handshake is done.
         (bytes) => connection?.read(bytes),
       )
       if ('kind' in socket) {
-        // A receiver that cannot bear its own session gets a whole handshake with the next attempt.
+        // A receiver that fails on its own session gets a full handshake at the next attempt.
         this.#sessions.forget(poolKey)
         return socket
       }
@@ -213,7 +198,7 @@ class TargetSender implements Sender {
     }
   }
 
-  /** What is neither idle nor about to close is in an attempt, of which there are fewer than sockets. */
+  /** Connections that are neither idle nor closing are in attempts, of which there are fewer than sockets. */
   #makeRoom(): void {
     while (this.#dialing + this.#open.size >= this.#maxSockets) {
       const oldest = this.#idle.oldest
@@ -251,7 +236,6 @@ function targetOf(text: string): Target {
   }
 }
 
-/** The addresses checked for this attempt. */
 function usable(resolution: Resolution): readonly string[] | Failure {
   switch (resolution.outcome) {
     case 'addresses':

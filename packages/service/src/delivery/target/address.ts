@@ -1,20 +1,18 @@
 /**
- * Which addresses a delivery may go to (specification 9.2): global unicast, and what the installation trusts.
- * An address is judged as it is: one that embeds another (IPv4-mapped, NAT64, 6to4, Teredo) is never public, and
- * is trusted only by a network of its own family.
+ * Which addresses a delivery may go to (specification 9.2): global unicast, and the installation's trusted networks. An address that embeds
+ * another (IPv4-mapped, NAT64, 6to4, Teredo) is never public, and is trusted only by a network of its own family.
  */
 
 import ipaddr from 'ipaddr.js'
 import { isWithin, type Networks, parseAddress } from '../../kernel/networks.ts'
 import { globalUnicastIPv6, specialPurposeBlocks } from './special-purpose.ts'
 
-/** By what an operator is told. The first that matches counts. */
 const blocks = Object.fromEntries(
   specialPurposeBlocks.map(([cidr, name]) => [`${name}, ${cidr}`, ipaddr.parseCIDR(cidr)]),
 )
 const globalUnicast = ipaddr.parseCIDR(globalUnicastIPv6)
 
-/** Why `ip` is not public, as the name of the block it lies in; null when it is public. */
+/** Why `ip` is not public, as the name of its block; null when it is public. */
 export function classify(ip: string): string | null {
   const address = parseAddress(ip)
   if (address === undefined) return 'not an IP address'

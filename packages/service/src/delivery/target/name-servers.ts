@@ -1,7 +1,4 @@
-/**
- * One question to the name servers: all addresses of a name. c-ares asks by itself, in the event loop; a look-up
- * by `getaddrinfo` would hold one of four threads for as long as a slow server takes.
- */
+/** Asks for all addresses of a name by c-ares: `getaddrinfo` would hold one of four threads for as long as a slow server takes. */
 
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -9,21 +6,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 type NameAnswer =
   | { readonly found: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
-  /** The name does not exist. */
   | { readonly found: 'nothing' }
   | { readonly found: 'failure'; readonly reason: string }
 
 interface NameServers {
   /**
-   * Both address families. Where one has answered with addresses, the other is waited for `graceMs` more, and its
-   * answer stands alone if that one's query fails or is late (specification 9.2). Silence is asked again for as long as
-   * the answer is `wanted`.
+   * Asks for both address families. Once one has addresses, the other is waited for `graceMs` more and may be missing (specification 9.2).
+   * A server that is silent is asked again while the answer is `wanted`.
    */
   ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer>
   close(): void
 }
 
-/** `ip:port,…` (DESKWIRE_DNS_SERVERS), the port 53 where none is given; undefined when one of them is neither. */
+/** `ip:port,…` (DESKWIRE_DNS_SERVERS), default port 53; undefined when an entry is invalid. */
 export function parseDnsServers(text: string): readonly string[] | undefined {
   const servers = text
     .split(',')
@@ -40,8 +35,7 @@ function isServer(text: string): boolean {
 }
 
 /**
- * The given servers (as `parseDnsServers` accepts them), or with null the system's. They are asked in their order: one that is
- * silent or not there is passed over by c-ares, and one that says that it cannot answer is passed over here.
+ * `servers` in the order of asking; null for the system's. c-ares skips a silent one, and this skips one that says that it cannot answer.
  */
 export function createNameServers(servers: readonly string[] | null): NameServers {
   const all = resolverOf(servers)
@@ -68,8 +62,7 @@ export function createNameServers(servers: readonly string[] | null): NameServer
 }
 
 function resolverOf(servers: readonly string[] | null): Resolver {
-  // The first try has a second, so that a lost packet costs little. Soon c-ares goes by how long a server took before: after
-  // quick answers three tries are over in three seconds, whatever time is left. So `firstAble` asks on.
+  // Soon after quick answers c-ares shortens its tries and gives up early, so `firstAble` asks again.
   const resolver = new Resolver({ timeout: 1000, tries: 3 })
   if (servers !== null) resolver.setServers([...servers])
   return resolver
@@ -77,10 +70,7 @@ function resolverOf(servers: readonly string[] | null): Resolver {
 
 type Records = readonly { readonly address: string; readonly ttl: number }[]
 
-/**
- * The answer of the first that has one; the first one's failure if none has. One that is silent, all tries long, is asked
- * again while `more` is wanted: a name that takes long is answered in the end. The others were tried with it.
- */
+/** The first answer, else the first failure. A query that timed out is asked again while `more` is wanted. */
 async function firstAble(
   resolvers: readonly Resolver[],
   query: (resolver: Resolver) => Promise<Records>,
@@ -97,7 +87,7 @@ async function firstAble(
   return failure as FamilyAnswer
 }
 
-/** What the families said, one that is late by more than the grace as a failure. */
+/** The families' answers; one that is late by more than the grace is a failure. */
 async function settleWithin(
   families: readonly Promise<NameAnswer>[],
   graceMs: number,
@@ -111,7 +101,6 @@ async function settleWithin(
   )
   const grace = firstAddresses.then(
     () => delay(graceMs, late, { signal: over.signal }).catch(() => late),
-    // No family has addresses, so both have answered.
     () => late,
   )
   const answers = await Promise.all(families.map((answer) => Promise.race([answer, grace])))
@@ -131,13 +120,13 @@ function combine(answers: readonly NameAnswer[]): NameAnswer {
   return answers.find(({ found }) => found === 'failure') ?? { found: 'nothing' }
 }
 
-/** A failure with `excused`: the server cannot answer, and another may; with `timedOut`: none answered in the time of its tries. */
+/** `excused`: the server cannot answer, and another may. `timedOut`: no server answered in the time of its tries. */
 type FamilyAnswer =
   | Exclude<NameAnswer, { found: 'failure' }>
   | (Extract<NameAnswer, { found: 'failure' }> & { readonly excused: boolean; readonly timedOut: boolean })
 
 async function family(query: Promise<Records>): Promise<FamilyAnswer> {
-  // Also of an alias whose end has no address.
+  // Also for an alias of a name without addresses.
   let code = 'ENODATA'
   try {
     const records = await query
@@ -151,13 +140,12 @@ async function family(query: Promise<Records>): Promise<FamilyAnswer> {
   } catch (error) {
     code = (error as NodeJS.ErrnoException).code ?? (error as Error).message
   }
-  // The name does not exist, or is none that DNS could hold.
+  // The name does not exist, or is invalid in DNS.
   if (code === 'ENOTFOUND' || code === 'EBADNAME') return { found: 'nothing' }
   const reason = excuses[code] ?? failures[code] ?? `failed (${code})`
   return { found: 'failure', reason, excused: code in excuses, timedOut: code === 'ETIMEOUT' }
 }
 
-/** What a server says that cannot answer. */
 const excuses: Readonly<Record<string, string>> = {
   ESERVFAIL: 'answered that it failed (SERVFAIL)',
   EREFUSED: 'refused the query',
@@ -167,7 +155,7 @@ const excuses: Readonly<Record<string, string>> = {
 }
 
 const failures: Readonly<Record<string, string>> = {
-  // c-ares says so of a referral too, so it proves nothing.
+  // c-ares also reports a referral like this, so it proves nothing.
   ENODATA: 'has no address for it',
   ETIMEOUT: 'timed out',
   ECONNREFUSED: 'cannot be reached',

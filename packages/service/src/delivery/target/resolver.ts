@@ -1,7 +1,6 @@
 /**
- * From a host to addresses that a delivery may connect to: looked up, and every one of them checked. Answers are
- * kept for their TTL, at most 30 seconds, and look-ups of one name at one time share a query; registration asks
- * afresh (specification 9.2).
+ * Resolves a host to addresses, every one of them checked. Answers are cached for their TTL, at most 30 seconds, and concurrent look-ups of
+ * a name share a query; registration always asks (specification 9.2).
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -15,37 +14,33 @@ import { classify, isPublicAddress } from './address.ts'
 import { createNameServers } from './name-servers.ts'
 
 export type Resolution =
-  /** Addresses of the host, IPv4 first, some of each family if there are many: all were public or trusted. */
+  /** IPv4 first, a few of each family: all were public or trusted. */
   | { readonly outcome: 'addresses'; readonly addresses: readonly string[] }
-  /** At least one address is neither public nor trusted. `block`: which it lies in, for the operator alone. */
+  /** At least one address is neither public nor trusted. `block`: its special-purpose block, for the operator only. */
   | { readonly outcome: 'not_public'; readonly detail: string; readonly block: string }
-  /** A definite answer: there is no such name. */
   | { readonly outcome: 'no_such_name'; readonly detail: string }
-  /** The name servers failed, have no address, or took longer than allowed. */
   | { readonly outcome: 'failed'; readonly detail: string }
 
 interface ResolveOptions {
-  /** Whether to ask now, whatever is known from before. */
   readonly fresh: boolean
   /** Milliseconds after which the outcome is `failed`. */
   readonly timeoutMs: number
 }
 
 export interface Resolver {
-  /** What `resolve` would answer at once, as nobody has to be asked; undefined when somebody has. */
+  /** What `resolve` would return without a query; undefined when it needs one. */
   known(hostname: string): Resolution | undefined
-  /** `hostname` as a URL has it: a name, an IPv4 address or an IPv6 address in brackets. Never rejects. */
+  /** `hostname` as in a URL: a name, an IPv4 address, or an IPv6 address in brackets. Never rejects. */
   resolve(hostname: string, options: ResolveOptions): Promise<Resolution>
   close(): void
 }
 
 interface Lookup {
   readonly resolution: Resolution
-  /** Milliseconds for which it may be used again. */
   readonly usableMs: number
 }
 
-/** Goes on for as long as somebody waits for it: a name server that is silent is asked again until then. */
+/** Goes on while somebody waits for it: a silent name server is asked again until then. */
 interface Query {
   readonly answer: Promise<Resolution>
   waiting: number
@@ -53,7 +48,6 @@ interface Query {
 
 const { usedFor, remembered, perFamily, grace } = deliveryTuning.resolver
 
-/** `servers` as DESKWIRE_DNS_SERVERS lists them, or null for the system's. */
 export function createResolver(options: {
   readonly servers: readonly string[] | null
   readonly trusted: Networks
@@ -69,7 +63,7 @@ export function createResolver(options: {
   async function lookUp(name: string, timeoutMs: number, wanted: () => boolean): Promise<Lookup> {
     const local = localNames(name)
     if (local.length > 0) {
-      // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
+      // The operator's own list: if it has a trusted address (127.0.0.1 for localhost), no other is needed.
       const own = local.filter((address) => isWithin(address, trusted))
       return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: usedFor }
     }
@@ -98,13 +92,13 @@ export function createResolver(options: {
     if (entry === undefined)
       return isIP(name) === 0 ? undefined : keep(name, checkedAddress(name), clock.now())
     const age = clock.now() - entry.from
-    // A clock that stepped back says nothing about the age.
+    // A clock that was set back says nothing about the age.
     if (age >= 0 && age < entry.usableMs) return entry.resolution
     cache.delete(name)
     return undefined
   }
 
-  /** Only what can be connected to is kept: a refusal disables the endpoint, and must be today's. */
+  /** Only addresses that may be connected to are kept: a refusal disables the endpoint, and must be current. */
   function keep(name: string, { resolution, usableMs }: Lookup, from: number): Resolution {
     if (resolution.outcome === 'addresses' && usableMs > 0) cache.set(name, { resolution, from, usableMs })
     return resolution
@@ -134,7 +128,7 @@ export function createResolver(options: {
       const name = nameOf(hostname)
       if (isIP(name) !== 0) return check([name], trusted)
       if (!fresh) return known(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
-      // What was known is not worth keeping either, when somebody knows that it changed.
+      // A caller that wants a fresh answer may know that the old one changed.
       cache.delete(name)
       const query: Query = {
         answer: lookUp(name, timeoutMs, () => query.waiting > 0).then(({ resolution }) => resolution),
@@ -146,16 +140,13 @@ export function createResolver(options: {
   }
 }
 
-/** A URL's `hostname` without what only URLs have. */
+/** A URL's `hostname` without brackets, trailing dot and upper case. */
 function nameOf(hostname: string): string {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return (bare.endsWith('.') ? bare.slice(0, -1) : bare).toLowerCase()
 }
 
-/**
- * Whoever registers a URL is not told what its name leads to, nor in which block: asked with many names, that would be a
- * map of the network that the service stands in.
- */
+/** Names neither the address nor its block: asked with many names, that would be a map of the internal network. */
 export const notPublic = 'The URL leads to an address that is not public'
 
 function check(addresses: readonly string[], trusted: Networks): Resolution {
@@ -183,7 +174,6 @@ async function within(timeoutMs: number, name: string, query: Query): Promise<Re
   }
 }
 
-/** Where this platform keeps its hosts file. */
 const systemHostsFile =
   process.platform === 'win32'
     ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
@@ -193,9 +183,7 @@ const systemHostsFile =
 type LocalNames = (name: string) => readonly string[]
 
 /**
- * What stands in a hosts file now: it is read again when it has changed, and one that cannot be read is empty. In this
- * thread, which takes microseconds: the threads that asynchronous reading goes through may all be busy, and a look-up waits
- * for none of them.
+ * Reads the hosts file when it has changed; synchronously, as it takes microseconds and the threads of asynchronous reading may be busy.
  */
 function createLocalNames(hostsFile: string): LocalNames {
   let version = ''
@@ -209,7 +197,6 @@ function createLocalNames(hostsFile: string): LocalNames {
     }
     const addresses = listed.get(name)
     if (addresses !== undefined) return addresses
-    // Loopback whatever the name servers say (RFC 6761, section 6.3).
     return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
   }
 }

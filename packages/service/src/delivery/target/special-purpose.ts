@@ -1,7 +1,6 @@
 /**
- * What is not public: every block of IANA's special-purpose address registries, whatever their "globally
- * reachable" column says, and what is not global unicast at all. A block inside another stands before it, so that
- * the name given is the closest one.
+ * Addresses that are not public: every block of IANA's special-purpose address registries, whatever their "globally reachable" column says.
+ * A block inside another comes before it, so that the closest name is found.
  *
  * https://www.iana.org/assignments/iana-ipv4-special-registry
  * https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -64,5 +63,4 @@ export const specialPurposeBlocks: readonly (readonly [cidr: string, name: strin
   ['ff00::/8', 'multicast'],
 ]
 
-/** All of IPv6 that is global unicast. */
 export const globalUnicastIPv6 = '2000::/3'

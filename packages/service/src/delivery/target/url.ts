@@ -1,4 +1,4 @@
-/** What a receiver's URL may look like, before anything is resolved (specification 9.2). */
+/** Checks a receiver's URL, before anything is resolved (specification 9.2). */
 import { fail, ok, type Result } from '../../kernel/result.ts'
 
 /** Characters of the URL as it was sent. */
@@ -6,21 +6,17 @@ export const maxUrlLength = 2048
 
 interface UrlRefusal {
   readonly code: 'url_not_https' | 'validation_failed'
-  /** What is accepted, and what is wrong: a sentence of its own, or of a field, whose name goes before it. */
+  /** What is accepted and what is wrong: a sentence, or text after a field's name. */
   readonly detail: string
 }
 
 const accepted = `an https URL of at most ${maxUrlLength} characters, without user information or fragment`
 
-/**
- * The URL of a receiver, or why it cannot be one. Says nothing about where its host leads: only a resolver can
- * (specification 9.2).
- */
 export function parseTargetUrl(text: string): Result<URL, UrlRefusal> {
   if (text.length > maxUrlLength) {
     return refuse(`has ${text.length} characters`)
   }
-  // The URL parser would drop some of these silently, and the URL shown would not be the one called.
+  // The URL parser would drop some of these, and the URL shown would not be the one called.
   if (/[\p{Cc}\s\\]/u.test(text)) {
     return refuse('has white space, a control character or a backslash in it')
   }
