@@ -597,6 +597,7 @@ create table recoveries (
   due_at timestamptz(3),
   lease_id uuid,
   lease_until timestamptz(3),
+  include_succeeded boolean not null default false,
   primary key (organization_id, webhook_id, id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((finished_at is null) = (due_at is not null)),
@@ -2337,17 +2338,19 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_b3cc469ca729(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_3eb62578a38f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
   v_end uuid;
   v_waits boolean;
+  v_again boolean;
   v_types text[];
   v_since date;
   v_seen int;
   v_events uuid[];
   v_known uuid[];
+  v_failed uuid[];
   v_retried int := 0;
   v_created int := 0;
   v_soon timestamptz := p_now + interval '250 milliseconds';
@@ -2362,8 +2365,9 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
   select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
-        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
-      into v_position, v_end, v_waits from recoveries r
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until),
+        r.include_succeeded
+      into v_position, v_end, v_waits, v_again from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -2394,14 +2398,19 @@ begin
     from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
       and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
   if v_events is not null then
-    -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
-    select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
-        and d.log_day >= v_since;
+    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
+    -- clocks are apart: a day is plenty.
+    select coalesce(array_agg(l.event_id) filter (where not (v_again and l.status = 'succeeded')), '{}'),
+        coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
+      into v_known, v_failed
+      from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
+          and d.log_day >= v_since
+        order by d.event_id, d.id desc) l;
     update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(millisecond_after(d.updated_at), p_now)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
@@ -2846,7 +2855,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_31bb8f235dd7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_14a4085096d3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2871,7 +2880,8 @@ begin
     return 'refused';
   end if;
   perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed' and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
+      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
   if not found then
     return 'refused';
   end if;
@@ -2906,6 +2916,76 @@ begin
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function resend_delivery_819072d1eceb(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
+  if p_response is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active';
+  if not found then
+    return 'refused';
+  end if;
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded' and not exists (select 1 from deliveries o where o.organization_id = p_organization_id
+      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity');
+  if not found then
+    return 'refused';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_response->>'sealed_with', 'hex')) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if p_response is not null then
+    with stored as (
+      insert into idempotency_keys (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed,
+          created_at, counted)
+        select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
+            coalesce(octet_length(s.body), octet_length(s.sealed), 0)
+          from (select (p_response->>'api_key_id')::uuid as api_key_id, p_response->>'method' as method,
+              p_response->>'path' as path, p_response->>'key' as key, decode(p_response->>'request_hash', 'hex') as request_hash,
+              (p_response->>'status')::int as status, p_webhook_id as subject_id,
+              p_response->>'body' as body, decode(p_response->>'sealed', 'hex') as sealed) s
+        on conflict (organization_id, api_key_id, method, path, key) do update
+          set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+            body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at,
+            counted = idempotency_keys.counted + excluded.counted
+        returning coalesce(octet_length(body), octet_length(sealed), 0) as bytes)
+    insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, last_number, stored_bytes)
+      select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
+      on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
+  end if;
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, p_new_id, p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
+        from (select d.event_id as id, d.event_type as type, d.event_created_at as created_at, d.subject_kind, d.subject_id
+          from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+            and d.id = p_delivery_id and d.log_day < 'infinity') e;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -3122,7 +3202,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_62434897d6ce(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_7440a40df6fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_include_succeeded boolean, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3172,8 +3252,8 @@ begin
       select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
-  insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position, due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now, first_uuid_v7(p_since), p_now);
   -- What was left out while it was disabled is the recovery's from now on.
   update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;

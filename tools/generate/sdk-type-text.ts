@@ -22,8 +22,8 @@ export function shownMembers(
   return Object.entries(fields)
     .filter(([name]) => !inherited.includes(name))
     .map(
-      ([name, { schema, description }]) =>
-        `  /** ${description} */\n  ${name}: ${typeText(schema, 'output')}\n`,
+      ([name, { schema, description, optional }]) =>
+        `  /** ${description} */\n  ${name}${optional ? '?' : ''}: ${typeText(schema, 'output')}\n`,
     )
     .join('')
 }

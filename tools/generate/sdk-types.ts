@@ -5,7 +5,7 @@ import { schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.t
 import { filterNames } from '../../packages/service/src/kinds/http/list-query.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
-import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
+import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import {
   attemptFields,
@@ -102,6 +102,9 @@ ${accepted(creation.fields, 'create')}}
 
 export interface WebhookPatch {
 ${accepted(change.fields, 'patch')}}
+
+export interface RotationInput {
+${accepted(rotationShape.fields, 'create')}}
 
 export interface WebhookFilters {
   status?: 'active' | 'disabled'

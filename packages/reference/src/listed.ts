@@ -50,6 +50,11 @@ export const listed: Readonly<Record<string, Listed>> = {
     about: 'Register an address, read the log, replay what was missed, rotate secrets.',
     also: 'callback hook notification ssrf resend redeliver retry',
   },
+  'guides/choosing.md': {
+    task: 'webhooks',
+    about: 'Options of endpoints: what is sent, how, and again.',
+    also: 'filter conditions headers rate limit throttle thin payload resend overlap options',
+  },
   'guides/local-webhooks.md': {
     task: 'webhooks',
     about: 'Receive, cause and break deliveries during development.',

@@ -187,6 +187,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   getDeliveryPayload: ['event', 'webhooks.payload'],
   listAttempts: ['page', 'webhooks.attempts'],
   retryDelivery: ['delivery', 'webhooks.retry'],
+  resendDelivery: ['delivery', 'webhooks.resend'],
   hastenDeliveries: ['hastening', 'webhooks.hasten'],
   recoverWebhook: ['recovery', 'webhooks.recover'],
   listRecoveries: ['page', 'webhooks.recoveries'],

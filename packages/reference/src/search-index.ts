@@ -68,6 +68,7 @@ const alsoCalled: Readonly<Record<string, string>> = {
   listChanges: 'changes changed since cursor delta incremental feed',
   recoverWebhook: 'resend replay redeliver retry all missed failed',
   retryDelivery: 'resend replay redeliver',
+  resendDelivery: 'redeliver again succeeded',
   hastenDeliveries: 'resend retry all pending waiting',
 }
 

@@ -635,6 +635,11 @@ export interface WebhookPatch {
   status?: 'active' | 'disabled'
 }
 
+export interface RotationInput {
+  /** How long the replaced secret still signs, in seconds, up to seven days; 0 ends it at once. Default: 24 hours, or what the operator has set. */
+  overlap?: number | null
+}
+
 export interface WebhookFilters {
   status?: 'active' | 'disabled'
   createdAfter?: string
@@ -767,6 +772,8 @@ export interface Recovery {
   since: string
   /** The end of the window, in it. */
   until: string
+  /** Events that had arrived are sent again too; only shown where they are. */
+  includeSucceeded?: boolean
   /** Whether all events of the window have been looked at. */
   status: Open<'running' | 'done'>
   /** Deliveries that had failed and are sent again, so far. */
@@ -786,6 +793,8 @@ export interface RecoveryInput {
   until?: string | null
   /** Whether events from before the endpoint was registered are sent too. */
   includeBeforeCreation?: boolean
+  /** Whether events that the receiver has answered with a 2xx are sent again, each as a new delivery. */
+  includeSucceeded?: boolean
 }
 
 /** The calls of every kind, by its plural. */

@@ -8,6 +8,7 @@ import type {
   Hastening,
   Recovery,
   RecoveryInput,
+  RotationInput,
   StatsPoint,
   StatsRange,
   Webhook,
@@ -63,9 +64,13 @@ export class Webhooks {
     await this.#call({ method: 'DELETE', path: one(id) }, options)
   }
 
-  /** Makes a new secret, answered this once; the old one signs as well until `previousSecretExpiresAt`. */
-  async rotateSecret(id: string, options: CreateOptions = {}): Promise<WebhookWithSecret> {
-    return this.#post<WebhookWithSecret>(`${one(id)}/rotate-secret`, options)
+  /** Makes a new secret, answered this once; the old one signs as well until `previousSecretExpiresAt`, `overlap` seconds from now. */
+  async rotateSecret(
+    id: string,
+    { overlap, ...options }: CreateOptions & RotationInput = {},
+  ): Promise<WebhookWithSecret> {
+    const body = overlap == null ? undefined : { overlap }
+    return this.#post<WebhookWithSecret>(`${one(id)}/rotate-secret`, options, body)
   }
 
   /** After a leak: every replaced secret ends at once. */
@@ -130,6 +135,11 @@ export class Webhooks {
     return this.#post<Delivery>(`${delivery(id, deliveryId)}/retry`, options)
   }
 
+  /** Sends the event of a delivery that has succeeded once more, as a new delivery that reads its subject anew. */
+  async resend(id: string, deliveryId: string, options: CreateOptions = {}): Promise<Delivery> {
+    return this.#post<Delivery>(`${delivery(id, deliveryId)}/resend`, options)
+  }
+
   /**
    * Attempts now what waits for a later attempt, for an endpoint that is well again: up to 5,000 deliveries a call, and others
    * wait while `hasMore` is true.
@@ -140,7 +150,7 @@ export class Webhooks {
 
   /**
    * Brings back what the endpoint has missed, by default until now: failed deliveries are sent again, missing ones made, and
-   * what arrived is left alone. It goes on by itself; `recovery` tells how far it is. Ask again as often as you like.
+   * what arrived is left alone unless `includeSucceeded` is true. It goes on by itself; `recovery` tells how far it is. Ask again as often as you like.
    */
   async recover(id: string, input: RecoveryInput, options: CreateOptions = {}): Promise<Recovery> {
     return this.#post<Recovery>(`${one(id)}/recover`, options, input)

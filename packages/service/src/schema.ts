@@ -4,6 +4,7 @@ import { createLinkFunction } from './auth/keys/console-links.ts'
 import { keyFunctions } from './auth/keys/functions.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
+import { endpointOptions } from './db/migrations/endpoint-options.ts'
 import { completeFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction, hastenFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
@@ -32,6 +33,7 @@ export function schemaOf(
     commitFunction: commit,
     migrations: [
       { id: '20261126-01-baseline', statements: [...baseline, ...deskTables] },
+      ...endpointOptions,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

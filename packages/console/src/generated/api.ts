@@ -276,6 +276,11 @@ export interface paths {
         };
         post: operations["retryDelivery"];
     };
+    "/v1/webhooks/{id}/deliveries/{deliveryId}/resend": {
+        parameters: {
+        };
+        post: operations["resendDelivery"];
+    };
     "/v1/webhooks/{id}/hasten": {
         parameters: {
         };
@@ -1095,6 +1100,9 @@ export interface components {
             /** @enum {string} */
             status?: "active" | "disabled";
         };
+        WebhookRotation: {
+            overlap?: number | null;
+        };
         Delivery: {
             /** Format: uuid */
             id: string;
@@ -1166,6 +1174,7 @@ export interface components {
             since: string;
             /** Format: date-time */
             until: string;
+            includeSucceeded?: boolean;
             status: string;
             retried: number;
             created: number;
@@ -1184,6 +1193,7 @@ export interface components {
             /** Format: date-time */
             until?: string | null;
             includeBeforeCreation?: boolean;
+            includeSucceeded?: boolean;
         };
         StatsPoint: {
             /** Format: date-time */
@@ -3170,6 +3180,11 @@ export interface operations {
                 id: string;
             };
         };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WebhookRotation"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -3403,6 +3418,36 @@ export interface operations {
         };
     };
     retryDelivery: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                deliveryId: string;
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resendDelivery: {
         parameters: {
             header?: {
                 "Idempotency-Key"?: string;

@@ -168,6 +168,13 @@ export const errorCatalogue = {
     help: 'The receiver has it: there is nothing to retry.',
     example: 'This delivery has succeeded: the receiver has it.',
   },
+  delivery_failed: {
+    status: 409,
+    title: 'The delivery has failed',
+    means: 'Only a delivery that has succeeded can be sent once more as a new one; this one has failed.',
+    help: 'Retry it: POST …/retry sends it again.',
+    example: 'This delivery has failed: retry it instead, with POST …/retry.',
+  },
   delivery_pending: {
     status: 409,
     title: 'The delivery is pending',

@@ -5,10 +5,12 @@ import type { Json } from './api-module.ts'
 export interface ShownField {
   readonly schema: Json
   readonly description: string
+  /** Whether records may lack it. */
+  readonly optional?: true
 }
 
 /** All fields of a record; the compiler checks that they match. */
-export type Shown<R> = { readonly [Name in keyof R]: ShownField }
+export type Shown<R> = { readonly [Name in keyof R]-?: ShownField }
 
 export const uuid = { type: 'string', format: 'uuid' }
 export const text = { type: 'string' }
@@ -25,6 +27,11 @@ export function field(schema: Record<string, unknown>, description: string): Sho
   return { schema, description }
 }
 
+/** A field that a record has only where it says something. */
+export function optional(schema: Record<string, unknown>, description: string): ShownField {
+  return { schema, description, optional: true }
+}
+
 /** The schema of a record with these fields. */
 export function recordSchema(
   description: string,
@@ -34,7 +41,7 @@ export function recordSchema(
   return {
     type: 'object',
     description,
-    required: Object.keys(fields),
+    required: Object.keys(fields).filter((name) => fields[name]?.optional !== true),
     properties: Object.fromEntries(
       Object.entries(fields).map(([name, { schema, description }]) => [name, { ...schema, description }]),
     ),

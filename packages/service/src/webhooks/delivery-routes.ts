@@ -132,6 +132,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
       listAttempts,
       readPayload,
       retryDelivery,
+      resendDelivery,
       hastenDeliveries,
     ],
     schemas: () => ({
@@ -172,7 +173,7 @@ const pingWebhook = route({
     const webhookId = webhook.value.id
     const now = clock.now()
     const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
-    const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
+    const answer = JSON.stringify(deliveryRecord(organizationId, newDelivery(webhookId, 'ping', ids, now)))
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const pinged = await store.ping(organizationId, webhookId, ids, { now, response })
     if (pinged === 'done') wake()
@@ -264,19 +265,15 @@ const retryDelivery = route({
   answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
   errors: ['not_found', 'delivery_succeeded', 'delivery_pending', 'webhook_disabled'],
   async handle(services, call) {
-    const { endpoints, eventTypes, store, vault, clock, schedule, wake } = services
-    const { caller, params, record } = call
-    const { organizationId, scopes } = caller
-    const webhook = await webhookOf(endpoints, caller, params)
-    if (!webhook.ok) return refused(webhook.error)
-    const refusal = eventTypes.unreadable(scopes, webhook.value.events)
-    if (refusal !== null) return refused(refusal)
-    const found = await deliveryOf(services, call)
+    const { store, vault, clock, schedule, wake } = services
+    const { caller, record } = call
+    const { organizationId } = caller
+    const found = await ownDelivery(services, call)
     if (!found.ok) return refused(found.error)
-    const delivery = found.value
+    const { webhook, delivery } = found.value
     // With an Idempotency-Key the database decides: an identical request may have retried this delivery
     // already.
-    const fault = record === null ? notRetryable(webhook.value, delivery) : null
+    const fault = record === null ? notRetryable(webhook, delivery) : null
     if (fault !== null) return refused(fault)
     const now = clock.now()
     const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
@@ -290,13 +287,47 @@ const retryDelivery = route({
       updated_at: new Date(updatedAt),
     }
     const answer = JSON.stringify(deliveryRecord(organizationId, pending))
-    const webhookId = webhook.value.id
+    const webhookId = webhook.id
     const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const options = { now, updatedAt, attempts, response }
     const retried = await store.retry(organizationId, webhookId, delivery.id, options)
-    if (retried === 'refused') return refused(await whyNotNow(services, call))
+    if (retried === 'refused') return refused(await whyNotNow(services, call, notRetryable))
     if (retried === 'done') wake()
     return outcomeOf(retried, answer, {})
+  },
+})
+
+const resendDelivery = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}/resend',
+  id: 'resendDelivery',
+  summary: 'Send an event that has arrived once more',
+  description:
+    'Makes a new delivery of the same event, with the same event id; `data` is read anew. The delivery that has succeeded stays in the log as it is. Needs the read scope of every subscribed type as well.',
+  once: true,
+  answers: { 202: { description: 'The new delivery, pending.', schema: ref('Delivery') } },
+  errors: ['not_found', 'delivery_failed', 'delivery_pending', 'webhook_disabled'],
+  async handle(services, call) {
+    const { store, vault, clock, schedule, wake } = services
+    const { caller, record } = call
+    const { organizationId } = caller
+    const found = await ownDelivery(services, call)
+    if (!found.ok) return refused(found.error)
+    const { webhook, delivery } = found.value
+    const fault = record === null ? notResendable(webhook, delivery) : null
+    if (fault !== null) return refused(fault)
+    const now = clock.now()
+    const ids = { eventId: delivery.event_id, deliveryId: newIdAt(now) }
+    const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
+    const pending = { ...newDelivery(webhook.id, delivery.event_type, ids, now), max_attempts: attempts }
+    const answer = JSON.stringify(deliveryRecord(organizationId, pending))
+    const response = await sealResponse(vault, { organizationId, webhookId: webhook.id }, record, answer)
+    const which = { deliveryId: delivery.id, newId: ids.deliveryId }
+    const resent = await store.resend(organizationId, webhook.id, which, { now, attempts, response })
+    if (resent === 'refused') return refused(await whyNotNow(services, call, notResendable))
+    if (resent === 'done') wake()
+    return outcomeOf(resent, answer, {})
   },
 })
 
@@ -373,18 +404,39 @@ async function deliveryOf(
   )
 }
 
+/** The delivery in a path with its endpoint, for a caller that may read all that the endpoint is sent. */
+async function ownDelivery(
+  services: DeliveryServices,
+  call: OfDelivery,
+): Promise<Result<{ readonly webhook: WebhookRow; readonly delivery: DeliveryRow }, Problem>> {
+  const webhook = await webhookOf(services.endpoints, call.caller, call.params)
+  if (!webhook.ok) return webhook
+  const refusal = services.eventTypes.unreadable(call.caller.scopes, webhook.value.events)
+  if (refusal !== null) return fail(refusal)
+  const found = await deliveryOf(services, call)
+  return found.ok ? ok({ webhook: webhook.value, delivery: found.value }) : found
+}
+
 function since({ clock, retention }: DeliveryServices): number {
   return clock.now() - retention
 }
 
-/** Why the database refused to retry the delivery. */
-async function whyNotNow(services: DeliveryServices, call: OfDelivery): Promise<Problem> {
+/** Why the database refused to send the delivery again. */
+async function whyNotNow(
+  services: DeliveryServices,
+  call: OfDelivery,
+  whyNot: typeof notRetryable,
+): Promise<Problem> {
   const webhook = await webhookOf(services.endpoints, call.caller, call.params)
   if (!webhook.ok) return webhook.error
   const delivery = await deliveryOf(services, call)
   if (!delivery.ok) return delivery.error
-  const why = notRetryable(webhook.value, delivery.value)
-  return why ?? problem('unavailable', 'The delivery just changed. Send it again.')
+  const why = whyNot(webhook.value, delivery.value)
+  if (why !== null) return why
+  const { organizationId } = call.caller
+  if (await services.store.isPending(organizationId, webhook.value.id, delivery.value.event_id))
+    return problem('delivery_pending', 'Its event is on its way already, as another delivery. Wait for that.')
+  return problem('unavailable', 'The delivery just changed. Send it again.')
 }
 
 /** Why the delivery cannot be retried in its current state; null when it can. */
@@ -396,6 +448,14 @@ function notRetryable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nul
   return webhook.status === 'disabled' ? webhookDisabled(webhook, 'retry') : null
 }
 
+/** Why the event of the delivery cannot be sent as a new one; null when it can. */
+function notResendable(webhook: WebhookRow, delivery: DeliveryRow): Problem | null {
+  if (delivery.status === 'pending') return pendingAlready(delivery)
+  if (delivery.status === 'failed')
+    return problem('delivery_failed', 'This delivery has failed: retry it instead, with POST …/retry.')
+  return webhook.status === 'disabled' ? webhookDisabled(webhook, 'resend') : null
+}
+
 function pendingAlready(delivery: DeliveryRow): Problem {
   const next = delivery.next_attempt_at?.toISOString()
   return problem(
@@ -404,13 +464,19 @@ function pendingAlready(delivery: DeliveryRow): Problem {
   )
 }
 
-function newPing(webhookId: string, ids: { eventId: string; deliveryId: string }, now: number): DeliveryRow {
+/** As the database makes it, with one attempt. */
+function newDelivery(
+  webhookId: string,
+  eventType: string,
+  ids: { eventId: string; deliveryId: string },
+  now: number,
+): DeliveryRow {
   const at = new Date(now)
   return {
     id: ids.deliveryId,
     webhook_id: webhookId,
     event_id: ids.eventId,
-    event_type: 'ping',
+    event_type: eventType,
     status: 'pending',
     attempt_count: 0,
     max_attempts: 1,

@@ -8,7 +8,7 @@ import type { Caller } from '../auth/look-up.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
-import { choice, mostWords, text, wordList } from '../kernel/fields/fields.ts'
+import { choice, integer, mostWords, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { newId } from '../kernel/ids.ts'
 import { done, type Outcome, outcomeOf, refused } from '../kernel/outcome.ts'
@@ -57,7 +57,13 @@ export interface Endpoints {
   read(organizationId: string, id: string): Promise<WebhookRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
-  rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
+  /** `body` is optional. */
+  rotate(
+    caller: Caller,
+    id: string,
+    body: unknown,
+    record: ResponseToStore | null,
+  ): Promise<Outcome<WithSecret>>
   /** Why the caller may not see the stored response with the secret again; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
@@ -131,17 +137,22 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       return removed ? done(null) : refused(noSuchWebhook(id))
     },
 
-    rotate: (caller, id, record) =>
-      decideAndCommit(caller.organizationId, id, async (row) => {
+    async rotate(caller, id, body, record) {
+      const parsed = parseCreation(rotationShape, body ?? {})
+      if (!parsed.ok) return refused(parsed.error)
+      const { overlap } = parsed.value as { readonly overlap: number | null }
+      return decideAndCommit(caller.organizationId, id, async (row) => {
         const unreadable = eventTypes.unreadable(caller.scopes, row.events)
         if (unreadable !== null) return refused(unreadable)
         const { organizationId } = caller
         const now = clock.now()
-        const expiresAt = now + services.rotationOverlap
+        const expiresAt = now + (overlap === null ? services.rotationOverlap : overlap * 1_000)
         const updatedAt = later(row, now)
+        // Secrets that were replaced before sign to their own end, which may be later.
+        const lastExpiry = Math.max(expiresAt, row.previous_secret_expires_at?.getTime() ?? 0)
         const after = {
           ...row,
-          previous_secret_expires_at: new Date(expiresAt),
+          previous_secret_expires_at: lastExpiry > now ? new Date(lastExpiry) : null,
           updated_at: new Date(updatedAt),
         }
         const secret = newSecret()
@@ -152,7 +163,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const sealing = await sealed(organizationId, id, secret)
         const rotated = await store.rotate(organizationId, row, sealing, options)
         return outcomeOf(rotated, answer, { limit_reached: tooManySign(id) })
-      }),
+      })
+    },
 
     async withhold({ organizationId, scopes }, call, stored) {
       const made = readJson(stored) as WithSecret
@@ -253,7 +265,10 @@ function tooManySign(id: string): Problem {
 }
 
 /** 409 for a disabled endpoint; `then`: the operation of the caller. */
-export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover' | 'hasten'): Problem {
+export function webhookDisabled(
+  webhook: WebhookRow,
+  then: 'retry' | 'resend' | 'recover' | 'hasten',
+): Problem {
   const reason = webhook.disabled_reason ?? 'just now'
   return problem(
     'webhook_disabled',
@@ -314,6 +329,22 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
   },
   { nullable: false, initial: ['service'], acceptsWithin: `one of ${schemes.join(', ')}` },
 )
+
+const rotationFields = {
+  overlap: integer({
+    min: 0,
+    max: 604_800,
+    description:
+      'How long the replaced secret still signs, in seconds, up to seven days; 0 ends it at once. Default: 24 hours, or what the operator has set.',
+  }),
+}
+
+/** The optional body of a rotation. */
+export const rotationShape: Shape = {
+  name: 'rotation',
+  fields: rotationFields,
+  fieldNames: Object.keys(rotationFields),
+}
 
 /** The shapes of creation and of change; only a change takes `status`. */
 export function webhookShapes(eventTypes: readonly string[]): {

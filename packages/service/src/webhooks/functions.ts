@@ -207,6 +207,10 @@ export const pingFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
+/** SQL: the event of the delivery `d` is on its way to the endpoint already, as another delivery. */
+const eventIsPending = `exists (select 1 from deliveries o where o.organization_id = p_organization_id
+      and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity')`
+
 /** Restarts the schedule of a failed delivery, with its stored payload: 'done', 'refused' or 'replayed'. */
 export const retryFunction: SchemaFunction = schemaFunction(
   'retry_delivery',
@@ -220,7 +224,7 @@ export const retryFunction: SchemaFunction = schemaFunction(
   ${replayed}
   ${refuseUnlessActive}
   perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed' and not ${eventIsPending};
   if not found then
     return 'refused';
   end if;
@@ -234,6 +238,40 @@ export const retryFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
+/**
+ * Makes a new delivery of the event of one that has succeeded, which reads its subject anew: 'done', 'refused' or 'replayed'.
+ */
+export const resendFunction: SchemaFunction = schemaFunction(
+  'resend_delivery',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_new_id uuid, p_attempts int, p_response jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  ${replayed}
+  ${refuseUnlessActive}
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'succeeded' and not ${eventIsPending};
+  if not found then
+    return 'refused';
+  end if;
+  ${storeResponse}
+  ${insertDeliveries({
+    id: 'p_new_id',
+    webhookId: 'p_webhook_id',
+    event: 'e',
+    attempts: 'p_attempts',
+    from: `from (select d.event_id as id, d.event_type as type, d.event_created_at as created_at, d.subject_kind, d.subject_id
+          from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+            and d.id = p_delivery_id and d.log_day < 'infinity') e`,
+  })}
+  ${wakeQueue}
+  return 'done';
+end;`,
+)
+
 export const webhookFunctions: readonly SchemaFunction[] = [
   createFunction,
   updateFunction,
@@ -242,4 +280,5 @@ export const webhookFunctions: readonly SchemaFunction[] = [
   dropPreviousFunction,
   pingFunction,
   retryFunction,
+  resendFunction,
 ]

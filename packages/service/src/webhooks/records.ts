@@ -4,7 +4,17 @@
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { constant } from '../openapi/api-module.ts'
-import { count, field, nullable, type Shown, text, time, uuid, words } from '../openapi/shown-field.ts'
+import {
+  count,
+  field,
+  nullable,
+  optional,
+  type Shown,
+  text,
+  time,
+  uuid,
+  words,
+} from '../openapi/shown-field.ts'
 import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
@@ -133,6 +143,10 @@ export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
   webhookId: field(uuid, 'The endpoint whose missed events come back.'),
   since: field(time, 'The beginning of the window, in it.'),
   until: field(time, 'The end of the window, in it.'),
+  includeSucceeded: optional(
+    { type: 'boolean' },
+    'Events that had arrived are sent again too; only shown where they are.',
+  ),
   status: field(words('running', 'done'), 'Whether all events of the window have been looked at.'),
   retried: field(count, 'Deliveries that had failed and are sent again, so far.'),
   created: field(count, 'Deliveries that were missing and have been made, so far.'),

@@ -13,7 +13,7 @@ import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
 import { inputs } from '../openapi/field-schemas.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
-import { type Endpoints, noSuchWebhook, webhookShapes } from './endpoints.ts'
+import { type Endpoints, noSuchWebhook, rotationShape, webhookShapes } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { secretField, webhookFields } from './records.ts'
 import type { WebhookStore } from './store.ts'
@@ -95,6 +95,12 @@ export function endpointApi(kinds: readonly Kind[]) {
           description: 'Fields left out stay as they are.',
           properties: inputs(Object.entries(change.fields)),
           examples: [{ status: 'active' }],
+        },
+        WebhookRotation: {
+          type: 'object',
+          additionalProperties: false,
+          properties: inputs(Object.entries(rotationShape.fields)),
+          examples: [{ overlap: 3_600 }],
         },
       }
     },
@@ -179,6 +185,8 @@ const rotateSecret = route({
   summary: 'Replace the secret; the old one signs as well for a while',
   description:
     'At most 20 secrets sign, the new one among them. Needs the read scope of every subscribed type as well.',
+  body: 'WebhookRotation',
+  bodyOptional: true,
   once: true,
   answers: {
     200: {
@@ -189,9 +197,9 @@ const rotateSecret = route({
   },
   errors: ['not_found', 'limit_reached'],
   withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'rotate', stored),
-  async handle({ endpoints }, { caller, params, record }) {
+  async handle({ endpoints }, { caller, params, body, record }) {
     const id = parseId(params.id)
-    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.rotate(caller, id, record)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.rotate(caller, id, body, record)
   },
 })
 

@@ -8,6 +8,7 @@ import {
   deleteFunction,
   dropPreviousFunction,
   pingFunction,
+  resendFunction,
   retryFunction,
   rotateFunction,
   updateFunction,
@@ -80,6 +81,14 @@ export interface WebhookStore {
     deliveryId: string,
     options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
+  resend(
+    organizationId: string,
+    webhookId: string,
+    ids: { deliveryId: string; newId: string },
+    options: { now: number; attempts: number; response: EncodedResponse },
+  ): Promise<'done' | 'refused' | 'replayed'>
+  /** Whether another delivery of the event is pending. */
+  isPending(organizationId: string, webhookId: string, eventId: string): Promise<boolean>
 }
 
 export function createWebhookStore(
@@ -220,6 +229,27 @@ export function createWebhookStore(
         attempts,
         response,
       ])
+    },
+
+    resend(organizationId, webhookId, { deliveryId, newId }, { now, attempts, response }) {
+      return callUnderClock(resendFunction, [
+        organizationId,
+        webhookId,
+        formatTimestamp(now),
+        deliveryId,
+        newId,
+        attempts,
+        response,
+      ])
+    },
+
+    async isPending(organizationId, webhookId, eventId) {
+      const { rows } = await database.of(organizationId).query(
+        `select 1 from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.event_id = $3
+           and d.log_day = 'infinity' limit 1`,
+        [organizationId, webhookId, eventId],
+      )
+      return rows.length > 0
     },
   }
 }

@@ -131,6 +131,7 @@ export interface RecoveryRow {
   readonly webhook_id: string
   readonly since: Date
   readonly until: Date
+  readonly include_succeeded: boolean
   readonly retried: number
   readonly created: number
   readonly created_at: Date
@@ -144,6 +145,7 @@ export function recoveryRecord(row: RecoveryRow) {
     webhookId: row.webhook_id,
     since: formatTimestamp(row.since.getTime()),
     until: formatTimestamp(row.until.getTime()),
+    ...(row.include_succeeded ? { includeSucceeded: true as const } : {}),
     status: row.finished_at === null ? ('running' as const) : ('done' as const),
     retried: row.retried,
     created: row.created,

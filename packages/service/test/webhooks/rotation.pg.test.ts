@@ -35,9 +35,9 @@ async function rotatedEndpoint(service: TestService) {
     },
     /** A ping, as it was sent now. */
     ping: async () => {
-      await api.post(`${path}/ping`, undefined)
+      const { eventId } = (await api.post(`${path}/ping`, undefined)).json
       await engine.runDue()
-      return sent.at(-1)!
+      return sent.find(({ headers }) => headers['x-service-event-id'] === eventId)!
     },
   }
 }
@@ -208,4 +208,48 @@ test('the signature changes with the time and with the endpoint, never with the 
   expect(sent).toHaveLength(4)
   expect(new Set(sent.map(({ headers }) => headers['x-service-signature'])).size).toBe(4)
   for (const each of sent) expect(await signedBy(each, [one.secret, two.secret])).toHaveLength(1)
+})
+
+describe('an overlap of the caller’s choice', () => {
+  test.each([
+    ['an hour', 3_600],
+    ['seven days', 604_800],
+  ])('%s: both sign until then, and only the new one after', async (_, overlap) => {
+    const { api, path, first, ping } = await rotatedEndpoint(shared())
+    const began = clock.now()
+    const { secret, previousSecretExpiresAt } = (await api.post(`${path}/rotate-secret`, { overlap })).json
+    expect(previousSecretExpiresAt).toBe(at(began + overlap * 1_000))
+    clock.set(began + overlap * 1_000 - 1)
+    expect(await signedBy(await ping(), [secret, first])).toEqual([secret, first])
+    clock.set(began + overlap * 1_000)
+    expect(await signedBy(await ping(), [secret, first])).toEqual([secret])
+  })
+
+  test('none: only the new one signs from the next delivery on', async () => {
+    const { api, id, path, first, ping } = await rotatedEndpoint(shared())
+    const { secret, ...record } = (await api.post(`${path}/rotate-secret`, { overlap: 0 })).json
+    expect(record.previousSecretExpiresAt).toBeNull()
+    expect(await readWebhook(api, id)).toEqual(record)
+    expect(await signedBy(await ping(), [secret, first])).toEqual([secret])
+  })
+
+  test('a shorter one does not shorten that of a secret replaced before', async () => {
+    const { api, id, path, rotate } = await rotatedEndpoint(shared())
+    const { previousSecretExpiresAt } = await rotate()
+    const { secret: _, ...record } = (await api.post(`${path}/rotate-secret`, { overlap: 60 })).json
+    expect(record.previousSecretExpiresAt).toBe(previousSecretExpiresAt)
+    expect(await readWebhook(api, id)).toEqual(record)
+  })
+
+  test.each([-1, 604_801, 1.5, '3600'])('%j is refused, and nothing is rotated', async (overlap) => {
+    const { api, id, path } = await rotatedEndpoint(shared())
+    const before = await readWebhook(api, id)
+    const answer = await api.post(`${path}/rotate-secret`, { overlap })
+    expect(answer.status).toBe(422)
+    expect(answer.json.errors[0]).toMatchObject({
+      pointer: '/overlap',
+      detail: expect.stringContaining('must be a whole number from 0 to 604800'),
+    })
+    expect(await readWebhook(api, id)).toEqual(before)
+  })
 })

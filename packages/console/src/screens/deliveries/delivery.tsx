@@ -39,6 +39,7 @@ export function OneDelivery() {
 
 function Known({ path }: { readonly path: { readonly id: string; readonly deliveryId: string } }) {
   const { may } = useCaller()
+  const navigate = route.useNavigate()
   const client = useQueryClient()
   const endpoint = useEndpoints().byId.get(path.id)
   const delivery = useQuery({
@@ -70,6 +71,20 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
     onSuccess: () => {
       say('It is being sent again.')
       return client.invalidateQueries({ queryKey: ['delivery', path] })
+    },
+    onError: (error) => sayProblem('It was not sent again', error),
+  })
+
+  const resend = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v1/webhooks/{id}/deliveries/{deliveryId}/resend', {
+          params: { path, header: { 'Idempotency-Key': newIntent() } },
+        }),
+      ),
+    onSuccess: (made) => {
+      say('It is sent once more, as this delivery.')
+      return navigate({ to: '/deliveries/$id', params: { id: made.id }, search: { endpoint: path.id } })
     },
     onError: (error) => sayProblem('It was not sent again', error),
   })
@@ -113,11 +128,17 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
             calls={[
               { method: 'GET', path: `${base}/attempts` },
               ...(shown.status === 'failed' ? [{ method: 'POST', path: `${base}/retry` } as const] : []),
+              ...(shown.status === 'succeeded' ? [{ method: 'POST', path: `${base}/resend` } as const] : []),
             ]}
           />
           {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
             <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
               Send now what waits
+            </Button>
+          )}
+          {may('webhooks:write') && shown.status === 'succeeded' && (
+            <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
+              Send once more
             </Button>
           )}
           {may('webhooks:write') && shown.status === 'failed' && (

@@ -9,6 +9,7 @@ import { BarChart } from '../../design/chart.tsx'
 import { AsCurl, Code } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
+import { Field, Select } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Notice } from '../../design/notice.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
@@ -49,6 +50,14 @@ export function OneEndpoint() {
 
 type Open = 'edit' | 'recover' | 'disable' | 'rotate' | 'delete' | 'end-overlap' | null
 
+/** How long a replaced secret may sign as well, in seconds; by default as the operator has set. */
+const overlaps = [
+  ['', 'the usual time (24 hours)'],
+  ['0', 'no time: end it at once'],
+  ['3600', 'one hour'],
+  ['604800', 'seven days'],
+] as const
+
 function Known({ endpoint }: { readonly endpoint: Webhook }) {
   const { id, url, description, status, previousSecretExpiresAt } = endpoint
   const path = { id }
@@ -58,6 +67,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
   const client = useQueryClient()
   const [open, setOpen] = useState<Open>(null)
   const [secret, setSecret] = useState<string | null>(null)
+  const [overlap, setOverlap] = useState('')
   const close = () => setOpen(null)
   const renew = () => client.invalidateQueries({ queryKey: ['endpoints'] })
 
@@ -205,7 +215,8 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         kind="primary"
         act={async () => {
           const params = { path, header: { 'Idempotency-Key': newIntent() } }
-          const rotated = await answerOf(api.POST('/v1/webhooks/{id}/rotate-secret', { params }))
+          const body = overlap === '' ? {} : { overlap: Number(overlap) }
+          const rotated = await answerOf(api.POST('/v1/webhooks/{id}/rotate-secret', { params, body }))
           setSecret(rotated.secret)
           await renew()
         }}
@@ -214,6 +225,15 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
           There will be a new one, shown once. Both sign for a while, so that your receiver can change over
           without missing anything.
         </p>
+        <Field label="The old one signs as well for">
+          <Select value={overlap} onChange={(event) => setOverlap(event.target.value)}>
+            {overlaps.map(([seconds, words]) => (
+              <option key={seconds} value={seconds}>
+                {words}
+              </option>
+            ))}
+          </Select>
+        </Field>
       </Confirm>
       <Confirm
         isOpen={open === 'end-overlap'}

@@ -5,7 +5,7 @@ import { useForm } from 'react-hook-form'
 import { answerOf, api, newIntent, type Recovery, type Webhook } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
 import { Panel } from '../../design/page.tsx'
 import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
@@ -37,14 +37,14 @@ export function RecoverDialog({
 function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly endpoint: Webhook }) {
   const client = useQueryClient()
   const [prefilled] = useState(() => endpoint.missedSince ?? lately(endpoint))
-  const form = useForm({ defaultValues: { since: toLocal(prefilled) } })
+  const form = useForm({ defaultValues: { since: toLocal(prefilled), includeSucceeded: false } })
   const { errors, isSubmitting } = form.formState
   const hint =
     endpoint.missedSince === null
       ? `The log shows nothing that it has missed. Times are in ${readersZone}.`
       : `It has missed nothing before this, as far as the log goes back. Times are in ${readersZone}.`
 
-  async function send(values: { since: string }): Promise<void> {
+  async function send(values: { since: string; includeSucceeded: boolean }): Promise<void> {
     const isEdited = values.since !== toLocal(prefilled)
     // What is asked for unedited is the latest answer: the log goes on meanwhile, and its beginning with it.
     const since = isEdited ? fromLocal(values.since, prefilled) : (endpoint.missedSince ?? prefilled)
@@ -57,7 +57,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       await answerOf(
         api.POST('/v1/webhooks/{id}/recover', {
           params: { path: { id: endpoint.id }, header: { 'Idempotency-Key': newIntent() } },
-          body: { since },
+          body: values.includeSucceeded ? { since, includeSucceeded: true } : { since },
         }),
       )
       const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
@@ -76,6 +76,10 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       <Field label="Since" hint={hint} error={errors.since?.message}>
         <TextInput type="datetime-local" step="any" {...form.register('since')} />
       </Field>
+      <Checkbox
+        label="Send what has arrived again too, each event as a new delivery"
+        {...form.register('includeSucceeded')}
+      />
       <FormError message={errors.root?.message} />
       <DialogActions>
         <Button onClick={close}>Cancel</Button>

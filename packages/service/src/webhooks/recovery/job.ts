@@ -146,8 +146,8 @@ export function createRecoveries(
 
 /**
  * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types
- * that the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending or has
- * succeeded is left. A retried delivery goes out with its stored payload, one that is made reads afresh.
+ * that the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending is left, and
+ * what has succeeded unless the recovery includes it: then a new delivery is made. A retried delivery goes out with its stored payload, one that is made reads afresh.
  *
  * The recovery moves on in the same commit, so a piece is done once, whoever dies. Under the clock row no other recovery
  * of the endpoint, no retry and no disabling can come between what is looked at and what is done; completing can, and
@@ -169,11 +169,13 @@ export const recoverPieceFunction: SchemaFunction = schemaFunction(
   v_position uuid;
   v_end uuid;
   v_waits boolean;
+  v_again boolean;
   v_types text[];
   v_since date;
   v_seen int;
   v_events uuid[];
   v_known uuid[];
+  v_failed uuid[];
   v_retried int := 0;
   v_created int := 0;
   v_soon timestamptz := p_now + interval '250 milliseconds';
@@ -181,8 +183,9 @@ export const recoverPieceFunction: SchemaFunction = schemaFunction(
 begin
   ${lockClock}
   select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
-        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
-      into v_position, v_end, v_waits from recoveries r
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until),
+        r.include_succeeded
+      into v_position, v_end, v_waits, v_again from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -212,13 +215,18 @@ begin
     from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
       and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
   if v_events is not null then
-    -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
-    select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
-        and d.log_day >= v_since;
+    -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
+    -- clocks are apart: a day is plenty.
+    select coalesce(array_agg(l.event_id) filter (where not (v_again and l.status = 'succeeded')), '{}'),
+        coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
+      into v_known, v_failed
+      from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
+          and d.log_day >= v_since
+        order by d.event_id, d.id desc) l;
     update deliveries d set ${restartSchedule},
         updated_at = greatest(millisecond_after(d.updated_at), p_now)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_failed)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
     ${insertDeliveries({

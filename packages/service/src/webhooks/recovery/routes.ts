@@ -65,7 +65,7 @@ const recoverWebhook = route({
   id: 'recoverWebhook',
   summary: 'Bring back what an endpoint has missed',
   description:
-    'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew; what is pending or has succeeded is left. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
+    'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew; what is pending or has succeeded is left, unless `includeSucceeded` is true. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
   body: 'RecoveryCreate',
   once: true,
   answers: {
@@ -179,7 +179,11 @@ export const recoveryApi = {
 
 function newRecovery(
   webhookId: string,
-  { since, until }: { readonly since: number; readonly until: number },
+  {
+    since,
+    until,
+    includeSucceeded,
+  }: { readonly since: number; readonly until: number; readonly includeSucceeded: boolean },
   now: number,
 ): RecoveryRow {
   return {
@@ -187,6 +191,7 @@ function newRecovery(
     webhook_id: webhookId,
     since: new Date(since),
     until: new Date(until),
+    include_succeeded: includeSucceeded,
     retried: 0,
     created: 0,
     created_at: new Date(now),

@@ -23,6 +23,11 @@ const recoveryFields = {
     initial: false,
     description: 'Whether events from before the endpoint was registered are sent too.',
   }),
+  includeSucceeded: flag({
+    initial: false,
+    description:
+      'Whether events that the receiver has answered with a 2xx are sent again, each as a new delivery.',
+  }),
 }
 
 /** The body of a request. */
@@ -36,6 +41,7 @@ export const recoveryShape: Shape = {
 interface Window {
   readonly since: number
   readonly until: number
+  readonly includeSucceeded: boolean
 }
 
 /**
@@ -62,6 +68,7 @@ export function parseWindow(
     readonly since: string
     readonly until: string | null
     readonly includeBeforeCreation: boolean
+    readonly includeSucceeded: boolean
   }
   const since = Date.parse(given.since)
   const until = given.until === null ? latest : Date.parse(given.until)
@@ -86,7 +93,7 @@ export function parseWindow(
       `must not be before ${formatTimestamp(from)}, when the endpoint was registered, unless includeBeforeCreation is true`,
     )
   }
-  return ok({ since: from, until })
+  return ok({ since: from, until, includeSucceeded: given.includeSucceeded })
 }
 
 export interface RecoveryStore {
@@ -106,7 +113,8 @@ export interface RecoveryStore {
   ): Promise<{ readonly rows: readonly RecoveryRow[]; readonly total: number }>
 }
 
-const columns = 'r.id, r.webhook_id, r.since, r.until, r.retried, r.created, r.created_at, r.finished_at'
+const columns =
+  'r.id, r.webhook_id, r.since, r.until, r.include_succeeded, r.retried, r.created, r.created_at, r.finished_at'
 
 export function createRecoveryStore(
   database: Pick<Database, 'of'>,
@@ -123,7 +131,7 @@ export function createRecoveryStore(
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 
-    begin: (organizationId, { webhookId, id, since, until }, { now, response }) =>
+    begin: (organizationId, { webhookId, id, since, until, includeSucceeded }, { now, response }) =>
       callUnderClock(beginRecoveryFunction, [
         organizationId,
         webhookId,
@@ -131,6 +139,7 @@ export function createRecoveryStore(
         id,
         formatTimestamp(since),
         formatTimestamp(until),
+        includeSucceeded,
         response,
       ]),
 
@@ -170,7 +179,7 @@ export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   'recover_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_include_succeeded boolean, p_response jsonb',
     returns: 'text',
   },
   `begin
@@ -178,8 +187,8 @@ export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   ${replayed}
   ${refuseUnlessActive}
   ${storeResponseAbout('p_webhook_id')}
-  insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
-    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  insert into recoveries (organization_id, webhook_id, id, since, until, include_succeeded, created_at, position, due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_include_succeeded, p_now, first_uuid_v7(p_since), p_now);
   -- What was left out while it was disabled is the recovery's from now on.
   ${closeGap}
   return 'done';

@@ -1,0 +1,57 @@
+/** What the guide "Choose what you receive" tells a reader to run, run as it is written. */
+import { expect, test } from 'vitest'
+import { testClock } from '../../../testbed/clock.ts'
+import { makeCustomer } from '../../../testbed/desk.ts'
+import { blockWith, startSource } from '../../../testbed/document-programs.ts'
+import { testEngine } from '../../../testbed/engine.ts'
+import { hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
+import { sharedService } from '../../../testbed/shared-service.ts'
+import { recovererOn } from '../webhooks/recovery.fixture.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const guide = 'docs/guides/choosing.md'
+
+/** An organization with an endpoint, and the guide's programs run against it. */
+async function desk(body: Readonly<Record<string, unknown>> = {}) {
+  const api = await shared().newOrganization()
+  const webhook = await makeWebhook(api, body)
+  return {
+    api,
+    webhook,
+    ...testEngine(shared(), clock),
+    /** Runs the program with this text to its end; what it printed. */
+    async run(text: string, settings: Record<string, string> = {}) {
+      const environment = { DESKWIRE_URL: `${shared().url}/v1`, DESKWIRE_API_KEY: api.token }
+      const source = blockWith(guide, 'ts', text)
+      const program = startSource(
+        source,
+        { ...environment, WEBHOOK: webhook.id, ...settings },
+        'module-typescript',
+      )
+      const { code, stdout, stderr } = await program.ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      return stdout
+    },
+  }
+}
+
+test('what arrived is sent again', async () => {
+  const { api, run, engine, sent } = await desk()
+  await makeCustomer(api)
+  await engine.runDue()
+  const before = sent.length
+  const SINCE = new Date(clock.now() - minute).toISOString()
+  expect(await run('includeSucceeded', { SINCE })).toMatch(/^Recovery [0-9a-f-]{36} sends everything/)
+  await recovererOn(shared(), clock).runDue()
+  await engine.runDue()
+  const [first, second] = sent.slice(before - 1).map(({ headers }) => headers['x-service-event-id'])
+  expect(second).toBe(first)
+})
+
+test('the overlap of a rotation is chosen', async () => {
+  const { api, webhook, run } = await desk()
+  const until = new Date(clock.now() + hour).toISOString()
+  expect(await run('overlap: 3_600')).toBe(`Both sign until ${until}.\n`)
+  expect((await readWebhook(api, webhook.id)).previousSecretExpiresAt).toBe(until)
+})
