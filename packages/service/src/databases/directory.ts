@@ -1,13 +1,10 @@
 /**
- * The directory of several databases: which shard an organization is in, with all its rows. The first database has the directory next to
- * organizations of its own. Of the organizations in other shards it has the shard's name, and the hashes of their tokens, and nothing else
- * (decision 65).
+ * The directory of several databases: the shard of each organization, and in it the hashes of their tokens (decision 65). It is in the
+ * first database, next to that one's organizations, whose own tables of organizations and tokens are part of it: an organization without a
+ * row in the directory is in the first database.
  *
- * An organization without a row in the directory is in the first database, whose tables of organizations and tokens are part of the directory: with one
- * database they are all of it.
- *
- * An organization or a token is written to the directory first, and then to its shard. A row that is in the directory alone, as the process died
- * in between, is harmless and swept. A shard that does not serve an organization any more refuses it, whatever the directory says.
+ * An organization or a token is written to the directory first, and then to its shard. A row in the directory alone, as the process died in
+ * between, is harmless and swept. A shard that no longer serves an organization refuses it, whatever the directory says.
  */
 import type { Pool } from 'pg'
 import { rolledBack } from '../db/failure.ts'
@@ -18,25 +15,19 @@ import { coalesce } from '../kernel/coalesce.ts'
 /** The channel of the directory's database for ids of organizations whose shard has changed. */
 export const directoryChannel = 'deskwire_directory'
 
-/** The tables of the directory: no part of an organization, though they have its id. */
+/** The directory's tables: not part of an organization, though they have its id. */
 export const directoryTables = ['directory_organizations', 'directory_tokens']
 
-/**
- * SQL: the first database is the shard of its organization `o`. That holds for one that has left and has not arrived yet, and not for a copy that a
- * move left behind.
- */
+/** SQL: the first database is the shard of its organization `o`. True until it has arrived; false for a copy that a move left behind. */
 const isServedHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
   where m.organization_id = o.organization_id and m.state = 'left'))`
 
-/** The database of an organization. */
 interface Placement {
-  /** The name of the database. */
   readonly database: string
   /** How often it has moved. Of two databases that claim it, the greater number is right. */
   readonly moves: number
 }
 
-/** The organization of a token, and its database. */
 export interface Owner extends Placement {
   readonly organizationId: string
 }
@@ -46,7 +37,7 @@ export interface Directory {
   ownerOf(tokenHash: string): Promise<Owner | null>
   /** The database of the organization; null when there is no such organization. */
   databaseOf(organizationId: string): Promise<Placement | null>
-  /** An organization is about to be created in this database. */
+  /** The organization is about to be created in this database. */
   place(organizationId: string, database: string): Promise<void>
   /** Tokens with these hashes are about to be created, of an organization that is not in the first database. */
   note(organizationId: string, tokenHashes: readonly Buffer[]): Promise<void>
@@ -55,11 +46,10 @@ export interface Directory {
   /** Tokens with these hashes were noted, and are not valid. */
   forgetTokens(tokenHashes: readonly Buffer[]): Promise<void>
   /**
-   * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has moved one time
-   * less than `moves`. To be called after all hashes of its tokens are noted.
+   * The organization is in `to` from now on, and every process is notified. False, without an effect, unless it was in `from` and has moved
+   * one time less than `moves`. Call it after all hashes of its tokens are noted.
    */
   cutOver(organizationId: string, move: { from: string; to: string; moves: number }): Promise<boolean>
-  /** The organization is deleted. */
   forget(organizationId: string): Promise<void>
 }
 
@@ -78,7 +68,7 @@ const statement: PreparedStatement = {
              or exists (select 1 from organizations o where o.organization_id = t.organization_id and ${isServedHere})`,
 }
 
-/** The directory in this database, which is the first and has this name. */
+/** The directory in this database, the first, with this name. */
 export function createDirectory(pool: Pool, name: string): Directory {
   const find = coalesce(async (hashes: readonly string[]): Promise<(Owner | null)[]> => {
     const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
@@ -153,8 +143,8 @@ export function createDirectory(pool: Pool, name: string): Directory {
 }
 
 /**
- * Notes a token before `make` creates it, and forgets it again unless that is `done` or its outcome is unknown. Checks that can refuse come before
- * this, so that repeated refusals do not write to the directory.
+ * Notes a token before `make` creates it, and forgets it again unless that is `done` or its outcome is unknown. Check what can be refused
+ * before, so that refusals do not write to the directory.
  */
 export async function announced<A extends string>(
   directory: Pick<Directory, 'note' | 'forgetTokens'> | null,
@@ -165,7 +155,7 @@ export async function announced<A extends string>(
   await directory.note(organizationId, [hash])
   const forget = () => directory.forgetTokens([hash])
   const made = await make().catch(async (error: unknown) => {
-    // Where the outcome is unknown, it may have been created.
+    // With an unknown outcome, it may have been created.
     if (rolledBack(error)) await forget()
     throw error
   })

@@ -1,7 +1,7 @@
 /**
- * Finds the shard of a request: that of its organization, as the directory has it (`directory.ts`). The answers of the directory are cached, so
- * that it is asked once for a token and need not always answer. They are never relied on: the shard checks that it serves the organization, in the
- * look-up of the token and in every change. Where it does not, the directory is asked again, while the request waits (decision 65).
+ * Finds the shard of a request: that of its organization, from the directory (`directory.ts`). Its answers are cached but never relied on:
+ * the shard checks that it serves the organization, in the look-up of the token and in every change. If it does not, the directory is asked
+ * again while the request waits (decision 65).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller, LookUp, TokenLookup } from '../auth/look-up.ts'
@@ -10,12 +10,10 @@ import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Directory, Owner } from './directory.ts'
 
-/** A shard, for the router. */
 interface RoutedDatabase {
-  /** Its name in the directory. */
   readonly name: string
   readonly lookUp: (token: string) => Promise<TokenLookup>
-  /** Whether it can be used: it has this release's schema, and the encryption key of this process. */
+  /** Whether it has this release's schema, and the encryption key of this process. */
   readonly isReady: () => boolean
   /** Whether it answered a moment ago. */
   readonly answers: () => Promise<boolean>
@@ -27,21 +25,20 @@ export class DatabaseUnavailable extends Error {}
 export interface DatabaseRouter {
   /** The owner of a token, with the index of the shard. @throws DatabaseUnavailable */
   readonly lookUp: LookUp
-  /** The index of the shard that has the token; null for an unknown token. @throws DatabaseUnavailable */
+  /** The index of the token's shard; null for an unknown token. @throws DatabaseUnavailable */
   shardOf(token: string): Promise<number | null>
-  /** The caller with the shard that the directory has now, as the earlier one does not serve the organization. @throws DatabaseUnavailable */
+  /** The caller with its current shard, as the earlier one does not serve the organization. @throws DatabaseUnavailable */
   follow(caller: Caller): Promise<Caller>
-  /** Drops what is cached of the organization; of all, when none is named. */
+  /** Drops what is cached of the organization; null: of all. */
   forget(organizationId: string | null): void
 }
 
-/** Cached tokens, and cached organizations; the least recently used are dropped. */
 const cachedAtMost = 100_000
-/** For how long they are cached, in milliseconds. */
+/** Milliseconds for which answers are cached. */
 const goodFor = 60_000
-/** How long a shard may take for a look-up, in milliseconds: after that it counts as unavailable, so that its organizations alone wait. */
+/** Milliseconds that a shard may take for a look-up; after that it counts as unavailable, so that only its organizations wait. */
 const answersWithin = 3_000
-/** How often, and how far apart in milliseconds, shards are asked that all say that they do not serve an organization. */
+/** How often, and how far apart in milliseconds, to ask again when no shard serves the organization. */
 const tries = 40
 const triesApart = 25
 
@@ -106,7 +103,7 @@ export function createDatabaseRouter(options: {
     return { shard, index }
   }
 
-  /** What it answers, in time. @throws DatabaseUnavailable, as a rejection */
+  /** Limits the time of an answer. @throws DatabaseUnavailable, as a rejection */
   function answered<A>(shard: RoutedDatabase, answer: Promise<A>): Promise<A> {
     const { promise, resolve, reject } = Promise.withResolvers<A>()
     const late = setTimeout(() => {
@@ -159,7 +156,7 @@ export function createDatabaseRouter(options: {
 
     forget(organizationId) {
       if (organizationId !== null) placements.delete(organizationId)
-      // Still there when the directory does not answer.
+      // They stay usable when the directory does not answer.
       else for (const [id, known] of [...placements]) placements.set(id, { ...known, readAt: 0 })
     },
   }

@@ -1,14 +1,12 @@
 /**
- * Reconciles the directory with a shard: after one of them was restored, when a database that has organizations is added, and where a process died
- * between writing to the directory and to the shard (decision 65). A shard says which organizations it serves, and how often each has
- * moved; of two shards that serve the same one, that with more moves is right.
+ * Reconciles the directory with a shard: after one of them was restored, when a database with organizations is added, and where a process
+ * died between writing to the two (decision 65). Of two shards that serve the same organization, the one with more moves is right.
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { transaction } from '../db/transaction.ts'
 import { directoryChannel } from './directory.ts'
 
-/** A database with its name among several. */
 export interface NamedPool {
   readonly name: string
   readonly pool: Pool
@@ -17,11 +15,11 @@ export interface NamedPool {
 export interface Settled {
   /** Organizations that the directory did not have, or had elsewhere. */
   readonly organizations: number
-  /** Organizations that the shard served though they have moved on: it serves them no more. */
+  /** Organizations that the shard served though they have moved on: it no longer serves them. */
   readonly moved: number
   /** Hashes of tokens that the directory did not have. */
   readonly tokens: number
-  /** Tokens that an organization of another shard has too, as both were given the same key: they stay with that one. */
+  /** Tokens that an organization of another shard has too; they stay with that one. */
   readonly taken: number
 }
 
@@ -108,7 +106,6 @@ const noteStatement = `
 
 interface Placed {
   readonly placed: number
-  /** Served by another database than this one. */
   readonly elsewhere: readonly string[]
   /** The directory's own database says that it serves them, and does not. */
   readonly left: readonly string[]
@@ -156,25 +153,21 @@ async function knownTo(
   return new Map(rows.map(({ organization_id, ...known }) => [organization_id, known]))
 }
 
-/** This database serves them no more. */
 async function leave(pool: Pool, organizationIds: readonly string[]): Promise<void> {
   if (organizationIds.length === 0) return
   await transaction(pool, async (tx) => {
-    // The clocks first, as every commit takes them.
+    // The clocks first, as in every commit.
     for (const table of ['organization_clocks', 'organizations'])
       await tx.query(`update ${table} set away = 'moved' where organization_id = any($1)`, [organizationIds])
   })
 }
 
-/** The age at which what is in the directory alone is swept: its process may still be at work before. */
+/** Before this age, the process that wrote to the directory may still be at work. */
 const sweptAfter = "interval '1 day'"
 /** Pieces of one run; the next run continues. */
 const piecesARun = 20
 
-/**
- * Removes what the directory has of this shard and the shard has not: tokens that were revoked, links that have ended, and what was noted and never
- * created. Each run looks at a part, one after the other.
- */
+/** Removes what only the directory has of this shard: revoked tokens, expired links, what was never created. A part in each run. */
 export function createDirectorySweep(directory: Pool, shard: NamedPool): () => Promise<void> {
   let after: Buffer = Buffer.alloc(0)
   return async () => {

@@ -1,27 +1,24 @@
 /**
- * The database's clock, extrapolated by this machine's monotonic clock: all processes of an installation agree
- * on the time even if their machines do not, and setting a machine's clock has no effect.
+ * The database's clock, extrapolated by this machine's monotonic clock: all processes of an installation agree on the time, and setting a
+ * machine's clock has no effect.
  */
 import type { Pool } from 'pg'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, stopwatch, systemClock } from '../kernel/timestamps.ts'
 
 export interface FollowingClock extends Clock {
-  /**
-   * Resolves after the first query of the database's time; until then `now` is the machine's clock. Never
-   * rejects.
-   */
+  /** Resolves after the first query of the database's time; until then `now` is the machine's clock. Never rejects. */
   readonly ready: Promise<void>
   stop(): void
 }
 
-/** How often to query the database's time, in milliseconds. */
+/** Milliseconds between queries of the database's time. */
 const askEvery = 10_000
 const askAgainAfter = 500
-/** Number of queries in a row; the fastest response is the most exact. */
+/** Queries in a row; the fastest is the most exact. */
 const questions = 3
 
-/** Begins to follow. After `stop` the clock continues without the database. */
+/** After `stop` the clock continues without the database. */
 export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   const elapsed = stopwatch()
   let ahead = systemClock.now()
@@ -46,10 +43,7 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   }
 }
 
-/**
- * The database's clock for a single use: queries it once and extrapolates from there. Rejects when the query
- * fails.
- */
+/** The database's clock for a single use, queried once. Rejects when the query fails. */
 export async function askDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
   const elapsed = stopwatch()
   const ahead = await askAhead(pool, elapsed)

@@ -1,18 +1,13 @@
-/**
- * Several databases by name, from DESKWIRE_DATABASES: listed in the variable itself, or in a file that it
- * names.
- */
+/** Several databases by name, from DESKWIRE_DATABASES: listed in the variable itself, or in a file that it names. */
 import { readFile } from 'node:fs/promises'
 
-/** One of several databases, with its name. */
 export interface NamedDatabase {
   readonly name: string
   readonly url: string
-  /** The URL of the same database without the pooler at `url`; null without one. */
+  /** The same database without the pooler at `url`; null without one. */
   readonly directUrl: string | null
 }
 
-/** The value of the setting: the databases, or the file that lists them. */
 export type DatabasesSetting = { readonly file: string } | { readonly databases: readonly NamedDatabase[] }
 
 /** The list or its file is invalid; the message says why, and what is accepted. */
@@ -23,7 +18,6 @@ export const databasesSetting = 'DESKWIRE_DATABASES'
 export const acceptedDatabases =
   'the path of a file with a line for each database, NAME URL and, past a pooler, a second URL; or such lines themselves, with ; between them'
 
-/** A line with a name and a URL. */
 const hasUrl = /^\s*(?:#.*\n\s*)*\S+\s+postgres(?:ql)?:\/\//
 
 /** The parsed setting; undefined when it is neither a list nor a path. */
@@ -47,9 +41,7 @@ export async function readDatabases(setting: DatabasesSetting): Promise<readonly
   throw new DatabasesError(`${databasesSetting}: in ${file}, ${databases}`)
 }
 
-/**
- * The databases in these lines, or an error. The error contains no URL, because URLs can contain passwords.
- */
+/** The databases in these lines, or an error without URLs, which can contain passwords. */
 function databasesIn(text: string): readonly NamedDatabase[] | string {
   const databases: NamedDatabase[] = []
   for (const [n, line] of text.split(/[\n;]/).entries()) {

@@ -1,9 +1,8 @@
 import type { Pool } from 'pg'
 
 /**
- * Runs work that only one process of an installation may run at a time, unless another process is running it.
- * `lockNumber`: a constant that no other work locks by. The session lock ends with its process. Uses one
- * connection of the pool.
+ * Runs work unless another process of the installation is running it. `lockNumber`: a constant that no other work locks by. The session
+ * lock ends with its process. Uses one connection of the pool.
  */
 export async function unlessElsewhere(
   pool: Pool,

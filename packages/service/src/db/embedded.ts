@@ -1,10 +1,6 @@
-/**
- * The embedded database: a PostgreSQL that the service starts when DESKWIRE_DATABASE_URL is not set (decision
- * 2).
- */
+/** The embedded database: a PostgreSQL that the service starts without DESKWIRE_DATABASE_URL (decision 2). */
 import { createLauncher } from '@deskwire/embedded-postgres'
 
-/** Starts, finds and replaces the database of a data directory; its errors name Deskwire's settings. */
 export const embedded = createLauncher({
   name: 'deskwire',
   words: {

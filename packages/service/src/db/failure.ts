@@ -3,15 +3,11 @@ import { DatabaseError } from 'pg'
 import { DatabasesError, databasesSetting } from './databases.ts'
 import { PoolerError } from './pooler.ts'
 
-/** An error of PostgreSQL, the system, pg, or TLS. */
 type Failure = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string }
 
 const url = 'DESKWIRE_DATABASE_URL'
 
-/**
- * What is wrong and which setting to change, in one line; null for failures that no setting causes. Contains
- * no secret: messages of PostgreSQL and pg do not include the password.
- */
+/** What is wrong and which setting to change; null for failures that no setting causes. Contains no password, as the messages do not. */
 export function explainDatabaseFailure(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if (error instanceof PoolerError || error instanceof DatabasesError) return error.message
@@ -22,7 +18,7 @@ export function explainDatabaseFailure(error: unknown): string | null {
   return advice === null ? null : `the database cannot be used: ${what}; ${advice}`
 }
 
-/** The same for one of several databases, with the setting that names it. */
+/** The same for one of several databases. */
 export function explainFailureOf(database: string, error: unknown): string | null {
   const named = `the URL of ${database} in ${databasesSetting}`
   return (
@@ -55,7 +51,6 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
   return null
 }
 
-/** By SQLSTATE. */
 const states: readonly (readonly [RegExp, string])[] = [
   [/^28/, `check the user and the password in ${url}, and what the server's pg_hba.conf allows`],
   [/^3D000$/, `make it (create database …), or name another in ${url}`],
@@ -92,9 +87,8 @@ export function rolledBack(error: unknown): error is DatabaseError {
 }
 
 /**
- * The effect of a statement that failed while committing. `unavailable`: nothing changed, and a retry is safe;
- * `none`: nothing changed; `unknown`: the connection was lost, so it may have committed, and a retry could
- * commit twice. Null when the error is not a database failure.
+ * The effect of a statement that failed while committing. `unavailable`: nothing changed, and a retry is safe; `none`: nothing changed;
+ * `unknown`: it may have committed. Null when the error is not a database failure.
  */
 export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | null {
   if (!(error instanceof Error)) return null
@@ -115,16 +109,14 @@ export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | n
 }
 
 /**
- * SQLSTATEs of statements that were refused before they began, or that the server ended: a refused connection
- * or role (08001, 08004, 28, 3D000), a standby (25006), a transaction or session timeout (25P03, 25P04,
- * 57P05), a conflict, a statement timeout, a shortage (53), a starting server (57P03).
+ * Refused before the statement began, or ended by the server: connection or role (08001, 08004, 28, 3D000), standby (25006), timeouts
+ * (25P03, 25P04, 57P05, 57014), conflicts (40001, 40P01, 55P03), a shortage (53), a starting server (57P03).
  */
 const unavailableStates =
   /^(08001|08004|28...|3D000|25006|25P03|25P04|40001|40P01|55P03|57014|57P03|57P05|53...)$/
-/** SQLSTATEs of connections that ended, perhaps after the commit. */
+/** Connections that ended, perhaps after the commit. */
 const lostStates = /^(08...|57P..)$/
 
-/** Codes of connections that failed to open, also when several addresses were tried. */
 const unconnectedCodes =
   /^(ECONNREFUSED|ENOENT|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_TLS_CERT_.*)$/
 const unconnectedMessages = new Set([
@@ -140,10 +132,7 @@ const lostMessages = new Set([
   'Query read timeout',
 ])
 
-/**
- * PgBouncer uses 08P01 for all its own errors. These messages mean that the client got no connection to a
- * server.
- */
+/** PgBouncer uses 08P01 for all its own errors; these mean that the client got no connection to a server. */
 function isPoolerWithoutServer({
   code,
   message,

@@ -1,7 +1,5 @@
 /**
- * The API's access to the database: a fair queue in front of the pool. Every statement names its organization,
- * so an organization that sends many statements waits only for its own.
- *
+ * The API's access to the database: a fair queue in front of the pool, so that an organization with many statements waits only for its own.
  * These statements never use all connections, so they do not reach the pool's own first-come queue.
  */
 import type { Pool } from 'pg'
@@ -10,28 +8,22 @@ import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
 
-/** Connections by organization. `signal`: a statement that is still queued when it aborts is not sent. */
+/** Connections by organization. A statement that is still queued when `signal` aborts is not sent. */
 export interface Database {
   of(organizationId: string, signal?: AbortSignal): Queryable
   /** The same for statements that may take seconds: searches and their counts. */
   ofLong(organizationId: string, signal?: AbortSignal): Queryable
-  /** For statements that serve several organizations at once: short, and bounded in number. */
+  /** For short statements that serve several organizations at once. */
   readonly together: Queryable
 }
 
-/** Direct access to a pool, for workers, commands and tests. */
 export function unshared(pool: Queryable): Database {
   return { of: () => pool, ofLong: () => pool, together: pool }
 }
 
-/**
- * Connections left for other statements: two for look-ups of tokens, so that callers are known soon; four for
- * calls of the journal that may take long (`journal/group-commit.ts`); and one for everything else, such as
- * maintenance.
- */
+/** Left for others: two for look-ups of tokens, four for long calls of the journal (`journal/group-commit.ts`), one for the rest. */
 const connectionsOfOthers = 7
 
-/** The limits for a pool of this size: long statements may use a quarter, and one organization two thirds. */
 function limitsOf(connections: number): FairQueueLimits {
   const capacity = Math.max(2, connections - connectionsOfOthers)
   return {
@@ -47,11 +39,8 @@ function limitsOf(connections: number): FairQueueLimits {
 }
 
 interface PoolObserver {
-  /**
-   * Reports how long a statement was queued, in milliseconds; not called for statements that were not queued.
-   */
+  /** Milliseconds that a statement was queued; not called for statements that were not. */
   waited(milliseconds: number): void
-  /** Is notified of each statement; optional. */
   readonly asked?: StatementObserver | undefined
 }
 
@@ -69,7 +58,7 @@ export class FairPool implements Database {
     this.together = this.#queryable('', 'shared')
   }
 
-  /** @throws LimitExceeded, as a rejection, when too many statements wait, or one has waited for too long. */
+  /** Rejects with LimitExceeded when too many statements wait, or one has waited for too long. */
   of(organizationId: string, signal?: AbortSignal): Queryable {
     return this.#queryable(organizationId, 'short', signal)
   }
@@ -78,7 +67,6 @@ export class FairPool implements Database {
     return this.#queryable(organizationId, 'long', signal)
   }
 
-  /** Statements that are queued, and those that are running. */
   get standing(): { readonly waiting: number; readonly underWay: number } {
     return { waiting: this.#queue.waiting, underWay: this.#queue.held }
   }
@@ -94,7 +82,7 @@ export class FairPool implements Database {
     signal: AbortSignal | undefined,
     asked: unknown[],
   ): Promise<unknown> {
-    // Kept in the trace of the request, also while the statement is queued.
+    // Belongs to the trace of the request, also while the statement is queued.
     const observed = this.#observer.asked?.(asked) ?? null
     const permit = this.#queue.acquire(organizationId, { kind, signal })
     return permit instanceof Promise

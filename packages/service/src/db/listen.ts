@@ -9,20 +9,18 @@ interface Listener {
   close(): Promise<void>
 }
 
-/** Delay before reconnecting, in milliseconds. */
+/** Milliseconds before reconnecting. */
 const retryAfter = 1_000
-/** How often to check that a silent server is still there, in milliseconds. */
+/** Milliseconds between checks that a silent server is still there. */
 const askEvery = 10_000
-/** How long the server may take to respond, in milliseconds. */
+/** Milliseconds that the server may take to respond. */
 const answerAfter = 5_000
-/** How long closing the connection may take, in milliseconds. */
 const closeAfter = 1_000
 const stopWithin = 2 * closeAfter
 
 /**
- * Calls `notify` with the payload of each notification on the channel, and with an empty one after each
- * reconnect, because notifications may have been lost. A server that disappears without closing is detected
- * within 15 s.
+ * Calls `notify` for each notification, and with an empty payload after each reconnect, as some may have been lost. A server that
+ * disappears without closing is detected within 15 s.
  */
 export function listen(
   address: DatabaseAddress,

@@ -1,22 +1,17 @@
 /**
- * Settings for a single statement: they are set and the statement is sent in one message, which is one
- * transaction. This costs no round trip, and leaves nothing behind in the session.
- *
- * So they work without sessions: a pooler in transaction mode uses any free connection for each transaction.
- * Clients of such a pool send all settings this way, and use unnamed statements (decision 55).
+ * Settings for a single statement, sent with it in one message, which is one transaction: no round trip, and nothing stays in the session.
+ * So they work through a pooler in transaction mode. Clients of such a pool send all settings this way, and use unnamed statements
+ * (decision 55).
  */
 import { Client, type Connection, Query, type QueryConfig } from 'pg'
 import { allowStatements } from './silence.ts'
 
-/** PostgreSQL settings by name. */
 export type LocalSettings = Readonly<Record<string, string>>
 
 /** For each connection without a session: the settings to send with its next statement. */
 const withoutSession = new WeakMap<Connection, () => LocalSettings>()
 
-/**
- * Whether the connection has a session, so that later statements can use what earlier ones prepared or set.
- */
+/** Whether later statements can use what earlier ones prepared or set. */
 export function keepsSession(connection: Connection): boolean {
   return !withoutSession.has(connection)
 }
@@ -32,7 +27,6 @@ export function sendLocalSettings(connection: Connection, own: LocalSettings = {
   return true
 }
 
-/** Members that pg's types leave out of a query. */
 interface InsideOfQuery {
   name?: string | undefined
   prepare(connection: Connection): void
@@ -88,9 +82,7 @@ const OpenClient = Client as unknown as new (
 /** Startup parameters that poolers accept; they refuse all others. */
 const keptByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']
 
-/**
- * A client for connections without a session. `settingsOf` returns the settings to send with each transaction.
- */
+/** A client for connections without a session; `settingsOf` returns the settings of each transaction. */
 export function clientWithoutSession(settingsOf: (client: object) => LocalSettings): typeof Client {
   class ClientWithoutSession extends OpenClient {
     constructor(...config: never[]) {

@@ -1,7 +1,4 @@
-/**
- * Brings the schema to the version that this code needs. Any number of processes may start at once: one
- * migrates under a lock, and the others wait and find nothing left to do.
- */
+/** Brings the schema to the version of this code, under a lock that other processes wait for. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
 import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
@@ -20,21 +17,18 @@ import type { Tx } from './transaction.ts'
 /** The database cannot be migrated; the message says why and what to do. */
 export class MigrationError extends Error {}
 
-/** The number of the advisory lock for the schema: a constant that nothing else on the server locks by. */
 export const migrationLock = 6_737_201_101
 
 /**
- * Applies missing migrations in the order of their ids, each in its own transaction, and returns the ids that
- * it applied. @throws MigrationError when the server is too old, or the database has a migration that this
- * code does not know: of a later version, or from before the first release.
+ * Applies missing migrations in the order of their ids, each in its own transaction, and returns their ids. @throws MigrationError when the
+ * server is too old, or the database has a migration of a later version or from before the first release.
  */
 export async function migrate(pool: Pool, schema: Schema): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
-    // Any later commit makes these durable too; a crash loses only the last ones, and the next start repeats
-    // them.
+    // Any later commit makes these durable too; after a crash the next start repeats the last ones.
     await client.query('set synchronous_commit = off')
     allowStatements(client, 0)
     await takeLock(client)
@@ -45,13 +39,10 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
   }
 }
 
-/** How often to check whether the other process has finished, in milliseconds. */
+/** Milliseconds between checks whether the other process has finished. */
 const lockLookEvery = 100
 
-/**
- * Polls: a process that waited for the lock inside a statement would hold a snapshot, and a concurrent index
- * build waits for all snapshots.
- */
+/** Polls: a statement that waits for the lock would hold a snapshot, and a concurrent index build waits for all snapshots. */
 async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ mine: boolean }>(
@@ -78,7 +69,6 @@ async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
   if (encoding !== 'UTF8') throw new MigrationError(`${wrongEncoding(encoding)}; ${encodingAdvice}`)
 }
 
-/** Texts can be in any language. */
 export const wrongEncoding = (encoding: string) =>
   `the encoding of the database is ${encoding}, and has to be UTF8`
 export const encodingAdvice =
@@ -107,16 +97,13 @@ async function applyMissing(
 }
 
 /**
- * A statement that waits for a table lock blocks all later ones, readers too. So a migration waits for a
- * moment, lets the others through, and tries again: the lock may be held for an hour, by a backup for example.
- * Milliseconds.
+ * A statement that waits for a table lock blocks all later ones, readers too. So a migration waits briefly, lets others through, and tries
+ * again, for about an hour: longer than a backup holds the lock. Milliseconds.
  */
 const lockWait = 300
 const lockAgainAfter = 700
-/** Number of tries: about an hour, longer than a backup takes. */
 const lockTries = 3_600
 
-/** Applies one migration, its gradual part first. */
 export async function apply(client: Pick<Client, 'query'>, migration: Migration): Promise<void> {
   try {
     if (migration.gradually !== undefined) await applyGradually(client, migration.gradually)
@@ -157,10 +144,7 @@ async function runAll(client: Pick<Client, 'query'>, statements: readonly string
   for (const statement of statements) await client.query(statement)
 }
 
-/**
- * Runs `work` in a transaction that waits only briefly for each lock, and retries it when a lock is not
- * available.
- */
+/** Runs `work` in a transaction that waits only briefly for each lock, and retries it. */
 export async function inTransaction(client: Pick<Client, 'query'>, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     await client.query('begin')
@@ -205,10 +189,7 @@ async function applyStatements(client: Pick<Client, 'query'>, { id, statements }
   await client.query('insert into schema_migrations (id) values ($1)', [id])
 }
 
-/**
- * Creates missing functions. Those of earlier releases stay, because processes of those releases may still be
- * running.
- */
+/** Creates missing functions. Those of earlier releases stay, as processes of those releases may still run. */
 export async function provideFunctions(
   client: Pick<Client, 'query'>,
   functions: readonly SchemaFunction[],

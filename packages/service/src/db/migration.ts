@@ -1,23 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
 
-/**
- * A function of the database that a version of the code calls. Its name carries a hash of its text, so processes of
- * two releases can share a database during a rollout.
- */
+/** A database function of this version. Its name has a hash of its text, so processes of two releases can share a database. */
 export interface SchemaFunction {
   readonly name: string
   /** `create or replace function …`, one statement. */
   readonly definition: string
 }
 
-/** The parts of the schema that a version of the code needs. */
 export interface Schema {
   readonly migrations: readonly Migration[]
   readonly functions: readonly SchemaFunction[]
 }
 
-/** Applied migrations that this version does not know. */
 interface UnknownMigrations {
   readonly ids: readonly string[]
   /** Whether one of them is older than the baseline, the first released migration. */
@@ -35,14 +30,10 @@ export function unknownMigrations(
   return ids.length === 0 ? null : { ids, areUnreleased: ids.some((id) => id < baseline) }
 }
 
-/** The advice for a database that was created before the first release. */
 export const unreleasedAdvice =
   'export what it holds with the version that made it (deskwire export), or start with an empty database'
 
-/**
- * A plpgsql function with these arguments, whose name contains a hash of its text. `settings` apply while it
- * runs.
- */
+/** A plpgsql function whose name contains a hash of its text. `settings` apply while it runs. */
 export function schemaFunction(
   purpose: string,
   signature: {
@@ -63,10 +54,9 @@ $function$`
 }
 
 /**
- * One step of the schema: applied once, never edited after a release. Processes of the previous release keep
- * writing meanwhile and must not be blocked for more than a second, however many rows there are (decision 58).
- * So a step that locks a table, or writes rows that they write, must touch few rows; a step that reads many
- * works in pieces.
+ * One step of the schema: applied once, never edited after a release. Processes of the previous release keep writing meanwhile and must not
+ * wait for more than a second (decision 58), so a step that locks a table or rows must touch few rows; a step that reads many works in
+ * pieces.
  */
 export interface Migration {
   /** Sorts by time of writing: `20261120-01-customers`. */
@@ -80,19 +70,15 @@ export interface Migration {
 /** Takes the previous piece's `next` and returns its own. */
 export type PieceOfWork = (client: Pick<Client, 'query'>, next: string | null) => Promise<string | null>
 
-/**
- * Work in many transactions before the migration itself. It restarts from the beginning after an interruption,
- * so it must be repeatable.
- */
+/** Work in many transactions before the migration itself. It starts again after an interruption, so it must be repeatable. */
 export interface Gradually {
   /** Statements that the pieces need, in one transaction. */
   readonly prepare?: readonly string[]
   /**
-   * One piece of work, in its own transaction: `$1` is the `next` that the previous piece returned, null for
-   * the first. Returns one row, whose `next` is null at the end. A function is for work that SQL cannot do;
-   * each of its statements is a transaction.
+   * One transaction: `$1` is the previous piece's `next`, null at first; returns one row, whose `next` is null at the end. A function is
+   * for work that SQL cannot do; each of its statements is a transaction.
    */
   readonly piece?: string | PieceOfWork
-  /** Outside transactions, each `concurrently`. Invalid indexes left by an interruption are dropped first. */
+  /** Outside transactions, each `concurrently`. Drop each index first: an interruption leaves an invalid one. */
   readonly indexes?: readonly string[]
 }

@@ -1,4 +1,3 @@
-/** Telemetry of statements and connections. */
 import type { Pool } from 'pg'
 import type { Span, Telemetry } from '../kernel/telemetry.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -6,14 +5,12 @@ import { stopwatch } from '../kernel/timestamps.ts'
 /** A statement: it begins when it gets a connection, and ends once. */
 export interface ObservedStatement {
   began(): void
-  /** `error`: the rejection; null on success. */
   ended(error: unknown): void
 }
 
-/** Is notified of each statement when it is requested, with the arguments of `query`. */
+/** Called with the arguments of `query` when a statement is requested. */
 export type StatementObserver = (asked: readonly unknown[]) => ObservedStatement
 
-/** The boundaries of the semantic conventions, in seconds. */
 const durations = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
 /** Counts statements, and traces each as a child of the span that requested it. */
@@ -55,7 +52,7 @@ const system = { 'db.system.name': 'postgresql' }
 /** The hash at the end of a function's name differs between releases. */
 const ofFunction = /^\s*select (\w+?)_[0-9a-f]{12}\(/
 
-/** The name of the statement: its own, that of its function, or its first word. */
+/** The statement's name, that of its function, or its first word. */
 function operationOf(asked: unknown): string {
   const { name = '', text = String(asked) } = (typeof asked === 'object' ? asked : {}) as {
     readonly name?: string
@@ -71,7 +68,6 @@ function errorOf(error: unknown): string {
   return typeof code === 'string' ? code : (name ?? 'error')
 }
 
-/** Exports the number of connections in these pools. */
 export function observePools({ meter }: Telemetry, pools: Readonly<Record<string, Pool>>): void {
   const of = (name: string) => ({ 'db.client.connection.pool.name': name })
   meter.observe(

@@ -12,7 +12,6 @@ import { embedded } from './embedded.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool, isPooled } from './pool.ts'
 import { PoolerError, requireSessions } from './pooler.ts'
 
-/** The settings of the database connection. */
 export interface DatabaseSettings {
   readonly databaseUrl: string | null
   readonly databaseDirectUrl: string | null
@@ -33,15 +32,12 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/**
- * Connections of the API. More than a few per core only wait for each other in the database; the surplus keeps
- * some free while others are held (`fair-pool.ts`).
- */
+/** Connections of the API: more than a few per core only wait for each other; the surplus keeps some free (`fair-pool.ts`). */
 export const connections = 16
 
 /**
- * All databases of the settings, first the one with the directory. With several, none is queried yet:
- * `prepare` does that, because any of them may be unavailable. @throws PoolerError, DatabasesError
+ * All databases of the settings, first the one with the directory. Several are not queried yet, as any may be unavailable: `prepare` does
+ * that. @throws PoolerError, DatabasesError
  */
 export async function openDatabases(
   config: DatabaseSettings,
@@ -54,10 +50,7 @@ export async function openDatabases(
   return [first, ...others]
 }
 
-/**
- * The named databases, first the one with the directory; null when there is only one, which has no name.
- * @throws DatabasesError
- */
+/** The named databases, first the one with the directory; null for a single one without a name. @throws DatabasesError */
 export async function namedDatabases(
   config: Pick<DatabaseSettings, 'databases' | 'databaseUrl' | 'databaseDirectUrl'>,
 ): Promise<readonly NamedDatabase[] | null> {
@@ -76,7 +69,6 @@ function addressOf({ url, directUrl }: Omit<NamedDatabase, 'name'>): ServerAddre
 
 type ServerAddress = { readonly url: string; readonly directUrl: string | undefined }
 
-/** A server by its address, without querying it. */
 export function openServer(
   name: string | null,
   address: ServerAddress,
@@ -90,16 +82,12 @@ export function openServer(
   return { name, pool, sessions, address, lost: new Promise(() => {}), close }
 }
 
-/** Logs idle connections that break. */
 export function reportTo(log: FastifyBaseLogger, database: string | null = null): (error: Error) => void {
   const of = database === null ? {} : { database }
   return (error) => log.warn({ ...of, reason: error.message }, 'an idle database connection broke')
 }
 
-/**
- * Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler
- * on the way does not preserve sessions.
- */
+/** The embedded database, or the server at DESKWIRE_DATABASE_URL. @throws PoolerError when a pooler does not preserve sessions. */
 async function openDatabase(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
@@ -127,11 +115,7 @@ async function openDatabase(
   }
 }
 
-/**
- * For commands: the database of the running service or, when none runs on the data directory, that database
- * started for the duration of the command. Connects without the pooler, because commands need sessions and few
- * connections.
- */
+/** For commands: the running service's database, else one started for the command; without the pooler, as commands need sessions. */
 export async function openDatabaseBeside(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
@@ -154,7 +138,6 @@ export async function openDatabaseBeside(
   }
 }
 
-/** Null for the embedded database. */
 function serverAddress({
   databaseUrl,
   databaseDirectUrl,

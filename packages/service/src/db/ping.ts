@@ -1,15 +1,14 @@
-/** Checks whether a database responds. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cached } from '../kernel/cached.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
-/** How long a result is reused, in milliseconds. */
+/** Milliseconds for which a result is reused. */
 const goodFor = 1_000
-/** How long the database may take, in milliseconds: an unreachable one may never respond. */
+/** Milliseconds: an unreachable database may never respond. */
 const answersWithin = 2_000
 
-/** Queries the database at most once a second. */
+/** Whether the database responds, asked at most once a second. */
 export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
   const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
     clock,

@@ -14,19 +14,15 @@ import {
 import { clientWithoutSession, type LocalSettings, QueryWithSettings } from './local-settings.ts'
 import { allowStatements, endWhenSilent, statementTimeoutOf } from './silence.ts'
 
-/** The address of the database: a URL, or that of the embedded launcher. */
+/** A URL, or the address of the embedded database. */
 export type DatabaseAddress =
   | {
       readonly url: string
-      /**
-       * The same database without the pooler at `url`: for LISTEN, session locks and migrations. When set,
-       * nothing sent to `url` needs a session.
-       */
+      /** Without the pooler at `url`, for LISTEN, session locks and migrations. When set, `url` gets nothing that needs a session. */
       readonly directUrl?: string | undefined
     }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
 
-/** Whether there is a pooler in between that may not preserve sessions. */
 export function isPooled(address: DatabaseAddress): boolean {
   return 'directUrl' in address && address.directUrl !== undefined
 }
@@ -36,30 +32,23 @@ export function directAddress(address: DatabaseAddress): DatabaseAddress {
   return 'directUrl' in address && address.directUrl !== undefined ? { url: address.directUrl } : address
 }
 
-/** Statement timeout, in milliseconds. A `statement_timeout` in the URL wins. */
+/** Milliseconds. A `statement_timeout` in the URL wins. */
 const statementMilliseconds = 30_000
-/** How long a transaction may be idle, in milliseconds. */
 const idleInTransaction = 30_000
-/**
- * TCP keep-alive: probes an idle connection after this time, in milliseconds, and ends it after ten missed
- * responses, a second apart (Node's values), also while a statement is running.
- */
+/** Probes an idle connection after this time, in milliseconds, and ends it after ten missed responses, a second apart (Node's values). */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-/** Anything that runs single statements. */
 export type Queryable = Pick<Pool, 'query'>
 
 /**
- * A pool of connections. A statement may take at most 30 s. A connection that breaks while idle is logged and
- * replaced, not thrown. One whose server has disappeared is closed (`silence.ts`), and the idle ones with it.
- * Without sessions, every setting is sent with each statement (`local-settings.ts`).
+ * A pool of connections. A statement may take 30 s. A connection that breaks while idle is logged and replaced. One whose server has
+ * disappeared is closed (`silence.ts`), with the idle ones. Without sessions, settings are sent with each statement (`local-settings.ts`).
  */
 export function createPool(
   address: DatabaseAddress,
   options: {
     readonly max: number
     readonly onIdleError: (error: Error) => void
-    /** Settings of each connection, by name. */
     readonly settings?: LocalSettings
   },
 ): Pool {
@@ -84,8 +73,7 @@ export function createPool(
   const idle = new Set<PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    // A connection that breaks between two statements fails the next one; without a listener, the error would
-    // end the process.
+    // Without a listener, the error of a connection that breaks between statements would end the process.
     client.on('error', () => {})
     endWhenSilent(client, idle)
   })
@@ -102,7 +90,6 @@ export function createPool(
   return pool
 }
 
-/** Runs one statement with its own time limit in milliseconds, which overrides the pool's. */
 export function queryWithin<R extends QueryResultRow>(
   pool: Queryable,
   milliseconds: number,
@@ -138,12 +125,11 @@ const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid: number, format) 
 /** The connections of each pool, including those in use. */
 const open = new WeakMap<Pool, ReadonlySet<PoolClient>>()
 
-/** How long running statements may take when their pool is closed, in milliseconds. */
 const graceMilliseconds = 1_000
 
 /**
- * Closes a pool of `createPool`. The caller has waited for its own work, so a statement that is still running
- * is stuck: its connection is cut after `grace` milliseconds.
+ * Closes a pool of `createPool`. The caller has waited for its own work, so a statement that still runs is stuck: its connection is cut
+ * after `grace` milliseconds.
  */
 export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
   const over = new AbortController()

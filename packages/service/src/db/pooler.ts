@@ -1,54 +1,37 @@
 /**
- * Detects poolers between the service and PostgreSQL. A pooler in transaction mode accepts connections and
- * then loses session state: named statements, locks, notifications, settings. So this runs before anything
- * else.
+ * Detects poolers between the service and PostgreSQL. In transaction mode one accepts connections and then loses session state: named
+ * statements, locks, notifications, settings. So this runs before anything else.
  */
 import { Client } from 'pg'
 import type { DatabaseAddress } from './pool.ts'
 
-/**
- * The settings name a pooler where PostgreSQL is required, or two different databases; the message says which,
- * and what to set.
- */
+/** A pooler where PostgreSQL is required, or two different databases; the message says what to set. */
 export class PoolerError extends Error {}
 
 /** Observations of one connection, and of a second one to the same address. */
 interface SeenOfSessions {
   /** The backend process that the connection reported at startup; null when it reported none. */
   readonly announced: number | null
-  /** The backend process of its first statement. */
   readonly first: number
-  /**
-   * While the other connection was in a transaction: the backend process of that transaction, and that of the
-   * first connection's next statement.
-   */
+  /** The backend of the other connection's transaction, and that of the first connection's next statement meanwhile. */
   readonly rounds: readonly { readonly other: number; readonly own: number }[]
 }
 
-/**
- * `direct`: PostgreSQL itself, as far as can be seen; `kept`: a pooler that preserves sessions; `lost`: one
- * that does not.
- */
+/** `direct`: no pooler to be seen; `kept`: a pooler that preserves sessions; `lost`: one that does not. */
 type Sessions = 'direct' | 'kept' | 'lost'
 
-/** Judges the observations. PostgreSQL reports the process that runs the statements; a pooler cannot. */
+/** PostgreSQL reports the process that runs the statements; a pooler cannot. */
 export function judgeSessions({ announced, first, rounds }: SeenOfSessions): Sessions {
   if (announced === first) return 'direct'
   return rounds.some(({ other, own }) => other === first || own !== first) ? 'lost' : 'kept'
 }
 
-/**
- * How long connecting and a trivial statement may take, in milliseconds: a pooler may have to wait for a
- * connection.
- */
+/** Milliseconds to connect and for a trivial statement: a pooler may have to wait for a connection. */
 const answerMilliseconds = 10_000
 /** Enough for a busy pooler that rotates its connections. */
 const roundsAtMost = 5
 
-/**
- * Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is
- * unavailable.
- */
+/** Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is unavailable. */
 export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
   const own = probe(address)
   const other = probe(address)
@@ -73,13 +56,9 @@ export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSe
   }
 }
 
-/** A number that nothing else on the server locks by. */
 const sameDatabaseLock = 673_720_113
 
-/**
- * Whether two addresses lead to one database: a lock of a session at one must be visible to a transaction at
- * the other. @throws PoolerError when the other allows no transactions.
- */
+/** Whether two addresses lead to one database: a lock at one must be visible at the other. @throws PoolerError without transactions. */
 export async function leadToSameDatabase(direct: DatabaseAddress, pooled: DatabaseAddress): Promise<boolean> {
   const [holder, asker] = [probe(direct), probe(pooled)]
   try {
@@ -103,12 +82,9 @@ function refuseWithoutTransactions(error: Error & { readonly code?: string }): n
   )
 }
 
-/** The SQLSTATE of a pooler's own errors. */
 const protocolViolation = '08P01'
 
-/**
- * Refuses an installation that would lose session state, or keep it in another database. @throws PoolerError
- */
+/** @throws PoolerError when session state would be lost, or be in another database. */
 export async function requireSessions(address: {
   readonly url: string
   readonly directUrl?: string | undefined

@@ -1,12 +1,11 @@
 /**
- * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a
- * connection is closed when no byte arrived for two seconds longer than its statement may take: the statement
- * rejects as with a broken connection, and may have been executed.
+ * A server that disappears sends nothing more, and the system notices only after a quarter of an hour. So a connection is closed when no
+ * byte arrived for two seconds longer than its statement may take: the statement rejects, and may have been executed.
  */
 import type { Socket } from 'node:net'
 import type { PoolClient } from 'pg'
 
-/** How long after the statement timeout a silent server counts as gone, in milliseconds. */
+/** Milliseconds after the statement timeout. */
 const silenceAfterwards = 2_000
 
 /** Members that pg's types leave out of a connected client. */
@@ -16,7 +15,6 @@ interface ConnectedClient {
   readonly readyForQuery: boolean
   /** The client said goodbye and waits for the server to close. */
   readonly _ending: boolean
-  /** The connection parameters, including the URL's. */
   readonly connectionParameters: { readonly statement_timeout: string | number | false }
 }
 
@@ -27,10 +25,7 @@ export function statementTimeoutOf(client: object): number {
   return Number(inside(client).connectionParameters.statement_timeout)
 }
 
-/**
- * Sets the statement timeout that is assumed for this connection until it is released, in milliseconds, when
- * its server was given another than the pool's; 0: none.
- */
+/** Sets the assumed statement timeout of this connection until it is released, in milliseconds; 0: none. */
 export function allowStatements(client: object, milliseconds: number): void {
   const { stream } = inside(client).connection
   const allowed = milliseconds === 0 ? 0 : milliseconds + silenceAfterwards
@@ -38,10 +33,7 @@ export function allowStatements(client: object, milliseconds: number): void {
   if (stream.timeout !== allowed) stream.setTimeout(allowed)
 }
 
-/**
- * Closes the connection when it is silent for too long during a statement, and `others` with it, because they
- * lead to the same server.
- */
+/** Closes the connection when it is silent for too long during a statement, and `others` with it, as they lead to the same server. */
 export function endWhenSilent(client: PoolClient, others: ReadonlySet<PoolClient>): void {
   allowStatements(client, statementTimeoutOf(client))
   const { stream } = inside(client).connection

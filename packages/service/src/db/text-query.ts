@@ -1,7 +1,4 @@
-/**
- * Prepared statements whose columns are returned as PostgreSQL's text, without the row description that both
- * sides would otherwise process for every result. For statements that run with every request.
- */
+/** Prepared statements that return PostgreSQL's text, without the row description that both sides would process. For every request. */
 import type { Connection, Submittable } from 'pg'
 import { keepsSession, type LocalSettings, sendLocalSettings } from './local-settings.ts'
 import type { Queryable } from './pool.ts'
@@ -15,9 +12,7 @@ export interface PreparedStatement {
 /** PostgreSQL parses a string as the parameter's type, and uses bytes as they are. */
 export type Parameter = string | Buffer | null
 
-/**
- * An array parameter. Unless the connection uses generic plans, the statement must use it as a `hiddenArray`.
- */
+/** An array parameter. Unless the connection uses generic plans, the statement must use it as a `hiddenArray`. */
 export function arrayParameter(values: readonly (string | number | boolean | null)[]): string {
   return `{${values.map((value) => (typeof value === 'string' ? quoted(value) : String(value))).join()}}`
 }
@@ -27,10 +22,7 @@ function quoted(text: string): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
-/**
- * An array parameter whose length is hidden from the planner. When the planner sees the length, it estimates
- * that a custom plan is cheaper and plans the statement again for every call.
- */
+/** An array parameter whose length the planner cannot see; otherwise it finds custom plans cheaper and plans every call. */
 export function hiddenArray(parameter: string, type: string): string {
   return `(select ${parameter}::${type}[])::${type}[]`
 }
@@ -43,10 +35,9 @@ export function milliseconds(time: string): string {
 /** The columns of a row, in the statement's order. */
 export type TextRow = readonly (string | null)[]
 
-/** A statement and the values of its parameters. */
 type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
 
-/** Returns the statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
+/** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
 export function queryText(
   pool: Queryable,
   statement: PreparedStatement,
@@ -60,10 +51,7 @@ export function queryTextWhenSent(pool: Queryable, ask: () => TextAsk): Promise<
   return sent(pool, new TextQuery(ask))
 }
 
-/**
- * The rows of a statement with its own time limit in milliseconds; `too_long` when the limit ended it. The
- * limit applies to this statement only (`local-settings.ts`).
- */
+/** With a time limit in milliseconds for this statement only; `too_long` when the limit ended it. */
 export async function queryTextWithin(
   pool: Queryable,
   timeout: number,
@@ -98,7 +86,6 @@ class TextQuery implements Submittable {
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
   readonly #ask: () => TextAsk
-  /** Settings for this statement only, in addition to those of the connection. */
   readonly #settings: LocalSettings
   /** Responses to the settings are skipped. */
   #settingsToCome = false

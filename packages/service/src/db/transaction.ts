@@ -5,7 +5,6 @@ declare const inTransaction: unique symbol
 /** A connection inside a transaction. A function that takes a Tx is part of its caller's commit. */
 export type Tx = Pick<PoolClient, 'query'> & { readonly [inTransaction]: true }
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
 export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined

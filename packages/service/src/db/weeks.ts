@@ -1,16 +1,13 @@
 /**
- * Tables with one partition per week (Monday to Sunday, UTC), which are created ahead and dropped as a whole.
- * A row of a week without a partition goes to the default partition; the new partition takes these rows over.
- * A week with too many of them gets no partition, and its rows are deleted one by one.
- *
- * Weeks, not days, because planning a statement over a month costs time for each partition.
+ * Tables with one partition per week (Monday to Sunday, UTC), created ahead and dropped as a whole. Weeks, not days, as planning costs time
+ * for each partition. Rows of a week without a partition go to the default partition, and a new partition takes them over; with too many of
+ * them the week gets no partition.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { escapeIdentifier, type Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { type Tx, transaction } from './transaction.ts'
 
-/** A table whose partitions are weeks. */
 export interface WeekTable {
   readonly name: string
   /** The partition key. */
@@ -24,7 +21,7 @@ export interface WeekTable {
 /** A partition. */
 export interface Week {
   readonly table: string
-  /** Milliseconds since the Unix epoch of the start of the week. */
+  /** Milliseconds since the Unix epoch. */
   readonly begins: number
 }
 
@@ -34,19 +31,13 @@ export const weekLength = 7 * day
 /** The first Monday after the Unix epoch. */
 const firstMonday = 4 * day
 
-/** The number of the advisory lock for partitions: a constant that nothing else on the server locks by. */
+/** An advisory lock number that nothing else on the server uses. */
 const lockNumber = 6_737_201_102
-/**
- * Attaching waits for readers of the default partition, dropping waits for everything, and later statements
- * queue behind either: so not for longer than this.
- */
+/** Attaching waits for readers of the default partition, dropping for every use of the table, and later statements queue behind either. */
 const lockTimeout = '250ms'
-/** Delay between two tries, in milliseconds. */
+/** Milliseconds between two tries. */
 const triesApart = 100
-/**
- * Maximum number of rows that a new partition takes over from the default partition: writers wait for some
- * tenths of a second.
- */
+/** Rows that a new partition takes over at most; writers wait for some tenths of a second. */
 const takenOverAtMost = 20_000
 
 /** The first millisecond of the week that contains this one. */
@@ -83,7 +74,6 @@ export function weeksFrom(tables: readonly WeekTable[], from: number, count: num
   return begins.flatMap((week) => tables.map(({ name }) => ({ table: name, begins: week })))
 }
 
-/** The weeks without a partition. */
 export async function missingWeeks(
   db: Pick<Pool, 'query'>,
   tables: readonly WeekTable[],
@@ -94,9 +84,8 @@ export async function missingWeeks(
 }
 
 /**
- * Creates missing partitions, and returns the weeks that still have none: other processes held the table for
- * `patience` milliseconds, or the default partition has too many rows of that week. Any number of processes
- * may run this at once.
+ * Creates missing partitions and returns the weeks that still have none: the table was locked for `patience` milliseconds, or the default
+ * partition has too many rows of that week. Any number of processes may run this at once.
  */
 export async function makeWeeks(
   pool: Pool,
@@ -129,10 +118,7 @@ export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boo
   return outcome === 'done'
 }
 
-/**
- * Creates one partition unless it exists, in the caller's transaction. `full`: nothing is done, because the
- * default partition has too many rows of that week.
- */
+/** Creates one partition unless it exists, in the caller's transaction. `full`: the default partition has too many rows of that week. */
 export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promise<'done' | 'full'> {
   const name = partitionName(table.name, begins)
   const [from, to] = [table.begin(begins), table.begin(begins + weekLength)]
@@ -167,9 +153,7 @@ async function takeOver(tx: Tx, table: string, partition: string, strays: string
   )
 }
 
-/**
- * Copies the table's statistics targets, which `like` leaves out, so that the planner skips the same columns.
- */
+/** Copies the statistics targets, which `like` leaves out. */
 async function leaveUncounted(tx: Tx, table: string, partition: string): Promise<void> {
   const { rows } = await tx.query<{ column: string }>(
     `select a.attname as column from pg_attribute a
@@ -181,7 +165,7 @@ async function leaveUncounted(tx: Tx, table: string, partition: string): Promise
   await tx.query(`alter table ${partition} ${each.join(', ')}`)
 }
 
-/** In one transaction, unless another process is doing it or a lock is not available: `held`. */
+/** In one transaction; `held` when another process is doing it or a lock is not available. */
 async function alone<A extends string>(pool: Pool, work: (tx: Tx) => Promise<A>): Promise<A | 'held'> {
   try {
     return await transaction(pool, async (tx) => {

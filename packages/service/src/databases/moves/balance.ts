@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/timestamps.ts'
 interface OrganizationLoad {
   readonly organizationId: string
   readonly name: string
-  /** Of the representations of what exists. */
+  /** Of the representations of existing objects. */
   readonly bytes: number
   /** Events of the last day. */
   readonly changes: number
@@ -24,7 +24,6 @@ interface ProposedMove extends OrganizationLoad {
 
 const day = 24 * 60 * 60 * 1000
 
-/** The size of the organizations that this database serves, and their changes of the last day. */
 export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: Clock): Promise<DatabaseLoad> {
   const { rows } = await pool.query<OrganizationLoad>({
     text: `select o.organization_id as "organizationId", o.name,
@@ -37,9 +36,8 @@ export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: C
 }
 
 /**
- * Moves that bring the fullest database nearer to the mean, the most useful first, `most` at most. What a database has is its share of all
- * bytes or its share of all changes, whichever is more; a move that leaves what it goes to no better off than what it comes from is none.
- * Pure: the same loads give the same moves.
+ * At most `most` moves, the most useful first, that bring the fullest database nearer to the mean. A database's load is its share of all
+ * bytes or of all changes, whichever is more. Pure.
  */
 export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
   const all = databases.flatMap(({ organizations }) => organizations)

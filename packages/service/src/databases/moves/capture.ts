@@ -1,11 +1,9 @@
 /**
- * Triggers on each table of the source database, for the rows of one organization while it moves.
+ * Triggers on each table of the source, for the rows of one organization while it moves.
  *
- * - **They note each row that is written**, in the transaction that writes it, so that it is copied again.
- *
- * - **They are the fence.** Each writer holds a shared lock until its transaction ends; the mover takes it exclusively, and
- * has then seen all that will ever be written there. A writer waits meanwhile, on any table and from any program; if the
- * organization has left then, it is refused and has changed nothing.
+ * **They note each row that is written**, in the writer's transaction, so that it is copied again. **They are the fence**: each writer
+ * holds a shared lock until its transaction ends; the mover takes it exclusively, and has then seen all that will ever be written there. A
+ * writer waits meanwhile, on any table and from any program; once the organization has left, it is refused.
  *
  * Rows of other organizations cost a comparison. Without a move there are no triggers.
  */
@@ -18,15 +16,12 @@ import type { MovingTable } from './tables.ts'
 /** Lets the transaction of the mover of organization `$1` write through the fence. */
 export const asMover = `select set_config('deskwire.mover', $1::text, true)`
 
-/** The shared lock of the organization's writers, as an expression of its id, a text. */
+/** The shared lock of the organization's writers, as SQL of its id, a text. */
 export function fenceOf(organizationId: string): string {
   return `hashtextextended(${organizationId}, 66)`
 }
 
-/**
- * The trigger function of a table. Its one argument is the organization's id. Rows that are only kept, and not served any
- * more, may be deleted when they expire, as maintenance does.
- */
+/** The trigger function of a table; its argument is the organization's id. Rows left behind may be deleted when they expire. */
 function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   const keyOf = (row: string) =>
     `jsonb_build_object(${key.map((column) => `'${column.name}', ${row}.${column.name}`).join(', ')})`
@@ -41,7 +36,7 @@ function noteFunction({ name, key, atCutover }: MovingTable): SchemaFunction {
   if v_state = 'copying' and (tg_op = 'INSERT' or tg_op = 'UPDATE' and ${keyOf('new')} <> ${keyOf('old')}) then
     ${note('new')}
   end if;`
-  // While it drains before the cutover, no delivery begins: those under way are completed here, so that none is sent twice.
+  // While deliveries drain before the cutover, none begins: those under way are completed here, so that none is sent twice.
   const claims =
     name === 'lanes'
       ? `
@@ -72,13 +67,9 @@ end;`,
   )
 }
 
-/** The number of the lock under which triggers are created. */
 const captureLock = 6_737_201_166
 
-/**
- * Creates the triggers that are missing, a table at a time, each in a moment without a writer of that table. Returns
- * whether all existed already.
- */
+/** Creates missing triggers, a table at a time, each in a moment without a writer of that table. Returns whether all existed. */
 export async function beginCapture(
   pool: Pool,
   organizationId: string,
@@ -111,7 +102,6 @@ export async function beginCapture(
   return missing.length === 0
 }
 
-/** Removes the triggers, and with them the fence. */
 export async function endCapture(pool: Pool, organizationId: string): Promise<void> {
   const standing = await captured(pool, organizationId)
   const client = await pool.connect()
@@ -126,7 +116,7 @@ export async function endCapture(pool: Pool, organizationId: string): Promise<vo
   }
 }
 
-/** The tables that have the triggers, both of them. */
+/** The tables that have both triggers. */
 async function captured(db: Pick<Pool, 'query'>, organizationId: string): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname::text as name from pg_trigger t join pg_class c on c.oid = t.tgrelid

@@ -1,9 +1,9 @@
 /**
- * Compares the rows of an organization in two databases: of every table the number of rows and a sum of their hashes, and
- * of every kind what clients check their copies against: count, digest and content digest.
+ * Compares the rows of an organization in two databases: the number of rows and a sum of their hashes for every table, and the checkpoint
+ * for every kind: count, digest and content digest.
  *
- * All of it is compared once, before the cutover. From then on each step compares what it has changed, and updates the sums
- * of the kinds; so the last step, for which writers wait, costs as much as it changes.
+ * All of it is compared once, before the cutover. Later steps compare only what they changed, and update the sums of the kinds, so that the
+ * last step, for which writers wait, is short.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
@@ -22,10 +22,8 @@ interface Sums {
   readonly content: string
 }
 
-/** By kind. */
 export type KindSums = Readonly<Record<string, Sums>>
 
-/** The sums of some rows of some tables. */
 interface Measured {
   /** By table: the number of rows, and the sum of their hashes. */
   readonly rows: Readonly<Record<string, string>>
@@ -49,7 +47,7 @@ export async function measureAll(
   return measured(found)
 }
 
-/** The rows that have changed: in the source those that it noted, in the target by their keys, as JSON. */
+/** The changed rows: in the source those that it noted, in the target by their keys, as JSON. */
 export async function measureChanged(
   db: Queryable,
   organizationId: string,
@@ -129,7 +127,7 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
   )
 }
 
-/** The checkpoint of each kind that clients get of this database. */
+/** The checkpoint of each kind that clients of this database get. */
 export async function servedKinds(db: Queryable, organizationId: string): Promise<KindSums> {
   const { rows } = await db.query<Sums & { kind: string }>(
     `select k.kind, k.live_count::text as count, k.digest::text as digest,
@@ -142,7 +140,6 @@ export async function servedKinds(db: Queryable, organizationId: string): Promis
   )
 }
 
-/** The first difference between the rows, or the kinds, and what was copied; null when all are equal. */
 export function differing(
   source: Readonly<Record<string, unknown>>,
   target: Readonly<Record<string, unknown>>,
@@ -154,10 +151,7 @@ export function differing(
   return null
 }
 
-/**
- * Conditions on the rows that both databases certainly have: maintenance of either one drops weeks of the log, and deletes
- * stored responses after a day.
- */
+/** Conditions on rows that both must have: maintenance drops weeks of the log, and deletes stored responses after a day. */
 export function unexpiredRows(
   now: number,
   weeks: readonly (readonly Week[])[],

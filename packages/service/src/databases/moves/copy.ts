@@ -1,10 +1,7 @@
 /**
- * One step of a copy. It reads, in one snapshot of the source, the rows that have changed since the last step and the next
- * rows that are not copied yet, and writes them to the target in one commit, together with its progress.
- *
- * So after each step the target has exactly the rows that the source had at one moment, as far as they are copied; no
- * constraint is violated, and a mover that is killed loses one step at most. The source forgets changes after that commit;
- * what is not forgotten is copied again, as it is then.
+ * One step of a copy: reads, in one snapshot of the source, the rows that have changed since the last step and the next rows to copy, and
+ * writes them to the target in one commit, with its progress. So the target always has the rows of one moment of the source, and a mover
+ * that is killed loses one step. The source forgets changes after that commit; what is not forgotten is copied again.
  */
 import { pipeline } from 'node:stream/promises'
 import { escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
@@ -16,7 +13,6 @@ import { addKinds, differing, type KindSums, measureAll, measureChanged, servedK
 import { MoveError, type Names } from './requirements.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 
-/** The databases of a move. */
 export interface Sides {
   readonly organizationId: string
   readonly source: Pool
@@ -27,7 +23,6 @@ export interface Sides {
   readonly runner: string
 }
 
-/** A key of a table, by its columns. */
 type Key = Readonly<Record<string, string | number>>
 
 /** The progress of a table: copied up to this key, or all of it. */
@@ -36,14 +31,12 @@ interface Copied {
   readonly done?: true
 }
 
-/** The progress that the target stores. */
 interface Arrival {
   readonly copied: Readonly<Record<string, Copied>>
   /** The sums of the rows in the target, once they were compared. */
   readonly sums: KindSums | null
 }
 
-/** The changes of one table to copy. */
 interface Changes {
   readonly table: MovingTable
   /** Their keys, as JSON. */
@@ -52,29 +45,22 @@ interface Changes {
 }
 
 interface Step {
-  /** Rows that were written to the target. */
   readonly rows: number
-  /** Changes among them. */
   readonly changes: number
   /** Every table is copied, apart from new changes. */
   readonly complete: boolean
-  /** The target was compared with the source. */
   readonly compared: boolean
 }
 
-/**
- * Rows of one step that are copied for the first time: some hundredths of a second, and so few that writing its commit to
- * the log delays no other.
- */
+/** Rows that one step copies for the first time: some hundredths of a second, and too few to delay other commits in the log. */
 const rowsAStep = 1_000
 
-/** The snapshot and the transaction of a step. */
 interface Connections {
   readonly source: PoolClient
   readonly target: Tx
 }
 
-/** Makes one step; `limit`: rows that are copied for the first time at most. */
+/** `limit`: rows that are copied for the first time at most. */
 export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
   return step(sides, async (connections, arrival) => {
     const portion = await nextPortion(connections.source, sides, arrival.copied, limit)
@@ -89,10 +75,7 @@ export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
   })
 }
 
-/**
- * Copies changes, and compares all that is copied with that snapshot of the source. `kept`: conditions on rows that both
- * certainly have, by table. @throws MoveError when they differ.
- */
+/** Copies changes and compares everything copied. `kept`: conditions on rows that both must have, by table. @throws MoveError */
 export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>): Promise<Step> {
   const { organizationId } = sides
   const tables = sides.tables.filter(({ atCutover }) => !atCutover)
@@ -107,10 +90,7 @@ export function compareStep(sides: Sides, kept: Readonly<Record<string, string>>
   })
 }
 
-/**
- * The last step, in the transaction that holds the fence, after which the source gets no more writes. @throws MoveError
- * when they differ.
- */
+/** The last step, in the transaction that holds the fence. @throws MoveError when the databases differ. */
 export async function lastStep(connections: Connections, sides: Sides): Promise<void> {
   const { source, target } = connections
   for (const setting of byKey) await source.query(`set local ${setting}`)
@@ -126,7 +106,6 @@ export async function lastStep(connections: Connections, sides: Sides): Promise<
   ])
 }
 
-/** Copies changes, does the rest of the step, and stores the progress. */
 async function step(
   sides: Sides,
   rest: (
@@ -163,7 +142,6 @@ async function step(
   return { ...made, changes: ids.length }
 }
 
-/** Runs `work` in one snapshot of the database. */
 async function inSnapshot<A>(pool: Pool, work: (client: PoolClient) => Promise<A>): Promise<A> {
   const client = await pool.connect()
   let failed = true
@@ -220,10 +198,7 @@ async function readChanges(
   })
 }
 
-/**
- * Replaces copied rows that have changed. All of them are deleted first, as unique values can move from one to another.
- * After the comparison, the changes are compared too, and added to the sums.
- */
+/** Replaces changed rows. All are deleted first, as unique values can move between rows. After the comparison, compares changes too. */
 async function copyChanges(
   { source, target }: Connections,
   { organizationId }: Sides,
@@ -269,7 +244,6 @@ function requireSame(
     )
 }
 
-/** The next rows of a table. */
 interface Portion {
   readonly table: MovingTable
   readonly after: Key | undefined

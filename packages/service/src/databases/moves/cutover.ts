@@ -1,14 +1,15 @@
 /**
  * The cutover: one commit ends the source's service of an organization, and another begins the target's.
  *
- * 1. **The fence.** One transaction in the source takes the clock row, for which every commit waits, and then the lock that all other
- *    writers hold (`capture.ts`). It copies the last changes, and the rows that make the organization work, which wait in the target. Counts and
- *    digests are compared. When it fails before its commit, the server rolls it back and nothing has changed: the fence of a dead mover lasts
- *    three seconds at most.
- * 2. **It leaves.** The same transaction records that it has left, and commits. From here on the source refuses every write, and no database
- *    serves the organization yet.
- * 3. **It arrives.** One commit moves the waiting rows into their tables, and the directory is changed. Any process that finds this not done does
- *    it; it can be repeated.
+ * 1. **Fence.** One transaction in the source takes the clock row, for which every commit waits, and the lock of all other writers
+ * (`capture.ts`). It copies the last changes, puts the rows that make the organization work next to the target's tables, and compares
+ * counts and digests. If it fails, it is rolled back and nothing has changed; the fence of a dead mover lasts three seconds at most.
+ *
+ * 2. **Departure.** The same transaction records that the organization has left, and commits. The source now refuses every write, and no
+ * database serves the organization.
+ *
+ * 3. **Arrival.** One commit moves the waiting rows into their tables, and the directory is changed. Any process that finds this not done
+ * does it; it can be repeated.
  */
 import { escapeIdentifier, type Pool, type PoolClient } from 'pg'
 import { sessionSettings } from '../../backup/backup.ts'
@@ -22,7 +23,6 @@ import { lastStep, type Sides } from './copy.ts'
 import { MoveError, requireSameKey } from './requirements.ts'
 import { type MovingTable, movingTables } from './tables.ts'
 
-/** How long a fence may take, in milliseconds. */
 export interface FenceLimits {
   /** To wait for writers that are under way; meanwhile others wait too. */
   readonly within: number
@@ -36,8 +36,8 @@ export const fenceLimits: FenceLimits = { within: 500, lastsFor: 3_000 }
 export type Hook = (step: string) => Promise<void> | void
 
 /**
- * Fences the organization, copies the rest, and lets it leave. 'busy', without an effect, when a write under way took so long that others would have
- * waited too long. Returns a stopwatch with the time that writers have waited, in milliseconds.
+ * Fences the organization, copies the rest, and lets it leave. 'busy', without an effect, when a write under way took longer than `within`.
+ * Returns a stopwatch of the time that writers have waited, in milliseconds.
  */
 export async function leave(
   sides: Sides,
@@ -84,8 +84,8 @@ const fenceSettings = ({ within, lastsFor }: FenceLimits) => [
 ]
 
 /**
- * The clock, and the rows that the fence changes itself, in the order in which others lock them. A writer that waits for
- * the fence has locked the row that it is about to change, so the fence locks its own rows first.
+ * The clock, and the rows that the fence changes, in the order in which others lock them. A writer that waits for the fence has locked the
+ * row that it is about to change, so the fence locks its own rows first.
  */
 const lockedFirst = [
   'select 1 from organization_clocks c where c.organization_id = $1 for update',
@@ -117,9 +117,7 @@ async function requireRunner(client: PoolClient, organizationId: string, runner:
     throw new MoveError('somebody else has begun to move the organization: this run has ended')
 }
 
-/**
- * Copies the rows that make the organization work to the target, where they wait in the order in which they are inserted.
- */
+/** Copies the rows that make the organization work to the target, where they wait in the order of insertion. */
 async function bringWhatWorks(
   source: PoolClient,
   target: Tx,
@@ -147,10 +145,7 @@ async function bringWhatWorks(
   ])
 }
 
-/**
- * Leaves the source nothing to do for the organization: no queue is due, no key is about to expire, and nothing is to be
- * erased. Requests that were admitted before can still read it.
- */
+/** Leaves the source no work for the organization. Requests admitted before can still read it. */
 async function stopWork(source: PoolClient, organizationId: string): Promise<void> {
   for (const statement of [
     `update lanes set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
@@ -168,20 +163,18 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
     await source.query(statement, [organizationId])
 }
 
-/** What an arrival needs. */
 interface Departed {
   readonly organizationId: string
   readonly source: Pool
   readonly target: Pool
-  /** The names of both. */
   readonly from: string
   readonly to: string
   readonly directory: Pick<Directory, 'note' | 'cutOver' | 'databaseOf'>
 }
 
 /**
- * Completes the arrival of an organization that has left: the target serves it, and the directory knows. Any number of
- * processes may do it at once, and repeat it. `known`: the tables of the target, if the caller has just read them.
+ * Completes the arrival of an organization that has left. Any number of processes may do it at once, and repeat it. `known`: the tables to
+ * move, if the caller has read them.
  */
 export async function arrive(
   departed: Departed,

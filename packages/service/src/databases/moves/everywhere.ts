@@ -1,7 +1,7 @@
 /**
- * Lists, suspends and deletes organizations of several databases. Each is in one of them, which the directory knows; moves
- * leave copies in others, which are not served. A change is made in all of them, first in the organization's own database,
- * where it takes effect. A database that cannot be reached then makes the command fail, and running it again does the rest.
+ * Lists, suspends and deletes organizations of several databases. Moves leave copies that are not served. A change is made in all
+ * databases, first in the organization's own, where it takes effect; if one cannot be reached the command fails, and running it again does
+ * the rest.
  */
 import type { Pool } from 'pg'
 import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
@@ -16,12 +16,10 @@ import { markCopy, type SuspensionOutcome } from '../../organization/suspension.
 import type { Directory } from '../directory.ts'
 import { asMover, endCapture } from './capture.ts'
 
-/** One of the databases of an installation. */
 export interface Member {
-  /** Null where there is only one. */
+  /** Null for a single one. */
   readonly name: string | null
   readonly pool: Pool
-  /** Migrates it to this release. */
   readonly prepare: () => Promise<unknown>
 }
 
@@ -36,17 +34,13 @@ export class UnfinishedError extends Error {}
 
 export type ListedOrganization = OrganizationStanding & { readonly database: string | null }
 
-/**
- * The organizations of these databases, or the one with the name `only`, the oldest first, each once: in its own database.
- * One that has nothing but copies was not deleted completely.
- */
+/** The organizations of these databases, or of the one named `only`, the oldest first. One with nothing but copies is being deleted. */
 export async function listEverywhere(
   { databases: all, directory }: Everywhere,
   only: string | null = null,
 ): Promise<readonly ListedOrganization[]> {
   const databases = only === null ? all : all.filter(({ name }) => name === only)
   const held: (HeldOrganization & { database: string | null })[] = []
-  // The first has the directory.
   for (const database of new Set([all[0], ...databases])) {
     await prepared(database)
     if (!databases.includes(database)) continue
@@ -58,7 +52,7 @@ export async function listEverywhere(
     if (!away) listed.set(one.organizationId, one)
     else if (!served.has(one.organizationId) && !listed.has(one.organizationId)) {
       const own = await directory.databaseOf(one.organizationId)
-      // It has left one database and arrives in the other in a moment.
+      // It has left one database and is about to arrive in the other.
       if (own?.database === (one.database ?? '')) listed.set(one.organizationId, one)
       else if (own === null || databases.some(({ name }) => name === own.database))
         listed.set(one.organizationId, { ...one, status: 'deleting' })
@@ -69,7 +63,7 @@ export async function listEverywhere(
   )
 }
 
-/** Suspends or resumes it in its own database, as `change` does, and marks its copies likewise. @throws UnfinishedError */
+/** Suspends or resumes it in its own database by `change`, and marks its copies. @throws UnfinishedError */
 export async function changeEverywhere(
   everywhere: Everywhere,
   clock: Clock,
@@ -90,16 +84,12 @@ export async function changeEverywhere(
 }
 
 interface DeleteEverywhereOptions {
-  /** Called with the number of rows that are deleted so far. */
   readonly onPiece?: (rows: number) => void
-  /** Called before anything is deleted, with what its own database has; null where there is none. Rejects to delete nothing. */
+  /** Called before anything is deleted, with the organization in its own database; null without one. Rejects to delete nothing. */
   readonly confirm?: (standing: OrganizationStanding | null) => Promise<void>
 }
 
-/**
- * Deletes all rows of the organization in all databases, and returns their number; null when there are none. @throws
- * DeletionError, UnfinishedError
- */
+/** Deletes all rows in all databases and returns their number; null when there are none. @throws DeletionError, UnfinishedError */
 export async function deleteEverywhere(
   everywhere: Everywhere,
   clock: Clock,
@@ -139,7 +129,7 @@ async function deleteFrom(
   return left
 }
 
-/** Its own database, null where the directory knows none, and then all others. @throws DeletionError while it leaves its own. */
+/** Its own database (null if the directory knows none), then all others. @throws DeletionError while it leaves its own. */
 async function ownDatabaseFirst(
   { databases, directory }: Everywhere,
   organizationId: string,
@@ -185,7 +175,7 @@ async function inEach(
     throw new UnfinishedError(`${failed.join('; ')}; ${otherwise}: run it again when it answers`)
 }
 
-/** @throws UnfinishedError where it cannot be used. */
+/** @throws UnfinishedError when the database cannot be used. */
 async function prepared(database: Member): Promise<void> {
   try {
     await database.prepare()

@@ -1,6 +1,6 @@
 /**
- * Finishes interrupted moves: an organization that has left and has not arrived, as its mover was killed in between, is
- * made to arrive by the first process that has both databases. Until then no database serves it.
+ * Finishes interrupted moves: an organization that has left and not arrived, as its mover was killed, is made to arrive by the first
+ * process that has both databases. Until then no database serves it.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -9,9 +9,9 @@ import { type Periodic, periodic } from '../../kernel/periodic.ts'
 import type { Directory } from '../directory.ts'
 import { arrive } from './cutover.ts'
 
-/** From the end of a look to the next, in milliseconds. */
+/** Milliseconds from the end of a look to the next. */
 const every = 1_000
-/** The same after a look that failed: the database does not answer, which others report. */
+/** After a failed look: the database does not answer, which others report. */
 const everyAfterFailure = 10_000
 const stopWithin = 5_000
 
@@ -20,7 +20,6 @@ interface Unfinished {
   readonly target: string
 }
 
-/** Completes the arrival of organizations that have left the database `from`; returns how many there were. */
 export async function finishMoves(
   from: string,
   databases: {
@@ -45,7 +44,7 @@ export async function finishMoves(
   return finished
 }
 
-/** Looks into each of the databases repeatedly; a failure of one does not stop the others. */
+/** Looks into each database repeatedly; a failure of one does not stop the others. */
 export function createMoveFinisher(
   databases: Parameters<typeof finishMoves>[1],
   {
@@ -53,7 +52,6 @@ export function createMoveFinisher(
     isReady,
   }: {
     readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
-    /** Whether the database with this name can be used. */
     readonly isReady: (name: string) => boolean
   },
 ): Pick<Periodic, 'start' | 'stop'> {

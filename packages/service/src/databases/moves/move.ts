@@ -1,6 +1,6 @@
 /**
- * Moves an organization from one database to another while it is in use (decision 66). The progress is stored in the two databases alone: a move
- * that was killed is run again, and continues. While a database does not answer, the move waits.
+ * Moves an organization to another database while it is in use (decision 66). The progress is stored in the two databases alone: a move
+ * that was killed continues when it is run again. While a database does not answer, the move waits.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,7 +19,6 @@ import { movingTables } from './tables.ts'
 
 export { MoveError }
 
-/** The databases by their names, and where organizations are among them. */
 export interface Databases {
   readonly pools: ReadonlyMap<string, Pool>
   readonly directory: Pick<Directory, 'databaseOf' | 'note' | 'cutOver'>
@@ -29,55 +28,48 @@ export interface Databases {
 
 interface Progress {
   readonly phase: 'copying' | 'comparing' | 'turning' | 'waiting'
-  /** Rows that this run has copied so far. */
   readonly rows: number
 }
 
 export interface MoveOptions {
   readonly onProgress?: (progress: Progress) => void
-  /** The pause after a step, as a multiple of the time that the step took, so that others have the databases meanwhile; default: `pauseOfSteps`. */
+  /** The pause after a step, as a multiple of the step's time, which leaves the databases to others. */
   readonly pause?: number
   readonly rowsAStep?: number
-  /** How long to wait for a database that does not answer, in milliseconds. */
+  /** Milliseconds to wait for a database that does not answer. */
   readonly patience?: number
   readonly between?: Hook
   readonly fence?: FenceLimits
 }
 
 interface Moved {
-  /** `unchanged`: it was there already. */
   readonly outcome: 'moved' | 'unchanged'
   readonly from: string
   readonly to: string
-  /** Rows that this run has copied. */
   readonly rows: number
-  /** How long writers of the organization waited for the cutover, in milliseconds; null when an earlier run made it. */
+  /** Milliseconds that writers of the organization waited for the cutover; null when an earlier run made it. */
   readonly paused: number | null
 }
 
-/** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some twelve minutes. */
+/** Slows other organizations of both databases by half at most (`npm run bench -- move`); a million rows take some twelve minutes. */
 const pauseOfSteps = 8
-/** Attempts at the cutover, a second apart: a long write when the fence came makes one fail. */
+/** Attempts at the cutover, a second apart; one fails when a long write is under way. */
 const cutoversTried = 60
-/** Changes that are copied while writers wait, in some hundredths of a second. */
+/** Changes that may be copied while writers wait, in some hundredths of a second. */
 const fewChanges = 500
-/** Writes that one step copies at most: their keys are some tens of megabytes. */
+/** With more changes than this, a move that was interrupted starts again: one step reads all their keys into memory. */
 const mostChanges = 300_000
-/** Steps at most until the changes are few. Writers that are as fast as the steps wait longer for the cutover. */
+/** Steps until the changes are few. If writers are as fast as the steps, they wait longer for the cutover. */
 const stepsToFew = 20
-/** How long to wait for delivery attempts before the cutover, in milliseconds; those that take longer are repeated. */
+/** Milliseconds to wait for delivery attempts before the cutover; longer ones are repeated. */
 const drainWithin = 2_000
-/** No delivery begins for so long after that wait began, also when the mover dies. */
+/** Milliseconds from then on in which no delivery begins, also when the mover dies. */
 const drainFor = 5_000
-/** Failures after which a move gives up. */
 const failuresAtMost = 200
-/** Between two tries while a database does not answer, in milliseconds. */
+/** Milliseconds between tries while a database does not answer. */
 const triesApart = 500
 
-/**
- * Moves the organization to the database with the name `to`, or finishes a move that was broken off. @throws MoveError when it cannot be
- * moved; nothing of it has changed then.
- */
+/** Moves the organization to the database `to`, or finishes an interrupted move. @throws MoveError when it cannot be moved. */
 export async function moveOrganization(
   databases: Databases,
   organizationId: string,
@@ -97,23 +89,20 @@ export async function moveOrganization(
   }
 }
 
-/** What this run has done so far. */
 interface Run {
   readonly runner: string
   rows: number
   failures: number
-  /** Milliseconds since a step was made. */
   heard: () => number
 }
 
-/** The connection broke, or the server is short of something: it may be better in a while. */
+/** The connection broke, or the server is short of something. */
 function isPassing(error: unknown): boolean {
   if (error instanceof MoveError) return false
   if (error instanceof DatabaseError) return /^(08|40|53|55P03|57|25P0[34])/.test(error.code ?? '')
   return explainDatabaseFailure(error) !== null
 }
 
-/** From the stored progress to the end. */
 async function goOn(
   databases: Databases,
   organizationId: string,
@@ -148,7 +137,6 @@ async function goOn(
     await arrive(departed, between, sides.tables)
     return { outcome: 'moved', from, to, rows: run.rows, paused: waited() }
   } finally {
-    // The lock ends with its session.
     client.release(true)
   }
 }
@@ -175,13 +163,13 @@ async function readDeparture(source: Pool, organizationId: string) {
   return rows[0] ?? null
 }
 
-/** PostgreSQL's number for "who moves an organization". */
+/** An advisory lock number that nothing else on the server uses. */
 const moverLock = 673_720_166
 
-/** For so long, in milliseconds, a mover that was killed may seem to be there. */
+/** Milliseconds for which a killed mover may seem to be there. */
 const moverGoneWithin = 5_000
 
-/** So that there is one mover of an organization; the connection holds it. */
+/** Ensures that there is one mover of an organization; the connection holds the lock. */
 async function holdMove(source: Pool, organizationId: string): Promise<PoolClient> {
   const client = await source.connect()
   const elapsed = stopwatch()
@@ -202,7 +190,7 @@ async function holdMove(source: Pool, organizationId: string): Promise<PoolClien
   throw new MoveError(`somebody else is moving organization ${organizationId} just now`)
 }
 
-/** Has the source note what changes, and the target note how far the copy is; both from the beginning where there was nothing. */
+/** Lets the source note changes and the target store the progress. Starts again unless everything since the last run was noted. */
 async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sides> {
   const { organizationId, source, target, runner } = parties
   const { from, to }: Names = parties.names
@@ -221,7 +209,7 @@ async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sid
     [organizationId, runner, from],
   )
   if (unbroken && rowCount === 1 && (await fewEnough(sides))) return sides
-  // What is there is of no moment that is known.
+  // Some changes were not noted, so the copy cannot be continued.
   await clear(target, organizationId)
   await source.query('delete from move_changes where organization_id = $1', [organizationId])
   await between('cleared')
@@ -233,7 +221,7 @@ async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sid
   return sides
 }
 
-/** Whether what has changed since the last run can be brought over in one step; where nobody went on for days, a new copy is sooner there. */
+/** Whether the changes since the last run fit into one step; otherwise a new copy is faster. */
 async function fewEnough({ source, organizationId }: Sides): Promise<boolean> {
   const { rows } = await source.query<{ few: boolean }>(
     'select count(*) <= $2 as few from (select 1 from move_changes c where c.organization_id = $1 limit $2 + 1) c',
@@ -242,7 +230,7 @@ async function fewEnough({ source, organizationId }: Sides): Promise<boolean> {
   return rows[0]?.few === true
 }
 
-/** Removes a copy that is not finished: one that nobody serves, as it has no organization. */
+/** Removes an unfinished copy: the target has no such organization. */
 async function clear(target: Pool, organizationId: string): Promise<void> {
   const { rowCount } = await target.query('select 1 from organizations o where o.organization_id = $1', [
     organizationId,
@@ -275,7 +263,7 @@ async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run):
     step = await made(copyStep(sides))
 }
 
-/** Retries until the organization has left. Returns a stopwatch with the time that writers have waited, in milliseconds. */
+/** Retries until the organization has left. Returns a stopwatch of the time that writers have waited, in milliseconds. */
 async function cutOver(
   sides: Sides,
   run: Run,
@@ -298,7 +286,7 @@ async function cutOver(
   }
 }
 
-/** Lets delivery attempts end that are under way, and no other begin. */
+/** Lets delivery attempts under way end, and no other begin. */
 async function drain({ source, organizationId }: Sides): Promise<void> {
   await source.query(
     `update organization_moves set draining_until = clock_timestamp() + interval '${drainFor} milliseconds'
@@ -316,7 +304,7 @@ async function drain({ source, organizationId }: Sides): Promise<void> {
   }
 }
 
-/** Aborts a move before its cutover: the copy is removed, and the source continues as if there had been none. */
+/** Aborts a move before its cutover: removes the copy and the triggers. */
 export async function abortMove(databases: Databases, organizationId: string): Promise<'aborted' | 'none'> {
   const placement = await databases.directory.databaseOf(organizationId)
   if (placement === null) throw new MoveError(`there is no organization ${organizationId}`)
@@ -330,7 +318,7 @@ export async function abortMove(databases: Databases, organizationId: string): P
   const client = await holdMove(source, organizationId)
   try {
     const target = databases.pools.get(departure.target)
-    // Nothing is removed from a database that the settings do not name any more.
+    // Nothing is removed from a database that the settings no longer name.
     if (target !== undefined) await clear(target, organizationId)
     await endCapture(source, organizationId)
     await source.query('delete from move_changes where organization_id = $1', [organizationId])
@@ -343,10 +331,7 @@ export async function abortMove(databases: Databases, organizationId: string): P
   }
 }
 
-/**
- * Removes the rows that a finished move left in a database, and returns how many. @throws MoveError when that database serves the organization, or has
- * nothing of it.
- */
+/** Removes the rows that a finished move left in a database; returns how many. @throws MoveError if they are served, or there are none. */
 export async function dropSource(
   databases: Databases,
   organizationId: string,

@@ -6,13 +6,12 @@ import { isSameCheck, readNamedKeys } from '../../webhooks/installation-key.ts'
 /** The move cannot continue; the message says why and what to do. */
 export class MoveError extends Error {}
 
-/** The names of the source and the target. */
 export interface Names {
   readonly from: string
   readonly to: string
 }
 
-/** Checks the conditions. @throws MoveError with the one that is not met. */
+/** @throws MoveError with the condition that is not met. */
 export async function requireMovable(
   source: Pool,
   target: Pool,
@@ -61,7 +60,7 @@ async function requireSameSchema(source: Pool, target: Pool, { from, to }: Names
   }
 }
 
-/** Requires one encryption key of both databases. @throws MoveError */
+/** Both databases must have one encryption key. @throws MoveError */
 export async function requireSameKey(
   source: Pick<Pool, 'query'>,
   target: Pick<Pool, 'query'>,

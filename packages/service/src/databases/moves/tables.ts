@@ -1,9 +1,7 @@
 /**
- * The tables of an organization: every table with its id, found in the catalogue, so that no new one is forgotten.
- *
- * Most rows are inert until they are read: they are copied in the background, long before the cutover. The others make the
- * organization work: its row, its clock, its keys and endpoints with all that refers to them, and the lists of work to do.
- * They are copied in the cutover, in one commit, as the database that has them serves the organization.
+ * The tables of an organization: every table with its id, found in the catalogue, so that no new one is forgotten. Most rows are copied
+ * before the cutover. Those that make the organization work (its row, clock, keys and endpoints with all that refers to them, and lists of
+ * work) are copied in the cutover, in one commit, as the database that has them serves the organization.
  */
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { tablesOf } from '../../backup/tables.ts'
@@ -20,7 +18,6 @@ export interface MovingTable {
 
 /** Work lists of maintenance, which do not refer to an organization. */
 const workLists = ['erasures', 'detachments', 'removed_webhooks']
-/** Tables of the move itself. */
 const ownTables = ['organization_moves', 'move_changes', 'organization_arrivals', 'moved_rows']
 
 interface CatalogueRow {

@@ -1,33 +1,29 @@
 /**
- * The tables and functions that the first release begins with, those of kinds apart. A released migration never changes: what comes
- * later is a migration of its own. docs/schema.sql shows the outcome.
- *
- * Every key leads with organization_id. Exceptions are the directories, which find the organization of a request, and the row of the
- * installation.
+ * The tables and functions of the first release, those of kinds apart; docs/schema.sql shows the outcome. A released migration never
+ * changes. Every key leads with organization_id, except in the directories, which find the organization of a request, and in the
+ * installation's row.
  */
 
 const functions: readonly string[] = [
-  // A row's part in the checkpoint: the first eight bytes of SHA-256, here as a signed number. Sums are taken modulo 2^64, where
-  // signed and unsigned agree.
+  // A row's term of the checkpoint: the first eight bytes of SHA-256 as a signed number. Sums are modulo 2^64, where signs do not matter.
   `create function digest_term(p_id uuid, p_updated_at text) returns numeric
     language sql immutable parallel safe return
     ('x' || left(encode(sha256(convert_to(p_id::text || ':' || p_updated_at, 'UTF8')), 'hex'), 16))::bit(64)::bigint::numeric`,
-  // A row's part in the content digest: the same of its body.
+  // A row's term of the content digest.
   `create function content_term(p_body text) returns bigint
     language sql immutable parallel safe return
     ('x' || left(encode(sha256(convert_to(p_body, 'UTF8')), 'hex'), 16))::bit(64)::bigint`,
   `create function new_uuid_v7(p_at timestamptz) returns uuid language sql volatile parallel safe return
     encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
       placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`,
-  // The least UUIDv7 of a millisecond: ids made at that time or later are not below it.
+  // The least UUIDv7 of a millisecond.
   `create function first_uuid_v7(p_at timestamptz) returns uuid language sql immutable parallel safe return
     (lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid`,
-  // With an interval, a sum is not immutable, as months and days of it would depend on the session's time zone; a millisecond does
-  // not. So it may stand in an update of a table that is spread over servers (decision 65).
+  // Immutable, unlike a sum with an interval, so a sharding layer accepts it in an update (decision 65).
   `create function millisecond_after(p_at timestamptz) returns timestamptz language sql immutable parallel safe return
     p_at + interval '1 millisecond'`,
-  // Each term with the end of the organization's id in front, so that the index needs no extension to find those of one
-  // organization. One expression of built-in functions, which the planner puts in place of the call.
+  // Each term has the end of the organization's id in front, so that the index finds those of one organization without an extension. One
+  // expression of built-in functions, which the planner inlines.
   `create function search_vector(p_organization_id uuid, p_terms text) returns tsvector
     language sql immutable parallel safe return array_to_tsvector(string_to_array(
       right(p_organization_id::text, 8) || replace(p_terms, ' ', ' ' || right(p_organization_id::text, 8)), ' '))`,
@@ -103,7 +99,7 @@ const keys: readonly string[] = [
   )`,
   'create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and expiry_settled_at is null',
   'create index api_keys_newest on api_keys (organization_id, created_at desc, id desc)',
-  // From a presented token to its key. A key is an identity that outlives its tokens.
+  // A key is an identity that outlives its tokens.
   `create table api_key_tokens (
     token_hash bytea primary key,
     organization_id uuid not null,
@@ -114,7 +110,7 @@ const keys: readonly string[] = [
     foreign key (organization_id, api_key_id) references api_keys on delete cascade
   )`,
   'create index api_key_tokens_of_key on api_key_tokens (organization_id, api_key_id)',
-  // Uses move neither updatedAt nor anything else of the key: rows of their own.
+  // Uses change nothing of the key, not even updatedAt, so they have rows of their own.
   `create table api_key_uses (
     organization_id uuid not null,
     api_key_id uuid not null,
@@ -139,11 +135,11 @@ const keys: readonly string[] = [
   'create index console_links_expiring on console_links (expires_at)',
 ]
 
-// Events, deliveries and attempts stand in a partition a week, which is dropped when the log no longer reaches back to it. What is
-// pending stands in a partition of its own, which nothing drops: a delivery moves into the log when it is completed.
+// Events, deliveries and attempts are in partitions by week, which are dropped when the log no longer reaches back to them. Pending
+// deliveries have a partition of their own; a delivery moves into the log when it is completed.
 
 const events: readonly string[] = [
-  // An event's id is made with its commit's stamp, so ids are in the order of time and the week follows from the id.
+  // An event's id has its commit's stamp, so ids are in the order of time and the week follows from the id.
   `create table events (
     organization_id uuid not null,
     id uuid not null,
@@ -156,9 +152,9 @@ const events: readonly string[] = [
     trace_context text,
     primary key (organization_id, id)
   ) partition by range (id)`,
-  // For erasing what events still hold of a removed object.
+  // For erasing what events still have of a removed object.
   'create index events_subject on events (organization_id, subject_id)',
-  // Takes what no week was made for: a commit never fails for want of a partition.
+  // Takes rows without a week's partition: a commit never fails for want of one.
   'create table events_default partition of events default',
   'create index events_default_age on events_default (created_at)',
   withoutStatistics('events', ['subject_kind', 'body']),
@@ -235,7 +231,7 @@ const endpoints: readonly string[] = [
     primary key (organization_id, webhook_id, id),
     foreign key (organization_id, webhook_id) references webhooks on delete cascade
   )`,
-  // Counts move neither updatedAt nor anything else of the endpoint: rows of their own.
+  // Counts change nothing of the endpoint, not even updatedAt, so they have rows of their own.
   `create table webhook_health (
     organization_id uuid not null,
     webhook_id uuid not null,
@@ -249,8 +245,8 @@ const endpoints: readonly string[] = [
     foreign key (organization_id, webhook_id) references webhooks on delete cascade,
     check ((failure_count = 0) = (failing_since is null))
   ) with (fillfactor = 20)`,
-  // One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by due_at, leased
-  // by compare-and-set, so at most one worker sends to an endpoint at a time.
+  // One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by due_at and leased by
+  // compare-and-set, so that one worker at a time sends to an endpoint.
   `create table lanes (
     organization_id uuid not null,
     webhook_id uuid not null,
@@ -273,7 +269,7 @@ const endpoints: readonly string[] = [
     check ((lease_id is null) = (lease_until is null)),
     check ((alone_id is null) = (alone_since is null))
   ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
-  // Each class is searched by itself: none steps over the queues of another.
+  // Each priority is searched by itself: none steps over the queues of another.
   'create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null',
   // Endpoints whose deliveries still have to be removed after them.
   `create table removed_webhooks (
@@ -320,8 +316,7 @@ const deliveries: readonly string[] = [
   `create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue)
     with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
   'create table deliveries_default partition of deliveries default',
-  // The log by type, in each status, in the order of ids, which is that of time. With the day, so that what is counted by index
-  // needs no row.
+  // The log by type, in each status, by id and so by time. With the day, so that counting needs only the index.
   'create index deliveries_type on deliveries (organization_id, webhook_id, event_type, status, id, log_day)',
   'create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day)',
   'create index deliveries_default_event on deliveries_default (organization_id, event_id, webhook_id)',
@@ -345,7 +340,7 @@ const deliveries: readonly string[] = [
     'updated_at',
     'attempts_before',
   ]),
-  // Attempts before the last, which is part of the delivery's row. In the week of their delivery, whose id says it.
+  // Attempts before the last, in the week of their delivery, whose id says it.
   `create table attempts (
     organization_id uuid not null,
     delivery_id uuid not null,
@@ -408,8 +403,7 @@ const jobs: readonly string[] = [
     check ((lease_id is null) = (lease_until is null))
   )`,
   'create index recoveries_due on recoveries (due_at) where due_at is not null',
-  // Deliveries of large commits that are still to be made: a row a commit and endpoint. It has all that decides who gets what: later
-  // changes of the endpoint change nothing of it, and it goes with the endpoint.
+  // Deliveries of large commits still to be created, a row a commit and endpoint. Later changes of the endpoint do not change it.
   `create table fan_outs (
     organization_id uuid not null,
     webhook_id uuid not null,
@@ -426,7 +420,7 @@ const jobs: readonly string[] = [
     foreign key (organization_id, webhook_id) references webhooks on delete cascade
   )`,
   'create index fan_outs_due on fan_outs (due_at)',
-  // A resolution that waits for its summary: made when the delay is over, gone once there is nothing left to write.
+  // A resolution that waits for its summary, until nothing is left to write.
   `create table summary_jobs (
     organization_id uuid not null references organizations,
     conversation_id uuid not null,
@@ -443,8 +437,8 @@ const jobs: readonly string[] = [
   'create index summary_jobs_due on summary_jobs (organization_id, due_at)',
 ]
 
-// Where organizations live when there are several databases (decision 65), and their moves (decision 66). Every database has the
-// tables; the directory is used in the first of an installation.
+// The directory and moves of several databases (decision 65, decision 66). Every database has the tables; the directory is used in the
+// first.
 
 const databases: readonly string[] = [
   `create table directory_organizations (
@@ -462,7 +456,7 @@ const databases: readonly string[] = [
     noted_at timestamptz(3) not null default now()
   )`,
   'create index directory_tokens_of_organization on directory_tokens (organization_id)',
-  // In the database that an organization leaves, from the first step until what it leaves behind is dropped.
+  // In the source, from the first step until the left-over rows are dropped.
   `create table organization_moves (
     organization_id uuid primary key,
     target text not null,
@@ -472,7 +466,7 @@ const databases: readonly string[] = [
     runner uuid not null,
     began_at timestamptz(3) not null
   )`,
-  // In the database that it leaves: which rows have changed and are still to be copied. Never read without them.
+  // In the source: rows that have changed and are still to be copied.
   `create table move_changes (
     organization_id uuid not null,
     id uuid not null default gen_random_uuid(),
@@ -480,7 +474,7 @@ const databases: readonly string[] = [
     key jsonb not null,
     primary key (organization_id, id)
   )`,
-  // In the database that it comes to, until it is served there.
+  // In the target, until the organization is served there.
   `create table organization_arrivals (
     organization_id uuid primary key,
     source text not null,
@@ -489,7 +483,7 @@ const databases: readonly string[] = [
     sums jsonb,
     ready boolean not null default false
   )`,
-  // In both: what makes an organization work, in the order in which it is put in. There it waits for the turn; here it is kept.
+  // In both: the rows that make an organization work, in the order of insertion.
   `create table moved_rows (
     organization_id uuid not null,
     place integer not null,
@@ -499,15 +493,11 @@ const databases: readonly string[] = [
   )`,
 ]
 
-/**
- * Only columns that rows are found by get statistics, in existing partitions too: PostgreSQL takes them anew whenever a twentieth has
- * changed, every few seconds among deliveries, and spent a seventh of all its time on sorting bodies and times.
- */
+/** Only columns that rows are found by get statistics: otherwise PostgreSQL spent a seventh of its time on sampling deliveries. */
 function withoutStatistics(table: string, columns: readonly string[]): string {
   return `alter table ${table} ${columns.map((column) => `alter column ${column} set statistics 0`).join(', ')}`
 }
 
-/** The statements, in order. */
 export const baseline: readonly string[] = [
   ...functions,
   ...organizations,

@@ -1,7 +1,4 @@
-/**
- * The statements that create a stream table, for use inside migrations. A released migration never changes, so
- * neither does what this returns for the same arguments.
- */
+/** Creates a stream table, for migrations: released ones never change, so neither does the result for the same arguments. */
 import type { Migration } from '../migration.ts'
 
 interface StreamTableColumns {
@@ -10,7 +7,7 @@ interface StreamTableColumns {
   readonly columns: readonly string[]
   /** Own columns that are unique within the organization, nulls apart. */
   readonly unique?: readonly string[]
-  /** Own columns to be found by, within the organization, newest first. */
+  /** Own columns to find rows by, within the organization, newest first. */
   readonly lookup?: readonly string[]
   /** Whether rows are found by tags and words. */
   readonly search?: boolean
@@ -31,12 +28,11 @@ export function createStreamTable(table: StreamTableColumns): string[] {
       check (updated_at >= created_at),
       check (removed_at = updated_at)
     ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
-    // The stream: rows and removals in the one order.
+    // The stream: rows and removals in one order.
     `create index ${name}_stream on ${name} (organization_id, updated_at, id)`,
-    // A first sync reads what exists without stepping over old removals, and removals without stepping over rows.
+    // A first sync reads existing rows without stepping over old removals, and removals without stepping over rows.
     `create index ${name}_live on ${name} (organization_id, updated_at, id) where removed_at is null`,
     `create index ${name}_removed on ${name} (organization_id, updated_at, id) where removed_at is not null`,
-    // Browsing: newest first.
     `create index ${name}_browse on ${name} (organization_id, created_at desc, id desc) where removed_at is null`,
     ...unique.map(
       (column) =>
@@ -47,7 +43,7 @@ export function createStreamTable(table: StreamTableColumns): string[] {
   ]
 }
 
-/** What rows are found by (decision 27): beside them, so that a change of anything else writes nothing here. */
+/** Search terms (decision 27), in a table of their own, so that other changes write nothing here. */
 function createSearchTable(table: string): string[] {
   return [
     `create table ${table}_words (
@@ -57,16 +53,13 @@ function createSearchTable(table: string): string[] {
       terms text not null,
       primary key (organization_id, id)
     )`,
-    // New entries wait in a list, which every search reads: 4 MiB of it, PostgreSQL's own limit, take 10 ms, whoever wrote them.
+    // New entries wait in a list that every search reads: PostgreSQL's default of 4 MiB takes 10 ms.
     `create index ${table}_words_found on ${table}_words using gin (search_vector(organization_id, terms))
       with (gin_pending_list_limit = 1024)`,
   ]
 }
 
-/**
- * To find rows of versions before this one by: the migration with which a kind gets the version. It reads the whole table
- * beside its writers, and is empty when all rows are upgraded.
- */
+/** The migration with which a kind gets a new version: an index of rows with earlier ones, empty when all are upgraded. */
 export function indexOutdated(table: string, version: number): Omit<Migration, 'id'> {
   return {
     gradually: {
@@ -83,7 +76,6 @@ export function indexOutdated(table: string, version: number): Omit<Migration, '
   }
 }
 
-/** Indexes to find rows by these columns, within the organization, newest first. */
 function lookupIndexes(table: string, columns: readonly string[]): string[] {
   return columns.map(
     (column) =>
