@@ -1,13 +1,12 @@
-// Who runs the server. PostgreSQL refuses to run as root, so a program started as root keeps the data directory
-// and its own files to itself and hands only the cluster to an unprivileged account. Everybody else runs it as
-// themselves. Promise: the account chosen is stable for an existing cluster, because its files' owner decides.
+// The account that runs the server. PostgreSQL refuses to run as root, so a program started as root keeps the data directory and its own
+// files to itself and gives only the cluster to an unprivileged account. The owner of an existing cluster's files decides, so the choice is
+// stable.
 import { readFile, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { Words } from './host.ts'
 
-/** Numeric ids of an operating system account. */
 export interface Account {
   readonly uid: number
   readonly gid: number
@@ -15,20 +14,17 @@ export interface Account {
 
 /** The accounts of one start. */
 export interface Accounts {
-  /** The name `peer` authentication sees when this process connects. */
+  /** The name that `peer` authentication sees when this process connects. */
   readonly accountName: string
   /** Owner of the data directory and of the files this package keeps in it. */
   readonly owner: Account
   /** Owner of the cluster and of the server's processes. */
   readonly server: Account
-  /** Whether the server runs as somebody else than this process: only when this process is root. */
+  /** Whether the server runs under another account: only if this process is root. */
   readonly switches: boolean
 }
 
-/**
- * Chooses the account for a data directory that exists.
- * @throws EmbeddedDatabaseError when PostgreSQL could not run under any account at hand.
- */
+/** @throws EmbeddedDatabaseError when PostgreSQL could not run under any available account. */
 export async function chooseAccounts({ host, dataDir, cluster }: Layout): Promise<Accounts> {
   const { words } = host
   const self: Account = { uid: process.geteuid!(), gid: process.getegid!() }

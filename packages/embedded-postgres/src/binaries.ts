@@ -1,5 +1,4 @@
-// Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it. Promise: the account
-// that is to run them can, with their libraries.
+// Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it that the server's account can run.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,7 +9,6 @@ import type { NamedHost } from './host.ts'
 import { makeLinks } from './links.ts'
 import { copyRuntime, openToAll } from './runtime.ts'
 
-/** The programs of one PostgreSQL release. */
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
@@ -22,9 +20,7 @@ export interface Binaries {
 /** System directories that every account can reach and only root can change. */
 const SYSTEM_BASES = ['/var/lib/deskwire/runtime', '/run/deskwire/runtime']
 
-/**
- * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
- */
+/** @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed. */
 export async function findBinaries(layout: Layout, accounts: Accounts): Promise<Binaries> {
   const packageDir = findPackage(layout.host)
   const version = await readVersion(packageDir)
@@ -38,10 +34,7 @@ export async function findBinaries(layout: Layout, accounts: Accounts): Promise<
   }
 }
 
-/**
- * Fails early where there cannot be an embedded database.
- * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
- */
+/** Fails before anything else is done. @throws EmbeddedDatabaseError as `findBinaries`. */
 export function requireBinaries(host: NamedHost): void {
   findPackage(host)
 }

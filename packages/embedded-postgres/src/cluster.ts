@@ -1,6 +1,5 @@
-// Creates the cluster. Promise: `<dataDir>/postgres` is a complete cluster with its roles and its database, or it
-// is not there; what an interrupted creation left behind is cleared away. Creation happens in a directory beside
-// it, which takes the name when everything in it is on disk.
+// Creates the cluster: `<dataDir>/postgres` is complete with its roles and its database, or it does not exist. It is created in a directory
+// beside it, which is renamed when everything in it is on disk.
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,9 +12,8 @@ import { runProgram, workingDirectory } from './program.ts'
 import { ADMIN_ROLE } from './settings.ts'
 
 /**
- * Makes sure there is a cluster of this major version.
- * @returns whether it was made now.
- * @throws EmbeddedDatabaseError when there is one of another version, something else, or creation failed.
+ * Returns whether a cluster was created. @throws EmbeddedDatabaseError when there is one of another version, something else, or creation
+ * failed.
  */
 export async function ensureCluster(
   layout: Layout,
@@ -47,7 +45,7 @@ async function clusterVersion(layout: Layout): Promise<string | null> {
   )
 }
 
-/** Clears away what a creation that was killed has left. */
+/** Removes what a killed creation has left. */
 export async function removeUnfinished(layout: Layout): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!/^postgres\.new-[0-9a-f]{12}$/.test(name)) continue
@@ -60,8 +58,8 @@ export async function removeUnfinished(layout: Layout): Promise<void> {
 }
 
 /**
- * How the finished cluster gets to disk, once for all that made it: on Linux with one call for the file system that it is on, where
- * 1,272 files one after the other take 2.3 s of a disk that others use too, and this 0.2.
+ * How the finished cluster gets to disk: on Linux with one call for its file system, as syncing 1,272 files takes 2.3 s of a busy disk, and
+ * this 0.2.
  */
 const syncMethod = process.platform === 'linux' ? 'syncfs' : 'fsync'
 
@@ -77,16 +75,15 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
       binaries.initdb,
       [
         ...['-D', directory, '-U', ADMIN_ROLE, '--auth=peer', '--no-instructions', '--no-sync', '-c', mark],
-        // Every commit waits while a piece of the log is made, which it is where none is left to be used again: 60 to 100 ms for the usual 16 MB.
+        // Every commit waits while a segment of the log is created: 60 to 100 ms for the usual 16 MB.
         '--wal-segsize=1',
         // Byte order, the same on every machine; upper and lower case of all of Unicode.
         ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ],
       { ...options, input: '' },
     )
-    // The host's role is no superuser: a statement smuggled into it reaches neither files nor programs.
-    // Making databases is for tests, which clone theirs. Its database is the one that initdb has made: another would be a copy of 300
-    // files, to be made and brought to the disk, and a fifth of all the work.
+    // The host's role is no superuser: injected SQL reaches neither files nor programs. It may create databases for tests, which clone
+    // theirs. Its database is initdb's: another would be a copy of 300 files, a fifth of all the work.
     await runProgram(
       binaries.postgres,
       [

@@ -1,6 +1,5 @@
-// The data directory: where things are in it, that it is private, and how small files get into it.
-// Promise: a file appears whole or not at all, and a link planted at its place is replaced, never followed,
-// because root writes into directories that an unprivileged user owns.
+// The data directory: its layout, that it is private, and how small files are written: whole or not at all, and a link planted at their
+// path is replaced, never followed, as root writes into directories that an unprivileged user owns.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import {
@@ -22,7 +21,6 @@ import type { Account } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost } from './host.ts'
 
-/** Where things are, and whose. */
 export interface Layout {
   readonly host: NamedHost
   readonly dataDir: string
@@ -30,7 +28,7 @@ export interface Layout {
   readonly cluster: string
   /** The file whose lock is the hold. */
   readonly holdLock: string
-  /** Who has the hold, for the message to everybody else. */
+  /** Who has the hold, for messages. */
   readonly holdInfo: string
   /** What the next start must know of this one. */
   readonly state: string
@@ -38,12 +36,10 @@ export interface Layout {
   readonly startLog: string
 }
 
-/** Names the parts of a data directory; touches nothing. */
 export function layoutOf(host: NamedHost, dataDir: string): Layout {
   return { host, ...pathsOf(dataDir) }
 }
 
-/** The place of PostgreSQL's own directory. */
 export function clusterIn(dataDir: string): string {
   return join(dataDir, 'postgres')
 }
@@ -60,8 +56,7 @@ function pathsOf(dataDir: string): Omit<Layout, 'host'> {
 }
 
 /**
- * Makes the data directory, readable by its owner alone.
- * @returns its layout, under its real path, so that one directory has one name.
+ * Creates the data directory, readable by its owner only. Returns its layout, under its real path, so that one directory has one name.
  * @throws EmbeddedDatabaseError when it cannot be used.
  */
 export async function prepareDataDir(
@@ -88,7 +83,7 @@ export async function prepareDataDir(
   }
 }
 
-/** The lock comes first and stays: where it is missing, files of these names are not of a database of this package. */
+/** The lock is created first and stays: without it, files of these names are not this package's. */
 function requireOwn(
   { host: { words }, holdLock, cluster, holdInfo, state, startLog }: Layout,
   names: readonly string[],
@@ -118,15 +113,12 @@ async function makePrivate(
   else warn('the data directory is open to its group or to others, and belongs to another user', { dataDir })
 }
 
-/** Writes a small file so that readers see the old content or the new, never a part, and only `owner` reads it. */
+/** Writes a small file so that readers see the old content or the new, and only `owner` reads it. */
 export async function writePrivate(path: string, text: string, owner: Account): Promise<void> {
   await placePrivate(text, owner, path, rename)
 }
 
-/**
- * The same for a file that must never be replaced: of several writers at once, one wins.
- * @returns whether this one did; if not, the file that was there is untouched.
- */
+/** The same for a file that must never be replaced: of several writers at once, one wins. Returns whether this one did. */
 export async function createPrivate(path: string, text: string, owner: Account): Promise<boolean> {
   try {
     await placePrivate(text, owner, path, link)
@@ -159,13 +151,13 @@ async function placePrivate(
   }
 }
 
-/** Makes an empty directory for `owner` alone. */
+/** Creates an empty directory for `owner` only. */
 export async function makeDirectory(path: string, owner: Account): Promise<void> {
   await mkdir(path, { mode: 0o700 })
   if (process.geteuid!() === 0) await chown(path, owner.uid, owner.gid)
 }
 
-/** Makes a rename inside a directory survive a power cut. */
+/** Makes a rename inside a directory survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
@@ -175,10 +167,10 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Where in the data directory a restore makes its database. */
+/** Where in the data directory a restore creates its database. */
 export const stagingName = 'restore'
 
-/** Whether a directory with these names in it is a restore's: a user may keep others under that name. */
+/** Whether a directory with these names in it is a restore's: a user may have others under that name. */
 export function isStaging(names: readonly string[]): boolean {
   const { dataDir: _, ...paths } = pathsOf('')
   const own = [...Object.values(paths), 'run', 'runtime'].map((path) => basename(path))
@@ -187,9 +179,8 @@ export function isStaging(names: readonly string[]): boolean {
 }
 
 /**
- * Fails when a restore has left the data directory without a database. An empty one made in its stead would look like a
- * desk that has lost everything.
- * @throws EmbeddedDatabaseError
+ * @throws EmbeddedDatabaseError when a restore has left the data directory without a database: an empty one would look like a desk that has
+ * lost everything.
  */
 export function refuseHalfRestored({ host, dataDir, cluster }: Layout): void {
   const staging = join(dataDir, stagingName)

@@ -1,4 +1,4 @@
-/** What stops an embedded database, in one line that says what is wrong and what to do about it. */
+/** Why an embedded database cannot run, and what to do about it, in one line. */
 export class EmbeddedDatabaseError extends Error {
   override readonly name = 'EmbeddedDatabaseError'
 }

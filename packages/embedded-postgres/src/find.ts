@@ -1,4 +1,3 @@
-// For programs that work beside a running server, such as command line tools.
 import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,7 +9,7 @@ import { isProcessOf } from './processes.ts'
 import { forgetServerVariables } from './program.ts'
 import { connectionTo, type EmbeddedConnection } from './start.ts'
 
-/** How long a server that is starting may take until this gives up; ms. */
+/** Milliseconds to wait for a server that is starting. */
 const STARTING_MS = 30_000
 
 /** Implements `Launcher.find`. */

@@ -1,8 +1,6 @@
-// The hold: at most one process runs a data directory. It is a lock of the operating system, so it ends with its
-// holder however that ends, and neither a killed holder nor a reused process id can leave one behind; two
-// processes that race for the hold of a dead one cannot both get it. Node has no call for such locks, but SQLite
-// takes one for a transaction, and comes with Node. What the file beside it says about the holder is only for
-// the message to the others.
+// The hold: at most one process runs a data directory. It is an operating system lock, so it ends with its holder, and two processes cannot
+// both get that of a dead one. Node has no call for such locks, but its SQLite takes one for a transaction. The file beside it names the
+// holder, for messages only.
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -23,10 +21,7 @@ interface Holder {
   readonly command: string
 }
 
-/**
- * Takes the hold, or says who has it.
- * @throws EmbeddedDatabaseError when another process, or this one, has it.
- */
+/** @throws EmbeddedDatabaseError with the holder when another process, or this one, has it. */
 export async function takeHold(layout: Layout, accounts: Accounts): Promise<Hold> {
   await makeLockFile(layout.holdLock, accounts)
   const lock = tryLock(layout.holdLock)
@@ -67,7 +62,7 @@ function tryLock(path: string): DatabaseSync | null {
   const { DatabaseSync } = loadSqlite()
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
-    // The journal stays in memory: the lock is all that is wanted, the file stays empty.
+    // The journal stays in memory: only the lock is needed, and the file stays empty.
     lock.exec('pragma journal_mode = memory; begin exclusive')
     return lock
   } catch (error) {
@@ -77,7 +72,7 @@ function tryLock(path: string): DatabaseSync | null {
   }
 }
 
-// Some supported releases of Node announce node:sqlite as experimental; to users of a PostgreSQL that is noise.
+// Some releases of Node warn that node:sqlite is experimental.
 function loadSqlite(): typeof import('node:sqlite') {
   const { emitWarning } = process
   process.emitWarning = () => {}
@@ -112,7 +107,7 @@ async function readHolder(path: string): Promise<Holder | null> {
   }
 }
 
-// The subcommand but no options: those may carry secrets.
+// The subcommand but no options: those may contain secrets.
 function ownCommand(): string {
   const [, script = 'node', word] = process.argv
   return word && /^[a-z][a-z-]*$/.test(word) ? `${basename(script)} ${word}` : basename(script)

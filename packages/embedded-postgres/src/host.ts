@@ -1,14 +1,12 @@
-// The program that embeds the server: what it calls its database, and the words for its settings in messages.
-
 /** The program that embeds the server. */
 export interface Host {
   /** The name of the database and of the role that owns it: lower-case letters, digits and underscores. */
   readonly name: string
-  /** How messages name the program and its settings. Optional; default: general words. */
+  /** Default: general words. */
   readonly words?: Partial<Words>
 }
 
-/** Parts of messages, so that whoever reads one knows which setting of this program helps. */
+/** Parts of messages, so that they name the settings of this program. */
 export interface Words {
   /** The program, as in "start … as an ordinary user". */
   readonly program: string
@@ -24,7 +22,6 @@ export interface Words {
   readonly replaceAgain: string
 }
 
-/** A host whose words are complete. */
 export type NamedHost = Required<Host> & { readonly words: Words }
 
 const generalWords: Words = {

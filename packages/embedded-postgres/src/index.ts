@@ -1,4 +1,3 @@
-// A real PostgreSQL that a program runs for itself.
 export { createPrivate, syncDirectory } from './datadir.ts'
 export { EmbeddedDatabaseError } from './error.ts'
 export type { Host, Words } from './host.ts'

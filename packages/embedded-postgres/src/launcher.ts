@@ -1,4 +1,3 @@
-// What the package offers: one launcher for a program, which starts, finds and replaces its database.
 import { findEmbedded, hasEmbeddedDatabase } from './find.ts'
 import { type Host, nameHost } from './host.ts'
 import { type Replacement, startReplacement } from './replace.ts'
@@ -7,24 +6,21 @@ import { type EmbeddedConnection, type EmbeddedDatabase, type EmbeddedLog, start
 /** Runs PostgreSQL for one program. */
 export interface Launcher {
   /**
-   * Starts the server on a data directory, creating both as needed. Resolves when it takes connections: within a second, some
-   * more the first time, and after a crash when its log is replayed. Only the account that this process runs as can connect,
-   * through a private socket, without a password.
-   * @throws EmbeddedDatabaseError when it cannot run here or another process runs this data directory.
+   * Starts the server on a data directory, creating both as needed. Resolves when it accepts connections: within a second, later the first
+   * time and after a crash. Only the account of this process can connect, through a private socket, without a password. @throws
+   * EmbeddedDatabaseError when it cannot run here or another process runs this data directory.
    */
   start(options: { readonly dataDir: string; readonly log?: EmbeddedLog }): Promise<EmbeddedDatabase>
   /**
-   * The connection of the server that runs on a data directory now, waiting if it is starting: for programs that work beside the
-   * one that started it, under the same account.
-   * @returns null when none runs.
-   * @throws EmbeddedDatabaseError when the data directory cannot be read, or the server does not get ready in 30 s.
+   * The connection of the server that runs on a data directory now, waiting up to 30 s if it is starting; null when none runs. For programs
+   * beside the one that started it, under the same account. @throws EmbeddedDatabaseError
    */
   find(dataDir: string): Promise<EmbeddedConnection | null>
   /** Whether a data directory has a database in it, running or not. */
   has(dataDir: string): boolean
   /**
-   * Starts a server on a new, empty cluster that can be put in the place of the data directory's database: for a restore.
-   * @throws EmbeddedDatabaseError when the data directory is in use, or holds a database and `replace` is not set.
+   * Starts a server on a new cluster that can replace the data directory's database: for a restore. @throws EmbeddedDatabaseError when the
+   * data directory is in use, or holds a database and `replace` is not set.
    */
   startReplacement(options: {
     readonly dataDir: string
@@ -33,10 +29,7 @@ export interface Launcher {
   }): Promise<Replacement>
 }
 
-/**
- * A launcher for a program.
- * @throws RangeError for a name that cannot be a database's.
- */
+/** @throws RangeError for a name that cannot be a database's. */
 export function createLauncher(host: Host): Launcher {
   const named = nameHost(host)
   const silent: EmbeddedLog = () => {}

@@ -1,6 +1,5 @@
-// The library links of the binary package. npm packages cannot carry symbolic links, so the package lists them
-// and makes them in an install script, which this project does not run. Promise: after `makeLinks` every listed
-// link leads somewhere, with any number of processes doing the same at once.
+// The library links of the binary package. npm packages cannot contain symbolic links, so the package lists them for an install script,
+// which this project does not run. Any number of processes may create them at once.
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, stat, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -12,8 +11,8 @@ interface Link {
 }
 
 /**
- * Makes the links that are missing in a package directory (the one with `native` in it).
- * @returns false when the directory cannot be written and links are missing.
+ * Creates missing links in a package directory (the one with `native` in it). Returns false when the directory cannot be written and links
+ * are missing.
  */
 export async function makeLinks(packageDir: string): Promise<boolean> {
   for (const { source, target } of await listedLinks(packageDir)) {

@@ -1,6 +1,5 @@
-// What an earlier start left running: the host was killed and its server lives on, or the server was killed
-// and its children are still finishing. Promise: afterwards either one server runs that is exactly the one this
-// start would have made, or nothing runs on the cluster, so that no two servers ever share it.
+// What an earlier start left running: a server whose host was killed, or children of a killed server. Afterwards one server runs that is
+// exactly the one this start would have made, or nothing runs on the cluster, so that no two servers ever share it.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -25,18 +24,17 @@ interface ServerState {
   readonly fingerprint: string
 }
 
-/** How long children of a dead server may take to notice; ms. They look up within milliseconds unless busy. */
+/** Milliseconds for children of a dead server to end: they notice within milliseconds unless busy. */
 const CHILDREN_MS = 2_000
 
-/** Writes down what the next start must know, before the server starts. */
+/** Written before the server starts. */
 export async function rememberServer(layout: Layout, accounts: Accounts, state: ServerState): Promise<void> {
   await writePrivate(layout.state, `${JSON.stringify(state)}\n`, accounts.owner)
 }
 
 /**
- * Settles what runs on the cluster.
- * @returns the server to adopt, or null when nothing runs any more.
- * @throws EmbeddedDatabaseError when something runs that is not this package's to end.
+ * Returns the server to adopt, or null when nothing runs any more. @throws EmbeddedDatabaseError when something runs that is not this
+ * package's to end.
  */
 export async function settleOrphan(
   layout: Layout,
@@ -74,10 +72,9 @@ export async function endLeftovers(
 }
 
 /**
- * A stale file whose process id exists would keep PostgreSQL from starting: the id belongs to somebody else by now, or its
- * process ended and nobody reaps it (containers without an init). One whose id is free is no better: in a container the next
- * server may get that very id, and the file would call it ready before it has begun. Without the file PostgreSQL still
- * recognises a living predecessor by its shared memory.
+ * A stale file whose process id exists would keep PostgreSQL from starting: the id belongs to another process, or its process was not
+ * reaped (containers without an init). One whose id is free could be taken for the next server's in a container. Without the file
+ * PostgreSQL still recognises a living predecessor by its shared memory.
  */
 async function removeStalePidFile({ host, cluster }: Layout, file: PidFile): Promise<void> {
   const command = exists(file.pid) ? ((await commandOf(file.pid)) ?? '') : ''

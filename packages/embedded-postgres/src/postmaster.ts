@@ -1,5 +1,4 @@
-// One running server process, whether this process started it or found it. Promise: `ended` resolves when it is
-// gone, and watching it keeps no event loop alive.
+// One running server process, started by this process or found. Watching it keeps no event loop alive.
 import type { ChildProcess } from 'node:child_process'
 import { open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +10,6 @@ import { hasCode } from './error.ts'
 import { isProcessOf, markArgument, processesOf, signal, waitUntilIdle } from './processes.ts'
 import { lastComplaint, startProgram, workingDirectory } from './program.ts'
 
-/** A server process. */
 export interface Postmaster {
   readonly pid: number
   /** Whether its process id is still its own, so that a signal reaches no other. */
@@ -20,7 +18,7 @@ export interface Postmaster {
   readonly ended: Promise<string>
 }
 
-/** What a server says of itself in its cluster. */
+/** What a server writes about itself in its cluster. */
 export interface PidFile {
   readonly pid: number
   readonly directory: string
@@ -29,14 +27,11 @@ export interface PidFile {
   readonly ready: boolean
 }
 
-/** How long a clean shutdown may take before it is cut short; ms. */
+/** Milliseconds for a clean shutdown, and then for an immediate one. */
 const FAST_SHUTDOWN_MS = 60_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
 
-/**
- * Starts a server; it is not ready yet.
- * @throws EmbeddedDatabaseError when the program cannot be run.
- */
+/** Starts a server; it is not ready yet. @throws EmbeddedDatabaseError when the program cannot be run. */
 export async function startPostmaster(
   layout: Layout,
   accounts: Accounts,
@@ -55,8 +50,7 @@ export async function startPostmaster(
         cwd: layout.cluster,
         accounts,
         host: layout.host,
-        // A session of its own: the terminal's Ctrl-C goes to the host, which stops the server when it has
-        // finished with it.
+        // A session of its own: the terminal's Ctrl-C goes to the host, which stops the server when it has finished with it.
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
       },
@@ -73,17 +67,17 @@ export async function startPostmaster(
 
 /** Watches a server that some other process started. */
 export function watchPostmaster(cluster: string, pid: number): Postmaster {
-  // A cluster that was removed has no server worth the name.
+  // A cluster that was removed has no server.
   const alive = () => isProcessOf(cluster, pid).catch(() => false)
   const ended = (async () => {
-    // It is nobody's child here, so there is nothing to wait on.
+    // It is no child of this process, so its end is found by polling.
     while (await alive()) await delay(200, undefined, { ref: false })
     return 'ended'
   })()
   return { pid, alive, ended }
 }
 
-/** Resolves when the server takes connections, or with why it will not. Recovery after a crash may take minutes. */
+/** Resolves when the server accepts connections, or with why it will not. Recovery after a crash may take minutes. */
 export async function waitUntilReady(
   layout: Layout,
   postmaster: Postmaster,
@@ -107,7 +101,7 @@ export async function waitUntilReady(
   }
 }
 
-/** Ends a server: cleanly, and if that takes too long, at once; its log then replays at the next start. */
+/** Ends a server cleanly or, if that takes too long, at once; its log is then replayed at the next start. */
 export async function stopPostmaster(
   cluster: string,
   postmaster: Postmaster,
@@ -122,7 +116,7 @@ export async function stopPostmaster(
   await killAll(cluster)
 }
 
-/** The process that writes the log outlives the server by the moment it takes to write its last lines. */
+/** The process that writes the log ends shortly after the server. */
 export async function waitForLogger(cluster: string): Promise<void> {
   try {
     await waitUntilIdle(cluster, 5_000)
@@ -137,7 +131,7 @@ export async function killAll(cluster: string): Promise<boolean> {
   return waitUntilIdle(cluster, 5_000)
 }
 
-/** Reads what a server wrote about itself; null when there is none or it is being written. */
+/** What a server wrote about itself; null when there is nothing or it is being written. */
 export async function readPidFile(cluster: string): Promise<PidFile | null> {
   let text: string
   try {
@@ -151,7 +145,7 @@ export async function readPidFile(cluster: string): Promise<PidFile | null> {
   return { pid: Number(pid), directory, port: Number(port), socketDir, ready: status.trim() === 'ready' }
 }
 
-/** The last thing a server complained about, in its own log or before it opened that. */
+/** The last complaint of a server, in its own log or before it opened that. */
 export async function lastWords(layout: Layout): Promise<string> {
   const directory = join(layout.cluster, 'log')
   const files = await Promise.all(

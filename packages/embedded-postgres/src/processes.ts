@@ -1,7 +1,6 @@
-// Finding the server's processes again after whoever started them is gone. Each cluster's processes carry a mark
-// made of its directory's device and inode, which a copy of the directory does not share; PostgreSQL puts it on
-// the server's command line and into the titles of its children. A process counts only if the cluster's owner
-// runs it. A process that ended and was not yet reaped has no command line, so it does not count.
+// Finds the server's processes after their parent is gone. PostgreSQL puts a mark of the cluster directory's device and inode, which a copy
+// does not share, on the command line of the server and into the titles of its children. Only processes of the cluster's owner count; one
+// that ended and was not reaped has no command line.
 import { execFile } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +19,7 @@ export async function markArgument(cluster: string): Promise<string> {
   return `cluster_name=${(await identify(cluster)).mark}`
 }
 
-/** Process ids of everything that runs on a cluster: server, its children, or the program that creates it. */
+/** Ids of all processes of a cluster: server, its children, or the program that creates it. */
 export async function processesOf(cluster: string): Promise<number[]> {
   const { mark, uid } = await identify(cluster)
   const running = process.platform === 'linux' ? await fromProc() : await fromPs()
@@ -50,7 +49,7 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Waits until nothing runs on a cluster. @returns whether that came to pass within `ms`. */
+/** Waits until nothing runs on a cluster. Returns whether that happened within `ms`. */
 export async function waitUntilIdle(cluster: string, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms
   for (;;) {

@@ -1,38 +1,32 @@
-// Runs PostgreSQL's programs as the server's account, in the cluster's directory.
-//
-// How a cluster below a directory that its owner may not enter works (root's project below /root, mode 0700):
-// the child changes into the cluster while it is still root and only then becomes the unprivileged user, and
-// is told that its data directory is /proc/self/cwd. That link leads straight to the directory, without a walk
-// through its parents; PostgreSQL stays in it, and so do all of its children. So the data stays where the
-// operator put it, and nothing else in the data directory is open to the server's account.
+// Runs PostgreSQL's programs as the server's account, in the cluster's directory. If that account may not enter a parent directory (such as
+// /root), the child changes into the cluster while it is still root, and then uses /proc/self/cwd as the data directory: this link needs no
+// walk through the parents. So the data stays where the operator put it, and nothing else in the data directory is open to the server's
+// account.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Accounts } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost, Words } from './host.ts'
 
 /**
- * What a statement has used stays with the connection's process, for the next one: glibc would return it to the kernel
- * each time and have it cleared again (measured: a fifth of the database's processor time for a page of 45 KB). In bytes.
+ * Bytes. A connection keeps the memory of a statement for the next one: glibc would return it to the kernel each time, which took a fifth
+ * of the database's processor time for a page of 45 KB.
  */
 const keptMemory = { MALLOC_TRIM_THRESHOLD_: '16777216', MALLOC_MMAP_THRESHOLD_: '4194304' }
 
 /**
- * Takes libpq's variables (PGSSLMODE, PGOPTIONS, …) out of the environment of this process and of those that it starts: they are for
- * another server, and pg would connect to the embedded one with them.
+ * Removes libpq's variables (PGSSLMODE, PGOPTIONS, …) from the environment: they are for another server, and pg would use them for the
+ * embedded one.
  */
 export function forgetServerVariables(): void {
   for (const name of Object.keys(process.env)) if (/^PG[A-Z_]+$/.test(name)) delete process.env[name]
 }
 
-/** How the programs are to name a cluster that is their working directory. */
+/** The name of a cluster that is the working directory. */
 export function workingDirectory(cluster: string): string {
   return process.platform === 'linux' ? '/proc/self/cwd' : cluster
 }
 
-/**
- * Starts a program in the cluster.
- * @throws EmbeddedDatabaseError when it cannot be run at all.
- */
+/** Starts a program in the cluster. @throws EmbeddedDatabaseError when it cannot be run. */
 export async function startProgram(
   program: string,
   args: readonly string[],
@@ -52,10 +46,7 @@ export async function startProgram(
   return child
 }
 
-/**
- * Runs a program to its end.
- * @throws EmbeddedDatabaseError with its last complaint when it fails.
- */
+/** Runs a program to its end. @throws EmbeddedDatabaseError with the last line of its output when it fails. */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -1,7 +1,6 @@
-// A new database for a data directory, made beside the one that is there and put in its place at the end. Promise: the
-// data directory has its old database or the new one, whole, or none and then no start makes an empty one in its stead;
-// the old one is moved aside and never deleted. Whatever a killed attempt left is cleared away by the next, which
-// starts over. All of it happens inside the data directory, which may be a mounted volume.
+// A new database for a data directory, created beside the existing one, which it replaces at the end; the old one is moved aside and never
+// deleted. The data directory has the old database or the new one, whole, or none, and then no start creates an empty one. The next attempt
+// clears what a killed one left. All of it happens inside the data directory, which may be a mounted volume.
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,12 +22,12 @@ import type { NamedHost } from './host.ts'
 import { settleOrphan } from './orphan.ts'
 import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './start.ts'
 
-/** A database that is being made; the data directory is held until it is disposed. */
+/** The data directory is held until this is disposed. */
 export interface Replacement extends AsyncDisposable {
   readonly connection: EmbeddedConnection
   /** The data directory's real path. */
   readonly dataDir: string
-  /** Stops the new server and puts its database in place. Answers where the old one is now; null when there was none. */
+  /** Stops the new server and puts its database in place. Returns where the old one is now; null when there was none. */
   putInPlace(asideName: string): Promise<string | null>
 }
 
@@ -54,7 +53,7 @@ export async function startReplacement(
     await settle(staging)
     await rm(staging.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   }
-  // A server that a killed process has left running. No print is that of another, so none is taken over.
+  // A server that a killed process has left running. No fingerprint matches, so none is adopted.
   const settle = async (of: Layout) => {
     if (existsSync(of.cluster)) await settleOrphan(of, accounts, 'none', warn)
   }
@@ -85,7 +84,7 @@ export async function startReplacement(
       },
     }
   } catch (error) {
-    // The first error is the one to tell of; what is left of the attempt, the next one clears.
+    // Report the first error; the next attempt clears the rest.
     await clear().catch(() => {})
     await hold.release()
     throw error

@@ -1,7 +1,6 @@
-// A copy of the binaries, for when the package itself will not do: the server's account cannot reach it (a
-// project below /root), or its links are missing and cannot be made (node_modules belongs to somebody else).
-// Promise: a copy appears whole under a name made of its content's listing, in a directory that only this user
-// may change; a copy that lost or shortened a file is not used but replaced.
+// A copy of the binaries, for when the server's account cannot reach the package (a project below /root), or its links are missing and
+// cannot be created (node_modules belongs to somebody else). A copy appears whole under a name made of its listing, in a directory that
+// only this user may change; a damaged copy is replaced.
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -30,9 +29,8 @@ export async function openToAll(packageDir: string): Promise<boolean> {
 }
 
 /**
- * Copies the package below the first of `bases` that can be made, unless a good copy is there.
- * @returns the copy, shaped like the package.
- * @throws EmbeddedDatabaseError when no base can be used.
+ * Copies the package below the first usable one of `bases`, unless a good copy exists. Returns the copy, laid out like the package. @throws
+ * EmbeddedDatabaseError when no base can be used.
  */
 export async function copyRuntime(
   packageDir: string,
@@ -65,8 +63,8 @@ export async function copyRuntime(
 
 async function makeBase(base: string): Promise<void> {
   await mkdir(base, { recursive: true, mode: 0o755 })
-  // Whoever could change these files could run programs as this server. The parent of a base is a system
-  // directory or the private data directory.
+  // Whoever could change these files could run programs as this server. The parent of a base is a system directory or the private data
+  // directory.
   const self = process.geteuid!()
   const [inner, outer] = [await lstat(base), await stat(dirname(base))]
   if (!inner.isDirectory() || inner.uid !== self || (inner.mode & 0o022) !== 0)
@@ -131,7 +129,7 @@ async function replace(temporary: string, copy: string): Promise<void> {
   }
 }
 
-/** Clears away what a copy that was killed half-way left, an hour later. */
+/** Removes what an interrupted copy left, an hour later. */
 async function removeAbandoned(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     if (!/\.new-[0-9a-f]{12}$/.test(name)) continue

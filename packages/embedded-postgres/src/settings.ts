@@ -1,14 +1,13 @@
-// How the server is set: for one small machine (two cores) that it shares with the program that embeds it. The files are written again
-// at each start; an operator's own settings go into local.conf beside them and win.
+// The server's settings, for one small machine (two cores) shared with the program that embeds it. The files are written at each start; an
+// operator's own settings go into local.conf beside them and win.
 import { createHash } from 'node:crypto'
 import type { NamedHost } from './host.ts'
 
-/** The files in the cluster that set the server, by name. */
 export type ServerFiles = Readonly<Record<'postgresql.conf' | 'pg_hba.conf' | 'pg_ident.conf', string>>
 
-/** The role that owns the cluster: for maintenance by the host's account. The host itself connects as the role of its name. */
+/** The role that owns the cluster, for maintenance by the host's account. The host itself connects as the role of its name. */
 export const ADMIN_ROLE = 'postgres'
-/** Only a part of the socket's name: the server listens on no network address. */
+/** Only part of the socket's name: the server listens on no network address. */
 export const PORT = 5432
 
 const SETTINGS: readonly (readonly [name: string, value: string, reason: string])[] = [
@@ -71,10 +70,7 @@ const SETTINGS: readonly (readonly [name: string, value: string, reason: string]
   ['log_checkpoints', 'off', 'keeps the log small'],
 ]
 
-/**
- * The server's files.
- * @param account the operating system account that may connect.
- */
+/** `account`: the operating system account that may connect. */
 export function serverFiles({ name: role, words }: NamedHost, account: string): ServerFiles {
   const settings = SETTINGS.map(([name, value, reason]) => `${name} = ${value}  # ${reason}`)
   const name = `"${account.replaceAll('"', '""')}"`
@@ -101,7 +97,7 @@ export function serverFiles({ name: role, words }: NamedHost, account: string): 
   }
 }
 
-/** What makes two servers interchangeable: a running one with the same print may be adopted. */
+/** A running server with the same fingerprint may be adopted. */
 export function fingerprint(files: ServerFiles, program: string, version: string): string {
   return createHash('sha256').update(JSON.stringify({ files, program, version })).digest('hex')
 }

@@ -1,6 +1,5 @@
-// Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server.
-// Promise: whoever gets an EmbeddedDatabase is the only one to run that data directory, and its server takes
-// connections; whoever does not has left nothing running that was not running before.
+// Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server. Whoever gets an EmbeddedDatabase is
+// the only one to run that data directory; a failed start leaves nothing running that was not running before.
 import { type Accounts, chooseAccounts } from './account.ts'
 import { type Binaries, findBinaries, requireBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
@@ -21,7 +20,7 @@ import { forgetServerVariables } from './program.ts'
 import { fingerprint, PORT, type ServerFiles, serverFiles } from './settings.ts'
 import { makeSocketDir, removeSocketDir } from './socket.ts'
 
-/** Connection settings `pg` accepts. */
+/** Connection settings that `pg` accepts. */
 export interface EmbeddedConnection {
   /** The private socket directory. */
   readonly host: string
@@ -37,16 +36,12 @@ export interface EmbeddedDatabase {
   readonly dataDir: string
   /** Whether the server was already running, left by a process that was killed. */
   readonly adopted: boolean
-  /** Stops the server cleanly and gives up the hold; again, it answers the same promise. */
+  /** Stops the server cleanly and releases the hold; further calls return the same promise. */
   stop(): Promise<void>
-  /**
-   * Resolves, with one line for the log, when the server ended though `stop` was not called. The hold remains:
-   * call `stop` to give it up, after which the server may be started again.
-   */
+  /** Resolves, with one line for the log, when the server ended though `stop` was not called. Call `stop` to release the hold. */
   readonly lost: Promise<string>
 }
 
-/** Where the launcher reports what it does. */
 export type EmbeddedLog = (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void
 
 /** Implements `Launcher.start`. */
@@ -82,7 +77,7 @@ export async function startEmbedded(
       lost: new Promise((resolve) => {
         postmaster.ended.then(async (how) => {
           if (stopped !== null) return
-          // The process that writes the log ends a moment after the one whose end it tells of.
+          // The process that writes the log ends shortly after the server.
           await waitForLogger(layout.cluster)
           resolve(`PostgreSQL ${how}: ${await lastWords(layout).catch(() => 'its log cannot be read')}`)
         })
@@ -94,7 +89,6 @@ export async function startEmbedded(
   }
 }
 
-/** How to reach a server by its socket directory. */
 export function connectionTo({ name }: NamedHost, socketDir: string): EmbeddedConnection {
   return { host: socketDir, port: PORT, user: name, database: name }
 }

@@ -1,7 +1,6 @@
 /**
- * Where a copy differs from the service, found in one moment of the store that is brought forward in memory: what the stream has
- * had since that moment is laid over it, up to the moment of the service's digests. So nothing is written, writers go on meanwhile, and
- * what is found is compared as of one and the same moment.
+ * Finds where a copy differs from the service, in one snapshot of the store: what the stream has brought since is applied in memory, up to
+ * the moment of the service's digests. So nothing is written, writers go on, and both sides are compared at the same moment.
  */
 import { type Client, type ComparedCopy, findDifferences, type IdRange, type Moment } from '@deskwire/sdk'
 import type { Copy, QuarantinedRow } from './copy.ts'
@@ -9,21 +8,21 @@ import { isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns
 import type { Store, StoredRow, StoreReader, Table } from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
 
-/** A row of the copy that is not what the service has. */
+/** A row of the copy that differs from the service's. */
 export interface CopyDifference {
   /** `ticket`. */
   readonly kind: string
   readonly id: string
   /**
-   * `missing`: the copy lacks it. `changed`: it holds something else. `extra`: the service has none. `lost`: what the copy kept of a removed
-   * row was changed or deleted, and the service has it no more; of those that were deleted it is not known which they were, and `id` is empty.
+   * `missing`: the copy lacks it. `changed`: it differs. `extra`: the service has none. `lost`: a removed row that the copy kept was
+   * changed or deleted, and the service no longer has it; `id` is empty for deleted ones, which are unknown.
    */
   readonly type: 'missing' | 'changed' | 'extra' | 'lost'
-  /** Of a row that is changed, the columns that are not as they should be; `_body` is the text. */
+  /** The columns that differ in a changed row; `_body` is the text. */
   readonly columns: readonly string[]
 }
 
-/** What was found of one kind. */
+/** The result for one kind. */
 export interface ComparedKind {
   readonly kind: string
   readonly differences: readonly CopyDifference[]
@@ -32,12 +31,12 @@ export interface ComparedKind {
   /** Whether it keeps another number of removed rows than was noted. */
   readonly isMiscounted: boolean
   readonly quarantined: readonly QuarantinedRow[]
-  /** What the rows of the moment came to, and what had been noted of them. */
+  /** The sums of the snapshot's rows, and the noted ones. */
   readonly found: Sums
   readonly noted: Sums
 }
 
-/** Compares all kinds, one after the other. Throws what the service's calls and the store's throw. */
+/** Compares all kinds, one after another. Throws what the calls to service and store throw. */
 export async function compareCopy(
   { client, store }: { readonly client: Client; readonly store: Store },
   copy: Copy,
@@ -66,7 +65,7 @@ export async function compareCopy(
   return compared
 }
 
-/** The removed rows that are not what the mirror kept of them; by their own marks, as the service has nothing of them. */
+/** Removed rows that were changed, judged by their own marks, as the service no longer has them. */
 async function wrongRemovals(
   store: Store,
   at: StoreReader,
@@ -95,7 +94,7 @@ const noId = '00000000-0000-0000-0000-000000000000'
 const firstId = '00000000-0000-0000-0000-000000000001'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** What the stream has had since a cursor, up to a moment that only moves forward. */
+/** What the stream has brought since a cursor, up to a moment that only moves forward. */
 class ChangesSince {
   readonly #client: Client
   readonly #signal: AbortSignal | undefined
@@ -108,7 +107,7 @@ class ChangesSince {
     this.#signal = signal
   }
 
-  /** The texts of the kind's rows that have changed, by id; null for those that were removed. */
+  /** The texts of changed rows of the kind, by id; null for removed ones. */
   of(kind: string): ReadonlyMap<string, string | null> {
     return this.#kinds.get(kind) ?? new Map()
   }
@@ -118,7 +117,7 @@ class ChangesSince {
     for await (const { changes, cursor } of this.#client.changes.sync(options)) {
       for (const change of changes) {
         const isUpsert = change.type === 'upsert'
-        // The rest of this page is asked for again, with the next moment.
+        // The rest of this page is requested again, with the next moment.
         if ((isUpsert ? change.row.updatedAt : change.removedAt) > asOf) return
         if (isUpsert) this.#set(change.row.object, change.row.id, JSON.stringify(change.row))
         else this.#set(change.resource, change.id, null)
@@ -133,7 +132,7 @@ class ChangesSince {
   }
 }
 
-/** The rows of a table at a moment of the store and those that are quarantined, with what has changed since laid over them. */
+/** The rows of a table in a snapshot of the store, with quarantined ones, and with later changes applied. */
 class HeldRows implements ComparedCopy {
   readonly #store: Store
   readonly #at: StoreReader
@@ -141,9 +140,9 @@ class HeldRows implements ComparedCopy {
   readonly #kind: string
   readonly #since: ChangesSince
   readonly #quarantined: ReadonlyMap<string, string>
-  /** Ranges that were counted into `found`, none of which overlap. */
+  /** Ranges that were counted into `found`; none overlap. */
   readonly #counted: IdRange[] = []
-  /** What the texts in the store come to, without what has changed since. */
+  /** The sums of the texts in the store, without later changes. */
   readonly found = new Sums()
 
   constructor(
@@ -166,7 +165,7 @@ class HeldRows implements ComparedCopy {
     return this.#since.of(this.#kind)
   }
 
-  /** Of the one id that is in no range, as the service gives it to nothing. */
+  /** The one id that is in no range, as the service never uses it. */
   async nobodys(): Promise<CopyDifference[]> {
     const rows = await this.#at.get(this.#table, [noId])
     return rows.map((row) => {
@@ -189,11 +188,11 @@ class HeldRows implements ComparedCopy {
     return this.#since.advance(to)
   }
 
-  /** The ranges come lowest first, each beginning where the one before ends. */
+  /** The ranges are in order, each beginning where the one before ends. */
   async digests(ranges: readonly IdRange[]): Promise<SumsText[]> {
     const sums = ranges.map(() => new Sums())
     const whole = { after: ranges[0]?.after ?? '', before: ranges.at(-1)?.before ?? '' }
-    // What is divided further has been counted with what it is a part of.
+    // A range that is divided further has been counted already.
     const isCounted = this.#counted.some(
       (range) => range.after <= whole.after && whole.before <= range.before,
     )
@@ -240,7 +239,7 @@ class HeldRows implements ComparedCopy {
       if (text !== undefined) texts.set(id, text)
     }
     for (const row of await this.#at.get(this.#table, ids)) {
-      // A row in the table that is quarantined too is somebody else's.
+      // A row in the table that is also quarantined is not the mirror's.
       const told = this.#told(row, membersOf(row.text))
       texts.set(row.id, `${told}${texts.has(row.id) ? '\n' : ''}`)
     }
@@ -252,7 +251,7 @@ class HeldRows implements ComparedCopy {
     return texts
   }
 
-  /** The columns of a row that are not what the service's row says. */
+  /** The columns of a row that differ from the service's row. */
   async wrong(id: string, members: Members): Promise<string[]> {
     const [row] = await this.#at.get(this.#table, [id])
     if (row === undefined) return []
@@ -260,14 +259,14 @@ class HeldRows implements ComparedCopy {
     return row.text === JSON.stringify(members) ? wrong : [...wrong, '_body']
   }
 
-  /** A row's text; of one whose columns say something else, another text, which no row of the service has. */
+  /** A row's text; if its columns differ from it, another text, which no row of the service has. */
   #told(row: StoredRow, members: Members | undefined): string {
     const isSound = members && wrongColumns(this.#store, this.#table, row, members).length === 0
     return isSound ? row.text : `${row.text}\n${JSON.stringify([row.cells, row.removedAt])}`
   }
 }
 
-/** The place of the range that an id is in. */
+/** The index of the range that an id is in. */
 function rangeOf(ranges: readonly IdRange[], id: string): number {
   let [low, high] = [0, ranges.length - 1]
   while (low < high) {

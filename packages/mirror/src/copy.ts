@@ -1,6 +1,6 @@
 /**
- * One copy in a store: its tables and its position, which is written in the transaction of the rows that lead to it. A process that dies
- * between two transactions has lost nothing, and one that comes late, as another process has moved the copy on, notices it.
+ * One copy in a store: its tables and its position, which is written in the same transaction as the rows. So a process that dies loses
+ * nothing, and one that comes late, after another process has advanced the copy, notices it.
  */
 import { hash } from 'node:crypto'
 import { type AnyRow, type Checkpoint, type Client, DeskwireError, type SyncPage } from '@deskwire/sdk'
@@ -31,7 +31,7 @@ import {
 } from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
 
-/** `next` is built beside `live` when that cannot go on, and takes its place when it is whole. */
+/** `next` is built beside `live` when that cannot go on, and replaces it when it is complete. */
 type CopyName = 'live' | 'next'
 
 export interface CopyOptions {
@@ -43,7 +43,7 @@ export interface CopyOptions {
   readonly onQuarantined?: (row: QuarantinedRow) => void
 }
 
-/** A row that the store cannot hold: it counts as one of the copy, and is kept apart from the tables until it changes or goes. */
+/** A row that the store cannot hold: it counts as part of the copy, and is kept apart from the tables until it changes or is removed. */
 export interface QuarantinedRow {
   readonly kind: string
   readonly id: string
@@ -52,42 +52,42 @@ export interface QuarantinedRow {
   readonly text: string
 }
 
-/** A row's place in the stream of its kind. */
+/** A row's position in the stream of its kind. */
 interface Place {
   readonly updatedAt: string
   readonly id: string
 }
 
-/** A row as it came, and what readJson made of it. */
+/** A row as it was served, and parsed. */
 interface ServedRow {
   readonly text: string
   readonly members: Members
 }
 
-/** What is noted of a copy with each transaction. */
+/** What each transaction notes about the copy. */
 interface Position {
-  /** Raised when what is noted here takes another form. Of the first, tables have no `_removal` yet. */
+  /** Increased when the notes change their form. In form 1 tables have no `_removal`. */
   readonly form: 1 | 2
   readonly organizationId: string
   readonly marksRemovals: boolean
   /** Where the stream goes on. */
   readonly cursor: string
-  /** Of each kind what its rows came to when they were written. */
+  /** By kind, the sums of its rows when they were written. */
   readonly sums: Readonly<Record<string, SumsText>>
-  /** Kinds whose rows of up to `asOf` are still being loaded, and how far each is. What is later comes by the stream. */
+  /** Kinds whose rows up to `asOf` are still being loaded, and how far each is. Later changes come by the stream. */
   readonly loading: { readonly asOf: string; readonly kinds: Readonly<Record<string, Place | null>> } | null
   /** How often the tables were changed. */
   readonly tables: number
-  /** Of each kind how many removed rows are kept, where there are any. */
+  /** By kind, how many removed rows are kept, if any. */
   readonly removed?: Readonly<Record<string, number>>
   /** How many rows are quarantined. */
   readonly quarantined?: number
 }
 
-/** What rows of one kind came to when they were written. */
+/** What was written of one kind. */
 interface Written {
   readonly sums: Sums
-  /** More removed rows, and more quarantined ones, than before. */
+  /** Changes in the numbers of removed and of quarantined rows. */
   removed: number
   quarantined: number
 }
@@ -98,10 +98,10 @@ type Refused = ReadonlyMap<string, string>
 /** Characters of rows that are loaded in one transaction: some thousands of rows. */
 const charactersOfBatch = 4 * 1024 * 1024
 
-/** How long the service's document is taken for current when a row has a member that it does not declare. Milliseconds. */
+/** Milliseconds for which the service's document counts as current when a row has an undeclared member. */
 const documentAge = 60_000
 
-/** Later than everything, so that a sync from here on begins where the stream ends. */
+/** Later than everything, so that a sync from here begins at the end of the stream. */
 const end = '9999-12-31T23:59:59.999Z'
 
 export class Copy {
@@ -122,13 +122,13 @@ export class Copy {
     this.#take(noted)
   }
 
-  /** The copy of this name as a reader sees it; undefined where there is none. */
+  /** The copy with this name as a reader sees it; undefined without one. */
   static async noted(name: CopyName, options: CopyOptions, at: StoreReader): Promise<Copy | undefined> {
     const noted = await notedOf(name, at)
     return noted && new Copy(name, options, noted)
   }
 
-  /** A copy that holds nothing yet, of every kind that the key may read. @throws NameTaken where one of its tables is another's. */
+  /** An empty copy of every kind that the key may read. @throws NameTaken when another table has the name of one of its tables. */
   static async begin(name: CopyName, options: CopyOptions, like?: Copy): Promise<Copy> {
     const { client, store, marksRemovals } = options
     const [{ id: organizationId }, start] = [await client.organization.get(), await endOf(client)]
@@ -178,37 +178,36 @@ export class Copy {
     return this.#position.loading !== null
   }
 
-  /** The tables by kind. */
   get tables(): ReadonlyMap<string, Table> {
     return this.#tables
   }
 
-  /** What its rows came to when they were written. */
+  /** The sums of its rows when they were written. */
   sumsOf(kind: string): Sums {
     return new Sums(this.#position.sums[kind])
   }
 
-  /** Rows that were written, of all kinds. */
+  /** Rows of all kinds that were written. */
   get rows(): number {
     return Object.values(this.#position.sums).reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** The kinds that are not what the service says they are. */
+  /** The kinds that differ from the service's checkpoint. */
   differing(checkpoints: Readonly<Record<string, Checkpoint>>): string[] {
     return Object.entries(checkpoints).flatMap(([kind, checkpoint]) =>
       this.sumsOf(kind).equals(checkpoint) ? [] : [kind],
     )
   }
 
-  /** Reads what is noted by now: another process may have moved the copy. @throws CopyGone */
+  /** Reads the notes again: another process may have advanced the copy. @throws CopyGone */
   async reload(): Promise<void> {
-    // As a writer: a reader could wait for another to the end of a verification.
+    // As a writer: a reader could wait for another until the end of a verification.
     const noted = await this.#options.store.write((tx) => notedOf(this.name, tx))
     if (noted === undefined) throw new CopyGone('The copy is gone from the store. Begin again.')
     this.#take(noted)
   }
 
-  /** What a release before removed rows had a mark of their own has kept is brought to today's form. */
+  /** Converts notes and removed rows of an earlier release, in which removed rows had no mark. */
   async upgrade(): Promise<void> {
     if (this.#position.form === 2) return
     const isCurrent = await this.#write(async (tx) => {
@@ -229,7 +228,7 @@ export class Copy {
     if (!isCurrent) await this.upgrade()
   }
 
-  /** @throws MirrorError where a table is not as the mirror has made it. */
+  /** @throws MirrorError when a table differs from what the mirror created. */
   async requireShape(at: StoreReader): Promise<void> {
     for (const table of this.#tables.values()) {
       const drift = await at.drift(table)
@@ -241,7 +240,7 @@ export class Copy {
     }
   }
 
-  /** Makes tables and columns again that are not there any more; their values are not. @throws MirrorError for what cannot be made so. */
+  /** Creates missing tables and columns again, without their values. @throws MirrorError for what cannot be created so. */
   async restoreShape(): Promise<void> {
     const restore = async (tx: StoreWriter) => {
       for (const table of this.#tables.values()) {
@@ -257,7 +256,7 @@ export class Copy {
       }
       return this.#noted
     }
-    // Where nothing is missing, nothing is written.
+    // If nothing is missing, nothing is written.
     const drifts = await this.#options.store.read((at) =>
       Promise.all([...this.#tables.values()].map((table) => at.drift(table))),
     )
@@ -265,7 +264,7 @@ export class Copy {
     while (!(await this.#write(restore)));
   }
 
-  /** The kinds of which the tables do not hold as many rows as were written. */
+  /** The kinds whose tables hold another number of rows than were written. */
   async miscounted(at: StoreReader): Promise<string[]> {
     const kinds: string[] = []
     for (const [kind, table] of this.#tables) {
@@ -277,7 +276,6 @@ export class Copy {
     return kinds
   }
 
-  /** How many removed rows of a kind are kept. */
   removedOf(kind: string): number {
     return this.#position.removed?.[kind] ?? 0
   }
@@ -288,20 +286,20 @@ export class Copy {
     return (await at.notes(quarantineNote(this.name, kind))).map((value) => readJson(value))
   }
 
-  /** Makes the tables fit what the service declares today. */
+  /** Makes the tables fit what the service declares now. */
   async refit(): Promise<void> {
     const { client, now } = this.#options
     this.#documentReadAt = now()
     await this.#widen(kindsOf(await client.document()))
   }
 
-  /** Where the stream of all kinds that the key may read ends, if some of them are not kept. */
+  /** The end of the stream of all kinds that the key may read, if some of them are not kept. */
   async lacking(): Promise<Start | undefined> {
     const start = await endOf(this.#options.client)
     return start.kinds.every((kind) => kind in this.#position.sums) ? undefined : start
   }
 
-  /** Begins to keep all kinds of a start, once the copy has taken in what came before it. Those that are new have to be loaded then. */
+  /** Begins to keep all kinds of `start`, once the copy has everything before it. New kinds then have to be loaded. */
   async extend(start: Start): Promise<void> {
     const { client } = this.#options
     const { marksRemovals } = this.#position
@@ -324,7 +322,7 @@ export class Copy {
     })
   }
 
-  /** Loads what is left to be loaded, and tells after each transaction how many rows there are. */
+  /** Loads what is left, and reports after each transaction how many rows there are. */
   async load(signal: AbortSignal | undefined, onRows: (rows: number) => void): Promise<void> {
     for (;;) {
       const { loading } = this.#position
@@ -342,9 +340,9 @@ export class Copy {
   }
 
   /**
-   * An export is in the order of the stream, so that what has been loaded is what comes before a place. It is read up to `asOf`: what
-   * is later changes a second time perhaps, and comes by the stream, where the cursor is not later than `asOf`. So each row
-   * comes once, and is added without a look at what is there.
+   * An export is in the order of the stream, so what has been loaded is what comes before a position. It is read up to `asOf`: later
+   * changes come by the stream, whose cursor is not later than `asOf`. So each row comes once, and is added without looking for an existing
+   * one.
    */
   async #loadKind(
     kind: string,
@@ -412,10 +410,7 @@ export class Copy {
     }
   }
 
-  /**
-   * Takes a page in that was asked for by a cursor. False, with nothing done, when the copy has moved on since: then the page
-   * is another's.
-   */
+  /** Applies a page that was requested with a cursor. False, without an effect, when the copy has advanced since. */
   async apply(from: string, page: SyncPage<AnyRow, unknown>): Promise<boolean> {
     const kinds = new Map<string, Map<string, Removal | ServedRow>>()
     for (const change of page.changes) {
@@ -451,9 +446,9 @@ export class Copy {
   }
 
   /**
-   * Writes these rows as the service has them now, wherever the copy stands: a row may so be newer than the position, and comes again
-   * by the stream. Rows that the service does not have are deleted; where removals are marked, only those that it was found never to have had
-   * since: the removal of another comes by the stream. `error` is how far the sums are from what the rows were found to come to.
+   * Writes these rows as the service has them now; a row may so be newer than the position, and comes again by the stream. Rows that the
+   * service does not have are deleted; with marked removals only `extra` ones, as the stream brings other removals. `error`: how far the
+   * sums are off.
    */
   async mend(
     kind: string,
@@ -465,7 +460,7 @@ export class Copy {
     const resource = this.#options.client.kind(this.#plural(kind))
     let rows: StoredRow[] = []
     const work = async (tx: StoreWriter, refused: Refused) => {
-      // Asked for while nobody else writes: so nothing that is newer is ever written over.
+      // Requested while nobody else writes, so that nothing newer is overwritten.
       const served = ids.length === 0 ? [] : await resource.getMany(ids)
       rows = served.map((row) => storedRow(table, JSON.stringify(row), { ...row }))
       const there = new Set(rows.map(({ id }) => id))
@@ -479,7 +474,7 @@ export class Copy {
     while (!(await this.#writeRows(kind, () => rows, work)));
   }
 
-  /** Writes removed rows as their own text and mark say, and notes how many there are by now. */
+  /** Rewrites removed rows from their text and mark, and notes how many there are. */
   async mendRemoved(kind: string, ids: readonly string[]): Promise<void> {
     const table = this.#table(kind)
     const work = async (tx: StoreWriter) => {
@@ -492,8 +487,8 @@ export class Copy {
   }
 
   /**
-   * Gives this copy the rows, the position and the tables of another, which is gone then. @throws CopyGone where another process has
-   * moved that one or done this.
+   * Replaces rows, position and tables of this copy by those of another, which is gone then. @throws CopyGone when another process has
+   * advanced that one or has done this.
    */
   async replaceBy(other: Copy, removedAt: string): Promise<void> {
     const { store } = this.#options
@@ -522,7 +517,7 @@ export class Copy {
         tables.push([kind, table])
         removed[kind] = (await tx.count(table)).removed
       }
-      // Those of kinds that are gone stay as they are, and are known for the mirror's own.
+      // Tables of kinds that are gone stay, and are known as the mirror's own.
       const left = [...this.#tables].flatMap(([kind, { name }]) => (kind in removed ? [] : [name]))
       await tx.setNote(leftNote, JSON.stringify([...new Set([...(await leftOf(tx)), ...left])]))
       const aside = await other.quarantined(tx)
@@ -538,7 +533,6 @@ export class Copy {
     await this.reload()
   }
 
-  /** Takes the copy away. */
   async drop(): Promise<void> {
     await this.#options.store.write(async (tx) => {
       for (const table of this.#tables.values()) await tx.drop(table)
@@ -548,7 +542,7 @@ export class Copy {
     })
   }
 
-  /** Has rows of a kind written, removed and deleted, and what was noted of those that were there counted out. */
+  /** Writes, removes and deletes rows of a kind, and updates the notes. */
   async #replaceRows(
     tx: StoreWriter,
     kind: string,
@@ -592,7 +586,7 @@ export class Copy {
     if (table.marksRemovals) written.removed += gone.length
   }
 
-  /** Adds or replaces rows; those that the store cannot hold are quarantined, and what the table had of them is deleted. */
+  /** Adds or replaces rows; those that the store cannot hold are quarantined, and deleted from the table. */
   async #putOrSetAside(
     tx: StoreWriter,
     kind: string,
@@ -631,10 +625,7 @@ export class Copy {
     }
   }
 
-  /**
-   * Writes as `#write` does. Where the store refuses a value, the rows that it does not take are found by trying, and `work` is called again
-   * with them.
-   */
+  /** Writes as `#write` does. If the store refuses a value, the refused rows are found by trial, and `work` is called again with them. */
   async #writeRows(
     kinds: string | readonly string[],
     rowsOf: (kind: string) => readonly StoredRow[],
@@ -669,7 +660,7 @@ export class Copy {
     await takes(sound)
   }
 
-  /** Why the store does not take these rows; it is tried, and undone. */
+  /** Why the store refuses these rows; the trial is undone. */
   async #refusal(table: Table, rows: readonly StoredRow[]): Promise<string | undefined> {
     const undone = new Error('undone')
     try {
@@ -685,7 +676,7 @@ export class Copy {
     return undefined
   }
 
-  /** Reads the service's document again when a row has a member without a column; what it declares by now becomes one. */
+  /** When a row has a member without a column, reads the service's document again and adds columns for what it declares. */
   async #learn(kind: string, rows: readonly { readonly members: Members }[]): Promise<void> {
     const known = this.#known.get(kind)
     const isKnown = ({ members }: { members: Members }) => {
@@ -699,7 +690,7 @@ export class Copy {
     await this.#widen(kindsOf(await client.document()))
   }
 
-  /** Adds the columns that are declared and not there, with the values of rows that have been there longer. */
+  /** Adds declared columns, with the values of existing rows. */
   async #widen(declared: ReadonlyMap<string, Kind>): Promise<void> {
     const widened = [...this.#tables].flatMap(([kind, table]) => {
       const of = declared.get(kind)
@@ -720,7 +711,7 @@ export class Copy {
       const tables = new Map([...this.#tables, ...widened])
       return { position: { ...position, tables: position.tables + 1 }, tables: [...tables] }
     })
-    // The process that was first has done the same.
+    // Another process has done the same first.
     if (!isCurrent) await this.reload()
   }
 
@@ -744,7 +735,7 @@ export class Copy {
     while (removed.length > 0) await rewriteRemoved(tx, table, removed.splice(0, rowsOfPiece))
   }
 
-  /** A transaction that ends at the position that `work` answers; false, with nothing done, where another process has moved the copy. */
+  /** A transaction that ends at the position that `work` returns; false, without an effect, when another process has advanced the copy. */
   async #write(work: (tx: StoreWriter) => Promise<Noted>): Promise<boolean> {
     const { store, onQuarantined } = this.#options
     this.#justQuarantined = []
@@ -755,7 +746,7 @@ export class Copy {
       return noted
     })
     const after = await written.catch(async (error) => {
-      // What a store says of a column that is gone helps nobody.
+      // A store's error about a missing column does not help.
       if (!isExpected(error)) await store.read((at) => this.requireShape(at))
       throw error
     })
@@ -795,19 +786,19 @@ export class Copy {
   }
 }
 
-/** Whether a store holds a copy that was begun. Opens it for that where something is there, and makes nothing. */
+/** Whether a store has a copy. Opens it, and creates nothing. */
 export async function hasCopy(store: Store): Promise<boolean> {
   if (!(await store.open({ creates: false }))) return false
   return await store.read(async (at) => (await notedOf('live', at)) !== undefined)
 }
 
-/** A place in the stream of several kinds. */
+/** A position in the stream of several kinds. */
 interface Start {
   readonly cursor: string
   readonly kinds: readonly string[]
 }
 
-/** A copy is not there any more, or not as it was. */
+/** The copy is gone, or another process has changed it. */
 export class CopyGone extends MirrorError {}
 
 interface Noted {
@@ -834,7 +825,7 @@ async function note(
   if (withTables) await tx.setNote(`${name} tables`, noted ? JSON.stringify(noted.tables) : null)
 }
 
-/** Rows as they are stored, each made and counted when it is taken. */
+/** Rows as they are stored, each created and counted when it is taken. */
 function* counted(table: Table, rows: readonly ServedRow[], sums: Sums): Generator<StoredRow> {
   for (const { text, members } of rows) {
     sums.count(members.id as string, updatedAtOf(members), text)
@@ -854,7 +845,7 @@ export async function endOf(
   return { cursor: page.cursor, kinds: Object.keys(page.checkpoint), total: page.total }
 }
 
-/** The moment of the organization's last commit: that of the digests of no ids at all, as all kinds have one order. */
+/** The time of the organization's last commit: that of the digests of no ids, as all kinds have one order. */
 async function lastMoment(
   client: Client,
   declared: ReadonlyMap<string, Kind>,
@@ -872,7 +863,7 @@ function kindNamed(declared: ReadonlyMap<string, Kind>, name: string): Kind {
   return kind
 }
 
-/** A position with what was written of some kinds. */
+/** The position after what was written of some kinds. */
 function moved(position: Position, written: Readonly<Record<string, Written>>): Position {
   const sums = { ...position.sums }
   const removed = { ...position.removed }
@@ -885,14 +876,14 @@ function moved(position: Position, written: Readonly<Record<string, Written>>): 
   return { ...position, sums, removed, quarantined }
 }
 
-/** Names of tables that a copy had and has no more. */
+/** Names of tables that a copy had and no longer has. */
 const leftNote = 'left'
 
 async function leftOf(at: StoreReader): Promise<string[]> {
   return readJson((await at.note(leftNote)) ?? '[]')
 }
 
-/** Makes a table that was not there. @throws NameTaken where something has its name that is not a copy's. */
+/** Creates a table. @throws NameTaken when something has its name that is not a copy's. */
 async function make(tx: StoreWriter, table: Table): Promise<void> {
   if ((await tx.drift(table)) !== undefined) {
     const left = await leftOf(tx)
@@ -908,11 +899,11 @@ const drifted = (what: string) =>
     `${what} Change it back, or have it made and filled again: \`deskwire repair\`, or repair() of a mirror.`,
   )
 
-/** Whether an error of a write says by itself what is wrong. */
+/** Whether a write's error explains itself. */
 const isExpected = (error: unknown) =>
   [StoreUnavailable, RowRefused, MirrorError, DeskwireError].some((type) => error instanceof type)
 
-/** The note of a quarantined row; what those of a kind, or of a copy, begin with. */
+/** The name of a quarantined row's note, or the prefix of those of a kind or of a copy. */
 function quarantineNote(copy: CopyName, kind?: string, id?: string): string {
   const name = id === undefined || isUuid(id) ? id : hash('sha256', id)
   return [copy, 'quarantine', ...(kind === undefined ? [] : [kind]), name ?? ''].join(' ')
@@ -924,7 +915,7 @@ const removalFor = ({ id, text }: Pick<StoredRow, 'id' | 'text'>, removedAt: str
   removal: removalOf(id, removedAt, text),
 })
 
-/** Writes the columns of removed rows anew, each as its text and its mark say; one in which those do not agree stays as it is. */
+/** Rewrites the columns of removed rows from their text and mark; a row in which those disagree stays. */
 async function rewriteRemoved(tx: StoreWriter, table: Table, ids: readonly string[]): Promise<void> {
   const rows: RemovedRow[] = []
   for await (const piece of tx.removed(table, ids)) rows.push(...piece)

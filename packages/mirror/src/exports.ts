@@ -1,7 +1,6 @@
 /**
- * Exports of a moment: a file a kind of everything that the key may read, all as of one place in the stream, and a manifest that says
- * which and proves them. An export is made in a scratch store beside the files, by a mirror; broken off at any instant, it goes
- * on from there when it is made again.
+ * Exports: a file for each kind with everything that the key may read, all at one position of the stream, and a manifest that proves them.
+ * A mirror loads a scratch store beside the files; an interrupted export goes on from there.
  */
 
 import { lstat, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
@@ -19,44 +18,42 @@ import type { SumsText } from './sums.ts'
 export interface ExportOptions {
   readonly client: Client
   /**
-   * Where the files are to be; it is made if it is not there. Files of an earlier export, as its manifest lists them, are replaced once those of
-   * this one are whole; other files are left alone, and one with the name of an export's is refused.
+   * The directory of the files, created if missing. Files of an earlier export, as its manifest lists them, are replaced when the new ones
+   * are complete; other files stay, and one with the name of an export's file is refused.
    */
   readonly directory: string
-  /** Called while rows are loaded, and when a failure is waited out or rows are repaired, as by a `Mirror`. */
+  /** As of a `Mirror`. */
   readonly onLoaded?: (progress: LoadProgress) => void
   readonly onTrouble?: (trouble: Trouble) => void
   readonly signal?: AbortSignal | undefined
 }
 
-/** What `manifest.json` says. It is there exactly if the files are whole, and all of one export. */
+/** The content of `manifest.json`, which exists only if the files are complete, and all of one export. */
 export interface ExportManifest {
   readonly object: 'export'
   readonly organizationId: string
   /** Where a sync of all kinds goes on (specification 7.7). */
   readonly cursor: string
-  /** By kind, what the service says of its rows at that place too (specification 7.8). */
+  /** By kind, the service's checkpoint at that position (specification 7.8). */
   readonly checkpoint: Readonly<Record<string, SumsText>>
   /** By kind, the name of the file in the directory. */
   readonly files: Readonly<Record<string, string>>
-  /** Rows that the files cannot hold, where there are any: the checkpoint counts them. */
+  /** Rows that the files cannot hold, if any: the checkpoint counts them. */
   readonly quarantined?: readonly QuarantinedRow[]
 }
 
-/** A table, the file that it goes into, and its rows that the scratch store cannot hold. */
+/** A table, its file, and its rows that the scratch store cannot hold. */
 export interface ExportPart {
   readonly table: Table
   readonly file: string
   readonly quarantined: readonly QuarantinedRow[]
 }
 
-/** How one sort of file is written. */
+/** A file format. */
 interface ExportForm {
-  /** The ending of a file's name. */
   readonly ending: string
   /** Whether the files have the texts of rows, and so hold all of them. */
   readonly hasTexts: boolean
-  /** The scratch store, in this file. */
   readonly store: (file: string) => Store
   /** Writes the rows of these tables, each into its file. */
   readonly write: (parts: readonly ExportPart[], at: StoreReader, scratch: string) => Promise<void>
@@ -65,7 +62,7 @@ interface ExportForm {
 const scratchName = '.deskwire-export'
 const manifestName = 'manifest.json'
 
-/** Makes an export. Throws as `Mirror.catchUp` does, and leaves what it has loaded for the next attempt. */
+/** Throws as `Mirror.catchUp` does, and keeps what it has loaded for the next attempt. */
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
   const { client, directory, signal, ...told } = options
   await mkdir(directory, { recursive: true, mode: directoryMode })
@@ -73,7 +70,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
     await endOf(client, signal),
     kindsOf(await client.document(signal && { signal })),
   ]
-  // Before anything is loaded, and once more when it is.
+  // Before anything is loaded, and again when it is.
   await requireOwn(
     directory,
     kinds.flatMap((kind) => nameOf(declared.get(kind)?.plural, form)),
@@ -98,7 +95,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   const noted = join(scratch, ownName)
   await writeFile(noted, JSON.stringify([...own, ...names, manifestName]), { mode: fileMode, flush: true })
   const mode = await modeOf(place)
-  // From here to its end there is no manifest: files of two exports are never taken for one.
+  // From here to the end there is no manifest, so that files of two exports are never taken for one.
   await rm(place, { force: true })
   for (const name of names) await rename(join(scratch, name), join(directory, name))
   const part = join(scratch, manifestName)
@@ -107,18 +104,18 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   await rename(part, place)
   for (const ending of ['-wal', '-shm', '.wal', '']) await rm(file + ending, { force: true })
   await rm(noted)
-  // What it does not know it leaves there.
+  // Unknown files stay there.
   await rmdir(scratch).catch(() => {})
   return manifest
 }
 
-/** Names the files of an export whose manifest is about to be replaced, in the scratch directory. */
+/** In the scratch directory: the files of an export whose manifest is about to be replaced. */
 const ownName = 'own.json'
 
 const nameOf = (plural: string | undefined, { ending }: ExportForm) =>
   plural === undefined ? [] : [`${plural}.${ending}`]
 
-/** The files in the directory that are an export's. @throws MirrorError where one that is to be written is another's. */
+/** The files in the directory that are an export's. @throws MirrorError when one that is to be written is not. */
 async function requireOwn(directory: string, names: readonly string[]): Promise<Set<string>> {
   const manifest = (await parsed(join(directory, manifestName))) as Partial<ExportManifest> | undefined
   const noted = await parsed(join(directory, scratchName, ownName))
@@ -135,7 +132,7 @@ async function requireOwn(directory: string, names: readonly string[]): Promise<
   return own
 }
 
-/** What a file of JSON holds; undefined where there is none. */
+/** The content of a JSON file; undefined without one. */
 async function parsed(path: string): Promise<unknown> {
   try {
     return readJson(await readFile(path, 'utf8'))
@@ -180,7 +177,7 @@ async function writeParts(
   }
 }
 
-/** Has the file's bytes on the disk before its name says that they are there. */
+/** Syncs the file before it gets its final name. */
 async function settle(file: string, mode: number): Promise<void> {
   const handle = await open(file, 'r+')
   try {

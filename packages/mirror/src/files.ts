@@ -1,11 +1,11 @@
-/** Files that a mirror makes are for its user alone: what is in them is a desk. */
+/** A mirror's files are private to the user, as they hold a desk. */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { FileTaken } from './store.ts'
 
 /** The modes of a new file and of a new directory. */
 export const [fileMode, directoryMode] = [0o600, 0o700]
 
-/** Makes an empty file, if there is none: what opens it then leaves its mode alone. */
+/** Creates an empty file if there is none; opening it later keeps its mode. */
 export function makeOwnFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', fileMode))
@@ -14,7 +14,7 @@ export function makeOwnFile(path: string): void {
   }
 }
 
-/** Before a database is made: nothing of it may be there. @throws FileTaken */
+/** Before a database is created. @throws FileTaken when one of its files exists. */
 export function requireFree(path: string, endings: readonly string[]): void {
   const taken = endings.map((ending) => path + ending).find(existsSync)
   if (taken !== undefined) throw new FileTaken(taken)

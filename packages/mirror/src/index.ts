@@ -1,7 +1,6 @@
 /**
- * @deskwire/mirror: an exact copy of a desk in a store of yours, proved and repaired. The stores have entry points of their own, so that
- * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb` and `/memory`; and so have exports, `/ndjson` and
- * `/parquet`.
+ * @deskwire/mirror: an exact copy of a desk in your store, verified and repaired. Stores and exports have entry points of their own, so
+ * that only what is used is loaded: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb`, `/memory`, `/ndjson` and `/parquet`.
  */
 export type { CopyDifference } from './compare.ts'
 export { hasCopy, type QuarantinedRow } from './copy.ts'

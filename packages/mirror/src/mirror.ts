@@ -1,9 +1,7 @@
 /**
- * A copy of everything that a key may read, kept in a store, and the proof that it is right.
- *
- * It begins with exports, which are fast, and goes on with the stream of all kinds under one cursor, a page and its cursor in one
- * transaction. Whenever it has caught up it holds what it has taken in against the checkpoint of the service; `verify` holds what
- * is there by now against the service itself, and `repair` fetches rows that somebody has changed.
+ * A copy of everything that a key may read, kept in a store, and verified. It begins with exports, which are fast, and goes on with the
+ * stream of all kinds under one cursor, a page and its cursor in one transaction. When it has caught up it compares what it has written
+ * with the service's checkpoint; `verify` compares what is stored with the service, and `repair` fetches rows that somebody has changed.
  */
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
@@ -15,31 +13,28 @@ import { type Store, StoreUnavailable } from './store.ts'
 
 export interface MirrorOptions {
   readonly client: Client
-  /** Where the copy is. It is opened when it is needed, and closed by `close`. */
+  /** Opened when it is needed, and closed by `close`. */
   readonly store: Store
   /**
-   * What becomes of rows that the service removes: they are deleted, unless told; with `mark` they stay, with the time in `removed_at`.
-   * It is settled when a copy begins; to tell another is refused then.
+   * What happens to rows that the service removes; `mark` keeps them, with the time in `removed_at`. Default: `delete`. It is fixed when a
+   * copy begins.
    */
   readonly removals?: 'delete' | 'mark'
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
-  /** Called after each page that brought something. */
+  /** Called after each page with changes. */
   readonly onChanges?: (page: AppliedPage) => void
-  /**
-   * Called whenever the copy has caught up: what was written adds up to the service's checkpoint. What the store holds by now is compared by
-   * `verify`.
-   */
+  /** Called whenever the copy has caught up and matches the service's checkpoint. Only `verify` compares what the store holds by then. */
   readonly onCaughtUp?: () => void
-  /** Called when a new copy is begun because the service went back to a backup (410), and when rows were found to differ. */
+  /** Called when a new copy is begun because the service was restored from a backup (410), and when rows were found to differ. */
   readonly onTrouble?: (trouble: Trouble) => void
-  /** Milliseconds since 1970, and a pause: for tests. */
+  /** For tests. Milliseconds since the Unix epoch. */
   readonly now?: () => number
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 export interface LoadProgress {
-  /** Rows that are there. */
+  /** Rows in the copy. */
   readonly rows: number
   /** Rows that the service had when the load began. */
   readonly total: number
@@ -56,7 +51,7 @@ export type Trouble =
   /** What is tried again, and after how many milliseconds. */
   | { readonly type: 'unavailable'; readonly error: Error; readonly pauseMs: number }
   | { readonly type: 'restored' }
-  /** The copy did not add up to the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
+  /** The copy did not match the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
   | { readonly type: 'mended'; readonly differences: readonly CopyDifference[] }
   /** The store cannot hold this row: it is kept apart from the tables until it changes or is removed. */
   | ({ readonly type: 'quarantined' } & QuarantinedRow)
@@ -67,15 +62,14 @@ export interface CallOptions {
 
 export interface MirrorFollowOptions extends CallOptions {
   /**
-   * `wait`, unless told: the service holds its answer back until there is news. `hints`: the mirror looks when `hint()` is called, as a
-   * receiver of webhooks does with each delivery, and every `everyMs` anyway.
+   * Default: `wait`, for which the service delays its response until something changes. `hints`: the mirror looks when `hint()` is called,
+   * as by a receiver of webhooks, and every `everyMs`.
    */
   readonly by?: 'wait' | 'hints'
-  /** Milliseconds; 60,000 unless told. */
+  /** Milliseconds. Default: 60,000. */
   readonly everyMs?: number
 }
 
-/** Rows that each kind had, and what was found. */
 export interface Verification {
   /** Whether nothing differs and nothing is quarantined. */
   readonly exact: boolean
@@ -86,13 +80,13 @@ export interface Verification {
   readonly quarantined: readonly QuarantinedRow[]
 }
 
-/** Seconds for which the service may hold an answer back. */
+/** Seconds for which the service may delay a response. */
 const longestWait = 50
-/** The pauses between attempts, in milliseconds. */
+/** Milliseconds between attempts. */
 const [firstPause, longestPause] = [1_000, 30_000]
-/** An empty answer that came sooner was not held back: asked again at once, it would be again. Milliseconds. */
+/** Milliseconds: an empty response that came sooner was not delayed, and the next request would not be either. */
 const heldBack = 1_000
-/** How often rows are repaired before somebody has to look. */
+/** How often rows are repaired before an error is thrown. */
 const mendings = 2
 /** Rows that are repaired in one transaction. */
 const rowsPerRepair = 100
@@ -120,20 +114,20 @@ export class Mirror {
   }
 
   /**
-   * Brings the copy to the end of the stream, from nothing at the first call, and returns once what was written adds up to the count and
-   * digests of the service's checkpoint, and the tables hold as many rows. Where they do not, what differs is repaired first. What rows hold by
-   * now is compared by `verify` alone. Broken off at any instant, it goes on where it was with the next call.
+   * Brings the copy to the end of the stream, from nothing at the first call, and returns when what was written matches the count and
+   * digests of the service's checkpoint, and the tables hold as many rows; repairs differences first. Only `verify` compares what rows hold
+   * by now. After an interruption, the next call goes on.
    *
-   * Throws DeskwireError where a call fails in spite of its repetitions, StoreUnavailable, and MirrorError for a store that
-   * holds something else.
+   * Throws DeskwireError when a call fails in spite of its retries, StoreUnavailable, and MirrorError for a store that holds something
+   * else.
    */
   async catchUp({ signal }: CallOptions = {}): Promise<void> {
     await this.#caughtUp(signal, undefined, true)
   }
 
   /**
-   * Catches up, and goes on with what is new until the signal is aborted, whose reason is thrown. A service or a store that cannot be
-   * reached is waited out, for as long as it takes; everything else is thrown as by `catchUp`.
+   * Catches up, and follows changes until the signal is aborted, whose reason is thrown. Waits while service or store cannot be reached;
+   * throws everything else as `catchUp` does.
    */
   async follow({ signal, by = 'wait', everyMs = 60_000 }: MirrorFollowOptions = {}): Promise<never> {
     const { now } = this.#of
@@ -163,16 +157,16 @@ export class Mirror {
     }
   }
 
-  /** Has `follow({ by: 'hints' })` look at once: something has happened. */
+  /** Lets `follow({ by: 'hints' })` look at once. */
   hint(): void {
     this.#isHinted = true
     this.#wake()
   }
 
   /**
-   * Compares every row of the copy, its text and each column, with the service, after catching up. The service tells digests of ranges
-   * of ids, so that calls and bytes grow with the differences; nothing is written, and writers on both sides may go on. Throws
-   * as `catchUp`, and MirrorError where the store holds no copy: none is begun.
+   * Compares every row of the copy, its text and each column, with the service, after catching up, by digests of ranges of ids, so that
+   * calls and bytes grow with the differences. Nothing is written, and writers on both sides go on. Throws as `catchUp`, and MirrorError
+   * when the store holds no copy.
    */
   async verify({ signal }: CallOptions = {}): Promise<Verification> {
     await this.#requireCopy()
@@ -185,8 +179,8 @@ export class Mirror {
   }
 
   /**
-   * Fetches the rows that `verify` finds and those that are quarantined, and no others, and answers what differed. Tables and columns that are not there
-   * any more are made again. What is `lost` stays lost; where it was deleted, the copy is without it from now on. Throws as `verify`.
+   * Fetches the rows that `verify` finds and the quarantined ones, and returns what differed. Missing tables and columns are created again.
+   * What is `lost` stays lost; deleted rows are then no longer part of the copy. Throws as `verify`.
    */
   async repair({ signal }: CallOptions = {}): Promise<readonly CopyDifference[]> {
     await this.#requireCopy()
@@ -198,7 +192,7 @@ export class Mirror {
       const ids = [...differences, ...quarantined].map(({ id }) => id)
       const extra = new Set(differences.flatMap(({ id, type }) => (type === 'extra' ? [id] : [])))
       if (ids.length > 0 || !found.equals(noted.text)) {
-        // What was noted is off by as much, whatever was written since.
+        // The notes are off by as much, whatever was written since.
         await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, { from: noted, to: found })
         while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, null)
       }
@@ -218,21 +212,21 @@ export class Mirror {
     return store.read(async (at) => (await Copy.noted('live', this.#of, at))?.quarantined(at) ?? [])
   }
 
-  /** Closes the store. What is under way should be aborted first. */
+  /** Abort running calls first. */
   async close(): Promise<void> {
     this.#copy = undefined
     this.#isExtended = false
     await this.#options.store.close()
   }
 
-  /** Somebody who verifies means a copy that is there: in the wrong place none is to be made. */
+  /** A verification expects a copy: none is created in the wrong place. */
   async #requireCopy(): Promise<void> {
     if (this.#copy !== undefined || (await hasCopy(this.#options.store))) return
     await this.#options.store.close()
     throw new MirrorError('There is no copy in the store. catchUp() makes one.')
   }
 
-  /** Answers how many rows have changed. */
+  /** Returns how many rows have changed. */
   async #caughtUp(
     signal: AbortSignal | undefined,
     wait: number | undefined,
@@ -257,7 +251,7 @@ export class Mirror {
     return changes
   }
 
-  /** The kinds of which the store holds more or fewer rows than were written. @throws MirrorError where a table is not as it was made. */
+  /** The kinds whose tables hold more or fewer rows than were written. @throws MirrorError when a table differs from what was created. */
   #miscounted(): Promise<string[]> {
     return this.#options.store.read(async (at) => {
       const copy = await Copy.noted('live', this.#of, at)
@@ -266,7 +260,7 @@ export class Mirror {
     })
   }
 
-  /** The copy as it is noted, of the form of this release. */
+  /** The noted copy, in the form of this release. */
   async #held(): Promise<Copy | undefined> {
     const { store } = this.#options
     await store.open()
@@ -284,7 +278,7 @@ export class Mirror {
       if (!this.#isExtended) {
         const start = await copy.lacking()
         if (start !== undefined) {
-          // What comes before it the kinds that are there have to have.
+          // The existing kinds need everything before it.
           await this.#read(copy, signal, undefined)
           await copy.extend(start)
           await this.#load(copy, signal)
@@ -299,7 +293,7 @@ export class Mirror {
     return this.#rebuild(copy, signal)
   }
 
-  /** Builds a copy beside the one that cannot go on, and puts it in its place once it is proved. */
+  /** Builds a copy beside the one that cannot go on, and replaces it when the new one is proved. */
   async #rebuild(live: Copy, signal: AbortSignal | undefined): Promise<Advanced> {
     let next = await this.#options.store.write((tx) => Copy.noted('next', this.#of, tx))
     await next?.upgrade()
@@ -326,7 +320,7 @@ export class Mirror {
     }
   }
 
-  /** The copy that the store holds, or one that is begun; loaded. */
+  /** The store's copy, or a new one; loaded. */
   #opened(signal: AbortSignal | undefined): Promise<Copy> {
     this.#copy ??= this.#open(signal).catch((error) => {
       this.#copy = undefined
@@ -338,7 +332,7 @@ export class Mirror {
   async #open(signal: AbortSignal | undefined): Promise<Copy> {
     const { client, store } = this.#options
     if (!(await hasCopy(store))) {
-      // Nothing is made where something else has one of the names.
+      // Nothing is created when something else has one of the names.
       const [{ kinds }, declared] = [
         await endOf(client, signal),
         kindsOf(await client.document(signal && { signal })),
@@ -378,7 +372,7 @@ export class Mirror {
     await copy.load(signal, (rows) => onLoaded?.({ rows, total }))
   }
 
-  /** Takes in pages until one has caught up, and holds the copy against its checkpoint. */
+  /** Applies pages until it has caught up, and compares the copy with the checkpoint. */
   async #read(copy: Copy, signal: AbortSignal | undefined, wait: number | undefined): Promise<Advanced> {
     const { client, onChanges } = this.#options
     for (let changes = 0, waits = wait; ; waits = undefined) {
@@ -387,7 +381,7 @@ export class Mirror {
       const { value: page } = await client.changes.sync(options).next()
       if (page === undefined) throw new MirrorError('The service answered no page.')
       if (page.changes.length > 0) {
-        // Of a page that another process has taken in, nothing is left to do.
+        // Another process has applied this page.
         if (!(await copy.apply(cursor, page))) continue
         changes += page.changes.length
         onChanges?.(appliedPage(page.changes))
@@ -396,7 +390,7 @@ export class Mirror {
     }
   }
 
-  /** What differs in one moment of the store, and by how much its sums are off. */
+  /** What differs in one snapshot of the store, and by how much its sums are off. */
   async #compared(signal: AbortSignal | undefined): Promise<ComparedKind[]> {
     const { client, store } = this.#options
     return store.read(async (at) => {
@@ -426,7 +420,7 @@ export class Mirror {
 interface Advanced {
   /** Rows that have changed. */
   readonly changes: number
-  /** Kinds that do not add up to the checkpoint. */
+  /** Kinds that do not match the checkpoint. */
   readonly differing: readonly string[]
 }
 
@@ -445,7 +439,7 @@ const differencesOf = ({ differences, removed }: ComparedKind) => [...difference
 
 const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
 
-/** Whether the same may work later. */
+/** Whether a retry may work. */
 function passes(error: unknown): boolean {
   if (error instanceof DeskwireError) return error.status === 0 || error.status === 429 || error.status >= 500
   return error instanceof StoreUnavailable

@@ -1,4 +1,4 @@
-/** An export as lines of JSON: each row byte for byte as it is served, ordered by id. It needs nothing but Node. */
+/** An export as lines of JSON: each row byte for byte as it is served, ordered by id. Needs only Node. */
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { type ExportManifest, type ExportOptions, type ExportPart, exportMoment } from './exports.ts'
@@ -29,7 +29,7 @@ const allIds = {
   before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
-/** Rows of the table with those that it cannot hold between them, lowest id first. */
+/** The rows of the table with the quarantined ones between them, lowest id first. */
 async function* linesOf(at: StoreReader, { table, quarantined }: ExportPart): AsyncGenerator<string> {
   const others = [...quarantined].sort((a, b) => (a.id < b.id ? -1 : 1))
   for await (const rows of at.rows(table, allIds)) {

@@ -17,7 +17,7 @@ export function exportParquet(options: ExportOptions): Promise<ExportManifest> {
       hasTexts: false,
       store: (file) => new DuckDbStore({ file }),
       async write(parts, _, scratch) {
-        // The instance that the store has open: nobody writes to it meanwhile.
+        // The instance that the store has open; nothing writes to it meanwhile.
         const instance = await DuckDBInstance.fromCache(scratch)
         const connection = await instance.connect()
         try {

@@ -1,4 +1,4 @@
-/** What stands in the columns of a row: a pure function of its text, so that a column that says otherwise is found. */
+/** The columns of a row: a pure function of its text, so that a changed column is found. */
 import { hash } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import type { Cell, Column, ColumnType, RemovedRow, Store, StoredRow, Table } from './store.ts'
@@ -6,7 +6,7 @@ import type { Cell, Column, ColumnType, RemovedRow, Store, StoredRow, Table } fr
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** A row as readJson has made it. */
+/** A parsed row. */
 export type Members = Readonly<Record<string, unknown>>
 
 /** A value that is not of its column's type leaves the column empty: the text has it. */
@@ -23,7 +23,7 @@ const cellOf: Record<ColumnType, (value: unknown) => Cell> = {
 export const cellsOf = ({ columns }: Table, members: Members): Cell[] =>
   columns.map(({ field, type }) => cellOf[type](members[field]))
 
-/** A row of the service, and what readJson made of it. */
+/** A row of the service, with its parsed members. */
 export const storedRow = (table: Table, text: string, members: Members): StoredRow => ({
   id: members.id as string,
   text,
@@ -33,7 +33,7 @@ export const storedRow = (table: Table, text: string, members: Members): StoredR
 /** U+0000, or half of a surrogate pair, in a text; and as JSON.stringify writes them. */
 const [inText, inJson] = [/\0|\p{Surrogate}/u, /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/]
 
-/** Why a column of text or JSON cannot hold what a row says: databases take neither of these, or change it in silence. */
+/** Why a text or JSON column cannot hold a row's value: databases refuse these characters, or change them silently. */
 export function unholdable({ columns }: Table, { cells }: StoredRow): string | undefined {
   const at = columns.findIndex(({ type }, n) => {
     const cell = cells[n]
@@ -46,24 +46,24 @@ export function unholdable({ columns }: Table, { cells }: StoredRow): string | u
 
 export const isUuid = (id: string) => uuid.test(id)
 
-/** What `_removal` holds: when the row was removed, and a digest of all that the mirror knew of it then. */
+/** The content of `_removal`: when the row was removed, and a digest of the mirror's data then. */
 export const removalOf = (id: string, removedAt: string, text: string) =>
   `${removedAt} ${hash('sha256', `${id}:${removedAt}:${text}`).slice(0, 16)}`
 
-/** When the mirror marked a row as removed; undefined where its text or the mark itself was changed since. */
+/** When the mirror marked a row as removed; undefined if its text or the mark was changed since. */
 export function removedAtOf({ id, text, removal }: RemovedRow): string | undefined {
   const [removedAt = ''] = removal.split(' ')
   return removal === removalOf(id, removedAt, text) ? removedAt : undefined
 }
 
-/** A time as one of the stores shows it, as it was written. */
+/** A time as one of the stores shows it, in its original form. */
 export function isoTime(shown: Cell): string {
   const text = String(shown)
   const micros = /^\d+$/.test(text) ? Number(text) / 1_000 : undefined
   return new Date(micros ?? text.replace(' ', 'T').replace(/\+00$/, 'Z')).toISOString()
 }
 
-/** The row's text as JSON, where it is that of an object. */
+/** The row's text parsed; undefined unless it is a JSON object. */
 export function membersOf(text: string): Members | undefined {
   try {
     const value: unknown = readJson(text)
@@ -73,11 +73,11 @@ export function membersOf(text: string): Members | undefined {
   }
 }
 
-/** The version that a text says it is; empty for a text that says none. */
+/** The version in a text; empty without one. */
 export const updatedAtOf = (members: Members | undefined): string =>
   typeof members?.updatedAt === 'string' ? members.updatedAt : ''
 
-/** The columns, by name, in which a stored row is not what these members and the time of its removal, if any, make of it. */
+/** The names of the columns that differ from what these members and the time of the removal, if any, give. */
 export function wrongColumns(
   store: Store,
   table: Table,

@@ -1,15 +1,14 @@
 /**
- * The tables of a copy, made of what the service declares in its `openapi.json`: a table a kind, a column a field. A kind or a field that
- * a later release has is found there too.
+ * The tables of a copy, from the service's `openapi.json`: a table a kind, a column a field, so kinds and fields of later releases are
+ * found too.
  */
 import { MirrorError } from './error.ts'
 import type { Column, ColumnType, Table } from './store.ts'
 
-/** A kind as the service has it. */
 export interface Kind {
-  /** `ticket`: what a row says of itself, and a checkpoint. */
+  /** `ticket`: as in rows and checkpoints. */
   readonly name: string
-  /** `tickets`: its part of the address, and its table's name. */
+  /** `tickets`: as in addresses and table names. */
   readonly plural: string
   readonly comment: string
   readonly columns: readonly Column[]
@@ -36,16 +35,16 @@ interface Operation {
   >
 }
 
-/** The column of a table that a field could be named like. */
+/** The column of a table that a field's name could collide with. */
 const ownColumn = 'removed_at'
 
-/** Names go into statements and file names: nothing else is accepted of a service. The longest plus `_next` fits PostgreSQL's 63 bytes. */
+/** Names go into statements and file names: no others are accepted. The longest plus `_next` fits PostgreSQL's 63 bytes. */
 const names = {
   kind: /^[a-z][a-z0-9_]{0,39}$/,
   field: /^[a-z][A-Za-z0-9]{0,39}$/,
 } as const
 const longestColumn = 60
-/** Names of tables that are not for a kind: the mirror's own, those of a copy that is being built, and those that databases keep for themselves. */
+/** Reserved table names: the mirror's own, those of a copy that is being built, and those of databases. */
 const reserved = /^(?:deskwire_|sqlite_|pg_|duckdb_)|_next$/
 
 /** @throws MirrorError */
@@ -61,14 +60,14 @@ function accepted(what: keyof typeof names, name: string): string {
   )
 }
 
-/** Part of a service's text, as it may stand in a message. */
+/** Part of a service's text, for messages. */
 const shown = (text: string) => JSON.stringify(text.slice(0, 80))
 
-/** What is said of a table or column: one line of plain text. */
+/** The comment of a table or column: one line of plain text. */
 const commentOf = (text: unknown) =>
   typeof text === 'string' ? text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ').slice(0, 2_000) : ''
 
-/** The kinds of a service by their names. @throws MirrorError where the document is none of Deskwire. */
+/** The kinds of a service by their names. @throws MirrorError when the document is not Deskwire's. */
 export function kindsOf(document: unknown): ReadonlyMap<string, Kind> {
   const { paths = {}, components } = (document ?? {}) as Document
   const kinds = new Map<string, Kind>()
@@ -125,7 +124,6 @@ function columnName(field: string): string {
   return name === ownColumn ? `${name}_` : name
 }
 
-/** What a value is where it is not null. */
 function withoutNull(schema: Schema): Schema {
   const [one, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== 'null')
   return one !== undefined && others.length === 0 ? one : schema
@@ -146,7 +144,7 @@ function typeOf({ type = [], format }: Schema): ColumnType {
   }
 }
 
-/** The table of a kind; of one that is there, with its columns where they are and what it lacks behind them. */
+/** The table of a kind; of an existing one, with its columns first and the missing ones after them. */
 export function tableOf(kind: Kind, name: string, marksRemovals: boolean, there?: Table): Table {
   const held = there?.columns ?? []
   const added = kind.columns.filter(({ field }) => !held.some((column) => column.field === field))

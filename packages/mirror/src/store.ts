@@ -1,44 +1,41 @@
 /**
- * What a mirror asks of the place that it keeps a copy in. A store knows tables, rows and notes, and nothing of the service: what
- * is written, and when, is the mirror's. Memory, SQLite, PostgreSQL and DuckDB are stores, and so may be what you have.
- *
- * What a store promises: a write happens whole or not at all, also where its process dies; a read sees one moment; and what it gives
- * back is what is there, even where somebody has changed it.
+ * The interface of the place where a mirror keeps a copy. A store knows tables, rows and notes, and nothing of the service. Memory, SQLite,
+ * PostgreSQL and DuckDB are stores, and yours may be one. A write happens whole or not at all, even if its process dies; a read sees one
+ * snapshot and returns what is stored, even if somebody has changed it.
  */
 import type { IdRange } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'
 
 /**
- * What a column holds. `uuid` is 36 characters in lower case; `timestamp` a text as `2026-01-31T09:30:00.000Z`, of the years 0001 to
- * 9999; `json` the text of any JSON value; `integer` a safe one.
+ * `uuid`: 36 characters in lower case; `timestamp`: a text like `2026-01-31T09:30:00.000Z`, of the years 0001 to 9999; `json`: the text of
+ * any JSON value; `integer`: a safe one.
  */
 export type ColumnType = 'uuid' | 'text' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json'
 
-/** A value of a column, as its type says; null where the row has none. */
+/** A value of a column's type; null when the row has none. */
 export type Cell = string | number | boolean | null
 
 export interface Column {
   /** As the service declares it: `customerId`. */
   readonly field: string
-  /** In the store: `customer_id`. Lower-case letters, digits and `_`, never first; quote it, as it may be a word of the language. */
+  /** In the store: `customer_id`. Lower-case letters, digits and `_`, never first; quote it, as it may be a reserved word. */
   readonly name: string
   readonly type: ColumnType
-  /** What the service says of the field. */
   readonly comment: string
   /** Whether it holds the id of another row: a store has an index on it, and no foreign key, as kinds arrive apart. */
   readonly refers: boolean
 }
 
 /**
- * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text as it is served; and,
- * where removals are marked, `removed_at` and `_removal`, both null for every row that exists.
+ * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text; and, with marked removals,
+ * `removed_at` and `_removal`, both null for every existing row.
  */
 export interface Table {
   /** `customers`; while another copy is built beside it, `customers_next`. */
   readonly name: string
   readonly comment: string
   readonly columns: readonly Column[]
-  /** Whether removed rows stay. A row is removed if it has a `_removal`: `removed_at` is for those who query. */
+  /** Whether removed rows stay. A row is removed if it has a `_removal`; `removed_at` is for queries. */
   readonly marksRemovals: boolean
 }
 
@@ -47,7 +44,7 @@ export interface StoredRow {
   readonly id: string
   readonly text: string
   readonly cells: readonly Cell[]
-  /** Where removals are marked, what `removed_at` holds, as it is read: null in a row that exists. */
+  /** With marked removals, `removed_at` as it is read: null in an existing row. */
   readonly removedAt?: Cell
 }
 
@@ -60,95 +57,93 @@ export interface Removal {
   readonly id: string
   /** As a cell of type `timestamp`. */
   readonly removedAt: string
-  /** What is kept in `_removal`: by it the mirror knows its own marks. */
+  /** The value of `_removal`, by which the mirror knows its own marks. */
   readonly removal: string
 }
 
-/** What is seen of one moment. */
+/** One snapshot. */
 export interface StoreReader {
-  /** What was noted under this name; undefined when nothing is. */
+  /** The note with this name; undefined when there is none. */
   note(name: string): Promise<string | undefined>
-  /** What was noted under names that begin so: letters and spaces. */
+  /** The notes whose names begin with this prefix of letters and spaces. */
   notes(prefix: string): Promise<readonly string[]>
   /**
-   * What a table is not as `define` makes it: a sentence for each missing column and each of another type. Undefined where nothing has this
-   * name, be it a table, a view or anything else that `define` would collide with.
+   * How a table differs from what `define` creates: a missing column, or one of another type. Undefined when nothing (no table, view or
+   * other object) has this name.
    */
   drift(table: Table): Promise<readonly Drift[] | undefined>
-  /** How many rows exist, and how many removed ones are kept. */
+  /** The numbers of existing rows, and of removed ones that are kept. */
   count(table: Table): Promise<{ readonly existing: number; readonly removed: number }>
   /** The lowest and the highest id of the table's rows; null when it has none. */
   span(table: Table): Promise<{ readonly lowest: string; readonly highest: string } | null>
-  /** The rows whose ids are after the one, up to and including the other, lowest first, in pieces of the store's choice. */
+  /** The rows with ids after the one, up to and including the other, lowest first, in pieces of the store's choice. */
   rows(table: Table, range: IdRange): AsyncIterable<readonly StoredRow[]>
-  /** Those of these rows that exist, in no order. */
+  /** Those of these rows that exist, in any order. */
   get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]>
   /** The removed rows that are kept, lowest id first, in pieces; of a range, or with these ids. */
   removed(table: Table, which: IdRange | readonly string[]): AsyncIterable<readonly RemovedRow[]>
-  /** The ids of rows that exist in a table and do not exist in another. */
+  /** The ids of existing rows of a table that do not exist in another. */
   idsBeyond(table: Table, other: Table): Promise<readonly string[]>
 }
 
-/** One transaction, which sees what it has written itself. */
+/** One transaction, which sees its own writes. */
 export interface StoreWriter extends StoreReader {
-  /** Notes a text under a name; null takes it away. */
+  /** Stores a note; null deletes it. */
   setNote(name: string, value: string | null): Promise<void>
-  /** Makes the table, with comments; of one that is there already, the columns that it lacks, empty. */
+  /** Creates the table, with comments; adds missing columns, empty, to an existing one. */
   define(table: Table): Promise<void>
-  /** Makes the indexes that the table lacks: called once rows are loaded, as they load faster without. */
+  /** Creates missing indexes: called once rows are loaded, as they load faster without. */
   index(table: Table): Promise<void>
   /**
-   * Adds rows that the table does not have: as fast as the store can. They are made as they are taken, so a store that takes
-   * some and writes them before it takes more has both done at once.
+   * Adds new rows, as fast as the store can. They are created as they are taken, so a store that writes some before it takes more does both
+   * at once.
    */
   append(table: Table, rows: Iterable<StoredRow>): Promise<void>
   /** Adds rows, or replaces those with the same ids, marked ones included. No id comes twice in a call. */
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
-  /** Deletes or, where removals are marked, marks those of these rows that exist. */
+  /** Deletes these rows or, with marked removals, marks those that exist. */
   remove(table: Table, removals: readonly Removal[]): Promise<void>
-  /** Deletes these rows, also where removals are marked. */
+  /** Deletes these rows, also with marked removals. */
   erase(table: Table, ids: readonly string[]): Promise<void>
   /**
-   * Gives the table the rows of another one of the same columns. What it has beyond them is deleted; where removals are marked, it has been marked
-   * before and stays. Nobody who reads it meanwhile sees less than a whole copy, and what others have built upon the table stays.
+   * Gives the table the rows of another one with the same columns. Other rows are deleted, except marked ones. Readers never see less than
+   * a whole copy, and what others have built upon the table stays.
    */
   replace(table: Table, by: Table): Promise<void>
-  /** Drops the table, if it is there. */
   drop(table: Table): Promise<void>
 }
 
 export interface OpenOptions {
-  /** True, unless told. */
+  /** Default: true. */
   readonly creates?: boolean
-  /** Where notes are to be made: names that may not be taken. @throws NameTaken before anything is made or changed. */
+  /** Names that must be free when notes are created. @throws NameTaken before anything is created or changed. */
   readonly free?: readonly string[]
 }
 
 export interface Store {
   /**
-   * Connects, and makes what notes need where it is not there. With `creates: false` it makes and changes nothing, and answers false
-   * and stays closed where nothing is there. To be called before anything else, and again after a failure if one likes.
+   * Connects, and creates what notes need. With `creates: false` it creates nothing; if there is nothing, it returns false and stays
+   * closed. Call it before anything else, and again after a failure if you like.
    */
   open(options?: OpenOptions): Promise<boolean>
   /**
-   * Runs one transaction: commits when `work` has settled, and rolls back and throws what it throws. Writers of one copy go one after
-   * the other, also those of other processes. A StoreUnavailable says that it may be tried again.
+   * Runs one transaction: commits when `work` resolves, else rolls back and rethrows. Writers of one copy run one after another, also in
+   * several processes. StoreUnavailable may be tried again.
    */
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>
-  /** Shows one moment for as long as `work` takes, beside writers. */
+  /** One snapshot while `work` runs, with writers beside it. */
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T>
   /**
-   * What a reader gives back for a cell that nobody has changed, where that is not the cell itself: a store whose types write a
-   * value in their own way says so here. Equal cells are equal texts, numbers or booleans.
+   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal texts, numbers or booleans.
    */
   shown?(column: Pick<Column, 'type'>, cell: Cell): Cell
-  /** Why the store cannot hold this row exactly, where that shows without a try; a write that fails for a value throws RowRefused. */
+  /** Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws RowRefused. */
   refusal?(table: Table, row: StoredRow): string | undefined
-  /** Ends connections. Nothing may be under way. */
+  /** Ends connections. Nothing may be running. */
   close(): Promise<void>
 }
 
-/** The columns of a table that are neither of a field nor the text. */
+/** The columns of a table that are neither a field's nor the text. */
 export function removalColumns({ marksRemovals }: Table) {
   return marksRemovals ? ofRemovals : []
 }
@@ -158,15 +153,15 @@ const ofRemovals = [
   { name: '_removal', type: 'text', comment: 'By what the mirror knows its own marks.' },
 ] as const
 
-/** A part of a table that is not as it was made. */
+/** A part of a table that differs from what was created. */
 export interface Drift {
   /** `name is missing`, `number is text and not bigint`. */
   readonly text: string
-  /** Whether `define` puts it back. */
+  /** Whether `define` restores it. */
   readonly isMissing: boolean
 }
 
-/** The store has something under a name that the mirror needs and did not make. */
+/** The store has something under a name that the mirror needs and did not create. */
 export class NameTaken extends MirrorError {
   constructor(name: string) {
     super(
@@ -175,7 +170,7 @@ export class NameTaken extends MirrorError {
   }
 }
 
-/** The store's file, or one that belongs to it, is there and was not made by it. */
+/** The store's file, or one that belongs to it, exists and is not the mirror's. */
 export class FileTaken extends MirrorError {
   constructor(file: string) {
     super(
@@ -184,12 +179,12 @@ export class FileTaken extends MirrorError {
   }
 }
 
-/** A row holds a value that the store refuses. A write that fails so is rolled back, and may succeed without that row. */
+/** The store refuses a value of a row. The write is rolled back, and may succeed without that row. */
 export class RowRefused extends Error {
   override readonly name = 'RowRefused'
 }
 
-/** Compares the columns that a table has with those that it should have, by their types. */
+/** Compares a table's columns and their types with the expected ones. */
 export function driftOf(
   table: Table,
   types: Readonly<Record<ColumnType, string>>,
@@ -205,7 +200,7 @@ export function driftOf(
   })
 }
 
-/** The store cannot be reached, or has gone away in the middle: whether the last write was kept is told by its notes. */
+/** The store cannot be reached, or the connection broke: its notes tell whether the last write was committed. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }

@@ -1,13 +1,13 @@
-/** Count and digests of rows, kept as they come and go (specification 7.8). */
+/** Count and digests of rows, updated as they change (specification 7.8). */
 import { hash } from 'node:crypto'
 import type { Checkpoint } from '@deskwire/sdk'
 
-/** The first eight bytes of SHA-256 of a text. In turns of 100,000 this takes 1.2 s a million, and WebCrypto eleven. */
+/** The first eight bytes of SHA-256 of a text. `hash` takes 1.2 s for a million, WebCrypto eleven. */
 function termOf(text: string): bigint {
   return hash('sha256', text, 'buffer').readBigUInt64BE()
 }
 
-/** As it is noted and told: two numbers below 2^64 as 16 hexadecimal digits. */
+/** As it is stored and sent: two numbers below 2^64 as 16 hexadecimal digits. */
 export interface SumsText {
   readonly count: number
   readonly digest: string
@@ -25,7 +25,7 @@ export class Sums {
     this.#content = BigInt(`0x${contentDigest}`)
   }
 
-  /** Counts a row in, or with -1 out again. `updatedAt` is what its text says. */
+  /** Adds a row, or with -1 removes it. `updatedAt`: of its text. */
   count(id: string, updatedAt: string, text: string, times: 1 | -1 = 1): void {
     this.#count += times
     const sign = BigInt(times)
@@ -33,14 +33,13 @@ export class Sums {
     this.#content += sign * termOf(text)
   }
 
-  /** Adds how far one is from another. */
+  /** Adds the difference of two sums. */
   shift({ from, to }: { from: Sums; to: Sums }): void {
     this.#count += to.#count - from.#count
     this.#digest += to.#digest - from.#digest
     this.#content += to.#content - from.#content
   }
 
-  /** Whether this is what the service reports. */
   equals({ count, digest, contentDigest }: Checkpoint): boolean {
     const own = this.text
     return own.count === count && own.digest === digest && own.contentDigest === contentDigest

@@ -1,7 +1,4 @@
-/**
- * The exports for commands, which do not run the service: loading these takes half as long as loading
- * everything.
- */
+/** The exports for commands: loading these takes half as long as loading everything. */
 
 export { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 export type { KeyRecord } from './auth/keys/api-key.ts'

@@ -55,12 +55,8 @@ export interface App {
   readonly readers: WaitingReaders
   /** The services of each database, in order. */
   readonly shards: readonly DatabaseServices[]
-  /**
-   * Call when the organization has moved to another shard; null: any organization may have. No effect with one
-   * database.
-   */
+  /** The organization has moved to another shard; null: any may have. No effect with one database. */
   readonly moved: (organizationId: string | null) => void
-  /** The text of `/metrics`. */
   readonly metrics: () => Promise<string>
   /** The metrics of the process alone. */
   readonly register: Registry
@@ -75,15 +71,14 @@ export interface AppOptions {
   readonly clock: Clock
   /** With several databases, the name of this one, which has the directory. */
   readonly name?: string
-  /** The other databases. */
   readonly others?: readonly DatabaseHandle[]
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
-  /** Rate limit per key in this process; null: no limit. */
+  /** Per key in this process; null: no limit. */
   readonly rateLimit: RateLimit | null
   /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** Storage limits per organization. Default: none. */
+  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds?: readonly Kind[]
   /** Metrics of other processes to include in `/metrics`. */
@@ -96,24 +91,20 @@ export interface AppOptions {
   readonly corsOrigins?: readonly string[]
   /** Origins that may show the console in a frame. Default: none. */
   readonly consoleFrameAncestors?: readonly string[]
-  /** Whether another server serves `/metrics`. */
+  /** Another server serves `/metrics`. */
   readonly metricsElsewhere?: boolean
   /** What does not work besides the API, for `/readyz`; null when everything does. */
   readonly degraded?: () => string | null
   /** Notifies the worker of this process of due queues. Default: the database notifies workers. */
   readonly notifyWorker?: NotifyWorker | null
-  /**
-   * How far the clock may be ahead of the database's, in milliseconds. Default: no limit, because tests move
-   * the clock.
-   */
+  /** Milliseconds that the clock may be ahead of the database's. Default: no limit, as tests move the clock. */
   readonly maxClockSkew?: number
   /** Runs large requests in the offload thread. Default: they run here. */
   readonly offload?: Offload
-  /** Number of requests that wait for the offload thread, for the metrics. */
+  /** Requests that wait for the offload thread, for the metrics. */
   readonly offloadWaiting?: () => number
   /** Default: api. The offload thread serves no route of the process itself: no metrics, no health, no pages. */
   readonly role?: 'api' | 'offload'
-  /** Default: no telemetry. */
   readonly telemetry?: Telemetry | null
 }
 
@@ -221,7 +212,6 @@ function nameOf(database: Pick<DatabaseHandle, 'name'>): string {
   return database.name
 }
 
-/** The limits of requests, and their metrics. */
 function admissionOfRequests(register: Registry, pending: () => number, offloadWaiting = () => 0) {
   const admission = new RequestAdmission()
   const onError = countAdmission(register, () => {
@@ -278,10 +268,7 @@ function onlyHere(lookUp: DatabaseServices['lookUp']): LookUp {
   }
 }
 
-/**
- * How often a request of an organization that is being moved is tried again, and the delay in milliseconds:
- * the move blocks it for about a second.
- */
+/** Tries of a request of an organization that is being moved, and the delay in milliseconds: the move blocks it for about a second. */
 const followedAtMost = 200
 const followedApart = 25
 

@@ -29,7 +29,6 @@ interface Setting<V> {
   readonly parse: (text: string) => V | undefined
 }
 
-/** Milliseconds in each unit of a duration. */
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** Keeps times within the range of dates; anything longer means never. */
@@ -44,7 +43,6 @@ function parseDuration(text: string): number | undefined {
   return Number(count) * units[unit as keyof typeof units]
 }
 
-/** The same, at most `most`. */
 function parseWithin(text: string, most: string): number | undefined {
   const value = parseDuration(text)
   return value !== undefined && value <= (parseDuration(most) as number) ? value : undefined
@@ -74,7 +72,6 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
   return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
-/** Bytes in each unit of a size. */
 const sizes = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
 
 /** A whole number of bytes or of a unit; null (no limit) for 0. */
@@ -105,7 +102,6 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
-/** The text unchanged, if it is a database URL. */
 function parseDatabaseUrl(text: string): string | undefined {
   return isDatabaseUrl(text) ? text : undefined
 }
@@ -416,7 +412,7 @@ const secret = new Set([
   'summarizerKey',
 ])
 
-/** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
+/** `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {
   return variable
     .replace(/^DESKWIRE_/, '')
@@ -424,10 +420,7 @@ export function flagOf(variable: string): string {
     .replaceAll('_', '-')
 }
 
-/**
- * The settings from flags and environment; a flag wins over its variable. The error is one line with the
- * setting, its value and what is accepted.
- */
+/** The settings; a flag wins over its variable. The error is one line with the setting, its value and what is accepted. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>>,
   flags: readonly string[] = [],

@@ -1,6 +1,6 @@
 /**
- * The services of one database: the journal of its organizations, their readers, and the services of all
- * routes. It does not know other databases; `app.ts` combines those of a process.
+ * The services of one database: the journal of its organizations, their readers, and the services of all routes. It does not know other
+ * databases; `app.ts` combines those of a process.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -48,12 +48,10 @@ import { webhookRoutes } from './webhooks/bound-routes.ts'
 import { readNamedKeys } from './webhooks/installation-key.ts'
 import { createVault, keysOf } from './webhooks/vault.ts'
 
-/** A database that a process serves. */
 export interface DatabaseHandle {
   /** Its name in DESKWIRE_DATABASES; null when it is the only one. */
   readonly name: string | null
   readonly pool: Pool
-  /** The database's clock. */
   readonly clock: Clock
   /** Notifies the worker of this process of due queues; null: the database notifies workers. */
   readonly notifyWorker: NotifyWorker | null
@@ -67,10 +65,10 @@ export interface SharedOptions {
   readonly settings: DeliverySettings
   /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** Storage limits per organization. Default: none. */
+  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds: readonly Kind[]
-  /** How far a clock may be ahead of its database's, in milliseconds. Default: no limit. */
+  /** Milliseconds that a clock may be ahead of its database's. Default: no limit. */
   readonly maxClockSkew?: number
   /** The offload thread shares no connections between organizations, and runs no maintenance. */
   readonly role: 'api' | 'offload'
@@ -102,10 +100,7 @@ type DirectoryElsewhere = Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'
   readonly pool: Pool
 }
 
-/**
- * `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the
- * database that has the directory itself.
- */
+/** `register` gets its metrics. Tokens are recorded in `directory` before they are created; null for the directory's database. */
 export function createDatabaseServices(
   { name, pool, clock, notifyWorker, isReady }: DatabaseHandle,
   options: SharedOptions,

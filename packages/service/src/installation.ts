@@ -24,19 +24,13 @@ export interface Installation {
   readonly directory: Directory | null
   /** Operations on an organization in every database that has rows of it. */
   readonly everywhere: Everywhere
-  /**
-   * The database of the organization; null when no database has it. @throws DatabasesError when it is not
-   * among these.
-   */
+  /** Null when no database has it. @throws DatabasesError when it is not among these. */
   databaseOf(organizationId: string): Promise<OpenDatabase | null>
-  /** The database with this name. @throws DatabasesError */
+  /** @throws DatabasesError */
   named(name: string): OpenDatabase
   /** Records an organization, or a key of one, in the directory before it is created in this database. */
   tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
-  /**
-   * Reconciles the directory with this database, or with all when this one has the directory; null with one
-   * database.
-   */
+  /** Reconciles the directory with this database, or with all if this one has the directory; null with one database. */
   settle(database: OpenDatabase): Promise<Settled | null>
   close(): Promise<void>
 }
@@ -44,10 +38,7 @@ export interface Installation {
 /** A database of the installation cannot be used; the message says which, and what to do. */
 export class InstallationError extends Error {}
 
-/**
- * Opens all databases of the settings, without poolers, for a command. With several, none is queried yet.
- * @throws DatabasesError, PoolerError
- */
+/** Opens all databases of the settings, without poolers. Several are not queried yet. @throws DatabasesError, PoolerError */
 export async function openInstallation(
   config: DatabaseSettings,
   log: FastifyBaseLogger,
@@ -119,9 +110,7 @@ async function openAll(
   return [first, ...others]
 }
 
-/**
- * Migrates this database, and returns the applied migrations. @throws InstallationError, or as `migrate` does.
- */
+/** Returns the applied migrations. @throws InstallationError, or as `migrate` does. */
 export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise<readonly string[]> {
   try {
     return await migrate(sessions, schemaOf())

@@ -1,6 +1,6 @@
 /**
- * Starting and stopping. A first start makes its database by programs of PostgreSQL's, for the most of a second: what runs on the
- * database is loaded meanwhile, on another core. So nothing is imported here that is not needed to begin that.
+ * Starting and stopping. A first start creates its database by PostgreSQL's programs, which takes most of a second; the code that runs on
+ * the database is loaded meanwhile, on another core. So this imports only what is needed to begin that.
  */
 import { type Config, unknownVariables } from './config.ts'
 import { openDatabases } from './db/open.ts'
@@ -10,9 +10,8 @@ import { requireEncryptionKey, SettingError, summarySettingsOf } from './roles/d
 import { openTelemetry, TelemetryError } from './telemetry/open.ts'
 
 /**
- * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly. Writes the first key and
- * the address to standard output, and the log, in JSON lines, to standard error. @throws EmbeddedDatabaseError
- * when its database ended.
+ * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped. Writes the first key and the address to standard output, and
+ * the log, in JSON lines, to standard error. @throws EmbeddedDatabaseError when its database ended.
  */
 export async function serve(config: Config): Promise<void> {
   const telemetry = await openTelemetry(config.role === 'worker' ? 'worker' : 'api').catch(refuseTelemetry)
@@ -34,8 +33,8 @@ function refuseTelemetry(error: unknown): never {
 }
 
 /**
- * Handlers that stay installed: Ctrl-C under npm arrives twice, and the second would kill the process during
- * the stop. A closed standard output, which would lose the first key, stops the service too.
+ * Handlers that stay installed: Ctrl-C under npm arrives twice, and the second would kill the process during the stop. A closed standard
+ * output, which would lose the first key, stops the service too.
  */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {

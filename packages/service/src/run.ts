@@ -32,7 +32,6 @@ import { keysOf } from './webhooks/vault.ts'
 /** The longest delay of a timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
-/** What was there before the database was. */
 interface Begun {
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
   /** Resolves with the reason when the process is told to stop. */
@@ -42,7 +41,7 @@ interface Begun {
   readonly telemetry: OpenTelemetry | null
 }
 
-/** Prepares the databases and runs the roles until it is told to stop, or the database has ended; then closes all. */
+/** Prepares the databases and runs the roles until the process is told to stop, or the database has ended; then closes all. */
 export async function run(config: Config, begun: Begun): Promise<void> {
   const { databases, stopped, summaries, log, telemetry } = begun
   const [first, ...later] = databases
@@ -167,10 +166,7 @@ function startFinishing(databases: readonly ServedDatabase[], log: Logger): read
   return [finisher]
 }
 
-/**
- * Gives back all leases of a worker that has ended. Returns their number. @throws when a database is
- * unavailable.
- */
+/** Releases all leases of an ended worker and returns their number. @throws when a database is unavailable. */
 async function giveBackLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
   const usable = databases.filter(({ isReady }) => isReady())
   const given = await Promise.allSettled(
@@ -189,7 +185,7 @@ async function giveBackLeases(databases: readonly ServedDatabase[], workerId: st
   return leases
 }
 
-/** The server of DESKWIRE_METRICS_PORT. @throws ListenError when it cannot listen. */
+/** The server of DESKWIRE_METRICS_PORT. @throws ListenError */
 async function startMetrics(
   { host, metricsPort }: Config,
   metrics: () => Promise<string>,
@@ -233,8 +229,8 @@ function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
 }
 
 /**
- * Creates the first organization and its key, when there is no key yet. Writes the key to its file before the
- * commit, and removes the file when the commit fails. @throws SettingError when the file cannot be written.
+ * Creates the first organization and its key, when there is no key yet. Writes the key to its file before the commit, and removes the file
+ * when the commit fails. @throws SettingError when the file cannot be written.
  */
 async function makeFirstKey(pool: Pool, clock: Clock, config: Config): Promise<NewKey | null> {
   const { bootstrapKey, firstKeyFile } = config

@@ -1,11 +1,9 @@
 /** The text format of PostgreSQL's COPY: a line a row, tabs between values, `\N` for null. */
 
-/** Whether anything of a value has to be written otherwise. */
 const special = /[\\\t\n\r]/
 const written: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 const meant: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-/** A value as it stands in a line. */
 function copyValue(value: string | number | boolean | null): string {
   if (value === null) return '\\N'
   if (typeof value !== 'string') return String(value)
@@ -14,7 +12,7 @@ function copyValue(value: string | number | boolean | null): string {
     : value
 }
 
-/** A line, without its end. Joined at once it is one flat text, which is put together and encoded in a third of the time of a sum of texts. */
+/** A line, without its end. Joined at once, it is encoded in a third of the time of concatenated texts. */
 export function copyLine(values: readonly (string | number | boolean | null)[]): string {
   return values.map(copyValue).join('\t')
 }
@@ -30,7 +28,7 @@ export function copyValues(line: string): (string | null)[] {
   })
 }
 
-/** The whole lines of pieces of bytes, in which a line may be cut anywhere; none of them for a piece that ends no line. */
+/** The whole lines of pieces of bytes, which may end anywhere; none for a piece that ends no line. */
 export async function* copyLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
   let rest: Buffer[] = []
   for await (const piece of pieces) {

@@ -1,6 +1,6 @@
 /**
- * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which its user installs. DuckDB lets one process at a time open a
- * file that is written to: to query the copy meanwhile, use the process of the mirror, or an export.
+ * A copy in a DuckDB file, by `@duckdb/node-api`, which the application installs. Only one process at a time can open a file that is
+ * written to: query the copy in the mirror's process, or use an export.
  */
 
 import { existsSync } from 'node:fs'
@@ -48,13 +48,13 @@ import {
 import { literal, quoted } from './sql.ts'
 
 export interface DuckDbOptions {
-  /** The file; it is made if it is not there. */
+  /** The file, created if missing. */
   readonly file: string
-  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`; `checkpoint_threshold` is 256 MB unless told. */
+  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. Default: `checkpoint_threshold` 256 MB. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Of each sort of column: its type, how a cell is handed over, and how it is read, exactly, as a value of JSON. */
+/** For each column type: DuckDB's type, the value to write, and SQL that reads it exactly, as a JSON value. */
 interface Sort {
   readonly sql: string
   readonly type: DuckDBType
@@ -81,7 +81,7 @@ const sorts: Record<ColumnType, Sort> = {
     sql: 'timestamptz',
     type: TIMESTAMPTZ,
     value: (cell) => new DuckDBTimestampTZValue(microsOf(cell as string)),
-    // As text a time would be one of the session's zone, and infinity has no microseconds.
+    // As text a time would be in the session's zone, and infinity has no microseconds.
     read: (name) =>
       `case when isfinite(${name}) then cast(epoch_us(${name}) as varchar) else cast(${name} as varchar) end`,
   },
@@ -91,26 +91,26 @@ const sorts: Record<ColumnType, Sort> = {
 
 const text: Sort = sorts.text
 
-/** What DuckDB calls them. */
+/** DuckDB's names of the types. */
 const shownTypes = Object.fromEntries(Object.entries(sorts).map(([type, { sql }]) => [type, sql])) as Record<
   ColumnType,
   string
 >
 shownTypes.timestamp = 'timestamp with time zone'
 
-/** Rows of a piece of `rows`: each piece is a statement, which looks at all ids of the range. */
+/** Rows for each statement of `rows`, which scans all ids of the range. */
 const rowsOfPiece = 10_000
 
-/** What a chunk of DuckDB holds at most. */
+/** The most rows in a chunk of DuckDB. */
 const rowsOfChunk = 2_048
 
 /**
- * The length of the log from which DuckDB writes it into the file. Each time it compresses the last rows of a table again, up to 122,880
- * of them: at its own 16 MB, loading takes two to three times the processor time.
+ * WAL size at which DuckDB writes to the file. Each time it compresses up to 122,880 rows of each table again: with its default of 16 MB,
+ * loading takes two to three times the processor time.
  */
 const checkpointThreshold = '256MB'
 
-/** Writers of a file, all of which are of this process: of two at once DuckDB would refuse one. */
+/** Writers of a file in this process, one after another: of two at once DuckDB would refuse one. */
 const writers = new Map<string, Queue>()
 
 function writersOf(file: string): Queue {
@@ -238,7 +238,7 @@ class Connection implements StoreWriter {
     return (await this.#connection.runAndReadAll(sql, values)).getRows() as Cell[][]
   }
 
-  /** Whether notes are there. @throws NameTaken where they are not, for one of the names that are to be free, or for that of the notes. */
+  /** Whether the notes' table exists. @throws NameTaken if it does not, and its name or one of `free` is taken. */
   async hasNotes(free: readonly string[]): Promise<boolean> {
     const held = await this.#columnsOf('deskwire_mirror')
     if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
@@ -289,7 +289,7 @@ class Connection implements StoreWriter {
     return lowest === null || highest === null ? null : { lowest, highest }
   }
 
-  /** Sorted as a whole they would all be in memory: first the ids, and then the rows between some of them. */
+  /** Sorting them all would load them into memory: first the ids, then the rows between some of them. */
   async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
     const ids = `select id, row_number() over (order by id) as n, count(*) over () as total
       from ${quoted(table.name)} where ${between(after, before)} and ${existing(table)}`
@@ -312,7 +312,7 @@ class Connection implements StoreWriter {
     if (!table.marksRemovals || ('length' in which && which.length === 0)) return
     const where = 'after' in which ? between(which.after, which.before) : amongIds(which)
     const isRemoved = `${where} and _removal is not null`
-    // In pieces, as they are not all to be in memory.
+    // In pieces, to limit memory.
     for (let n = 0; ; n += rowsOfPiece) {
       const rows = await this.#rowsAt(table, `${isRemoved} order by id limit ${rowsOfPiece} offset ${n}`)
       if (rows.length > 0) yield rows.map((row) => ({ ...row, removal: row.removal as string }))
@@ -333,7 +333,7 @@ class Connection implements StoreWriter {
     return rows.map(({ removal: _, ...row }) => row)
   }
 
-  /** The cells of a row as one array of JSON: the client takes as long for each value as for a whole text. */
+  /** A row's cells as one JSON array: the client takes as long for each value as for a whole text. */
   async #rowsAt(table: Table, where: string): Promise<(StoredRow & { removal?: Cell })[]> {
     const cells = table.columns.map(({ name, type }) => sorts[type].read(quoted(name)))
     const own = table.marksRemovals ? [sorts.timestamp.read('removed_at'), '_removal'] : []
@@ -367,7 +367,7 @@ class Connection implements StoreWriter {
     }
   }
 
-  /** With their types, as they stand in the table: those of later releases are behind the others. Names are those of whatever case. */
+  /** With their types, in the table's order: columns of later releases come last. Names match in any case. */
   async #columnsOf(name: string): Promise<Map<string, string>> {
     const rows = await this.#read(
       `select column_name, data_type from duckdb_columns() where lower(table_name) = lower($1) and not internal
@@ -377,7 +377,7 @@ class Connection implements StoreWriter {
     return new Map(rows.map(([column, type]) => [column as string, type as string]))
   }
 
-  /** None: what DuckDB reads of a column it skips by its minima and maxima, and an index would forbid new columns. */
+  /** None: DuckDB skips data by minima and maxima, and an index would forbid new columns. */
   async index(): Promise<void> {}
 
   async append(table: Table, rows: Iterable<StoredRow>): Promise<void> {
@@ -399,7 +399,7 @@ class Connection implements StoreWriter {
     await this.run('drop table deskwire_put')
   }
 
-  /** Column by column, in chunks: a call for each value takes twice the time. What a row says nothing of is null. */
+  /** Column by column, in chunks: a call for each value takes twice the time. Missing values are null. */
   async #appendTo(
     table: Table,
     name: string,
@@ -468,7 +468,7 @@ class Connection implements StoreWriter {
     const names = [...(await this.#columnsOf(by.name)).keys()].map(quoted)
     const set = names.flatMap((name) => (name === '"id"' ? [] : [`${name} = excluded.${name}`]))
     const differs = names.map((name) => `held.${name} is distinct from other.${name}`).join(' or ')
-    // Rows that are as they should be stay untouched.
+    // Unchanged rows are not written.
     await this.run(
       `insert into ${to} (${names.join(', ')}) select ${names.map((name) => `other.${name}`).join(', ')}
         from ${from} as other left join ${to} as held on held.id = other.id where held.id is null or ${differs}
@@ -492,7 +492,7 @@ function* chunked<T>(items: Iterable<T>, length: number): Generator<T[]> {
   if (piece.length > 0) yield piece
 }
 
-/** A value that stands in a statement as text, since lists are no parameters. */
+/** In the statement's text, as a list cannot be a parameter. */
 function idLiteral(id: string): string {
   if (!/^[0-9a-f-]{36}$/.test(id)) throw new TypeError(`an id is a UUID, not ${JSON.stringify(id)}`)
   return `'${id}'::uuid`
@@ -509,7 +509,7 @@ const amongIds = (ids: readonly string[]) => `id in (${ids.map(idLiteral).join('
 const existing = ({ marksRemovals }: Table, of?: string) =>
   marksRemovals ? `${of === undefined ? '' : `${of}.`}_removal is null` : 'true'
 
-/** Messages of DuckDB that blame a value. */
+/** Messages of DuckDB that concern a value. */
 const ofTheRow = /^(?:Conversion|Invalid Input|Constraint|Out of Range) Error/
 
 const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))

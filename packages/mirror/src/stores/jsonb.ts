@@ -1,10 +1,10 @@
 /**
- * The text that PostgreSQL prints of a `jsonb`: keys by length and then by bytes, a space behind colons and commas, numbers without
- * exponents. A copy's column can so be compared without its database.
+ * The text that PostgreSQL prints of a `jsonb`: keys by length and then by bytes, a space after colons and commas, numbers without
+ * exponents. So a copy's column can be compared without its database.
  */
 import { readJson } from '@deskwire/sdk/json'
 
-/** What `select '…'::jsonb::text` answers for this JSON text, in which no name comes twice. */
+/** What `select '…'::jsonb::text` returns for this JSON text without repeated names. */
 export function jsonbText(text: string): string {
   return printed(readJson(text))
 }
@@ -20,7 +20,7 @@ function printed(value: unknown): string {
 
 const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** Digits alone, as `numeric` has them. */
+/** Digits only, as `numeric` prints them. */
 function decimal(value: number): string {
   const text = JSON.stringify(value)
   const [, sign, whole = '', fraction = '', exponent] =

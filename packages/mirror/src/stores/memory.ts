@@ -1,18 +1,17 @@
-/** A copy in memory, for tests and for programs that read everything anew at each start. */
+/** A copy in memory, for tests and for programs that load everything at each start. */
 import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
 import type { OpenOptions, Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
 
-/** A row, and its removal, where that is marked. */
+/** A row, and its removal if it is marked. */
 interface Kept {
   readonly row: StoredRow
   readonly removed: Removal | null
 }
 
-/** Rows of a piece of `rows`. */
 const rowsOfPiece = 1_000
 
-/** Holds tables as maps. What a write changes it undoes if the write fails; writers go one after the other. */
+/** Holds tables as maps. A write that fails is undone; writers run one after another. */
 export class MemoryStore implements Store {
   readonly #queue = new Queue()
   readonly #tables = new Map<string, Map<string, Kept>>()
@@ -24,12 +23,12 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {}
 
-  /** The rows of a table, without those that are marked as removed. */
+  /** The rows of a table, without removed ones. */
   *rowsOf(table: string): Iterable<StoredRow> {
     for (const { row, removed } of this.#tables.get(table)?.values() ?? []) if (removed === null) yield row
   }
 
-  /** Reads a copy of the tables as they are between two writes; rows themselves are never changed. */
+  /** Reads a copy of the tables between two writes; rows themselves never change. */
   async read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
     const moment = new MemoryStore()
     await this.#queue.run(async () => {

@@ -1,6 +1,6 @@
 /**
- * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which its user installs. Readers see whole
- * pages; views, grants and indexes that others have put on the tables stay, also when a new copy takes the place of an old one.
+ * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which the application installs. Readers see whole pages;
+ * views, grants and indexes that others have put on the tables stay, also when a new copy replaces an old one.
  */
 
 import type { IdRange } from '@deskwire/sdk'
@@ -34,7 +34,7 @@ import { literal, quoted } from './sql.ts'
 export interface PostgresOptions {
   /** A connection string or what `Client` of `pg` takes. */
   readonly connection: string | ClientConfig
-  /** Where the tables are, and nothing else should be; `deskwire` unless told. It is made if it is not there. */
+  /** The schema of the tables, which should have nothing else; created if missing. Default: `deskwire`. */
   readonly schema?: string
 }
 
@@ -48,10 +48,10 @@ const types: Record<ColumnType, string> = {
   json: 'jsonb',
 }
 
-/** What the server calls them. */
+/** The server's names of the types. */
 const shownTypes: Record<ColumnType, string> = { ...types, timestamp: 'timestamp with time zone' }
 
-/** What the connections need: literals that mean the same on every server, too. A commit that a crash takes back goes whole, rows with their cursor: nothing waits for the disk. */
+/** Literals mean the same on every server. Commits do not wait for the disk: a crash undoes whole ones, rows with their cursor. */
 const settings = [
   "timezone = 'UTC'",
   "datestyle = 'ISO'",
@@ -59,10 +59,10 @@ const settings = [
   'standard_conforming_strings = on',
 ]
 
-/** Characters that go to a COPY at once: fewer take more calls, more gain nothing. */
+/** Characters written to a COPY at once: fewer take more calls, more gain nothing. */
 const charactersOfWrite = 256 * 1024
 
-/** The first number of the advisory lock that a writer holds; the second is the oid of the table of notes. */
+/** The first number of the advisory lock that a writer holds; the second is the oid of the notes' table. */
 const lockClass = 7_377_000
 
 export class PostgresStore implements Store {
@@ -127,7 +127,7 @@ export class PostgresStore implements Store {
     return unholdable(table, row)
   }
 
-  /** Makes notes where there are none and these names are free; null makes nothing. */
+  /** Creates notes if there are none and these names are free; null creates nothing. */
   async #connect(begin: string, free: readonly string[] | null = []): Promise<Connection> {
     const client = new Client({ keepAlive: true, connectionTimeoutMillis: 10_000, ...this.#config })
     const connection = new Connection(client, this.#schema, begin)
@@ -157,7 +157,7 @@ class Connection implements StoreWriter {
     })
   }
 
-  /** @throws StoreUnavailable when the server is not there. */
+  /** @throws StoreUnavailable when the server cannot be reached. */
   async start(): Promise<void> {
     await this.#guarded(async () => {
       await this.#client.connect()
@@ -165,7 +165,7 @@ class Connection implements StoreWriter {
     })
   }
 
-  /** @throws NameTaken where the name of the notes is another table's. */
+  /** @throws NameTaken when another table has the name of the notes. */
   async hasNotes(): Promise<boolean> {
     const held = await this.#columnsOf('deskwire_mirror')
     if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
@@ -185,7 +185,7 @@ class Connection implements StoreWriter {
     if (await this.hasNotes()) return
     for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
     await this.#guarded(async () => {
-      // Two that begin at once would both make what neither has found.
+      // Two that begin at once would both create what neither has found.
       await this.#client.query(`begin; select pg_advisory_xact_lock(${lockClass}, 0)`)
       await this.#client.query(`create schema if not exists ${this.#schema}`)
       await this.#client.query(
@@ -233,7 +233,7 @@ class Connection implements StoreWriter {
     await this.#guarded(() => this.#client.query(sql))
   }
 
-  /** Rows of texts, as the server prints them. `name` keeps the statement prepared. */
+  /** Rows as text, as the server prints them. `name` keeps the statement prepared. */
   #rowsOf(text: string, values: unknown[], name?: string): Promise<(string | null)[][]> {
     return this.#guarded(async () => {
       const asText = { getTypeParser: () => (value: unknown) => value }
@@ -358,7 +358,7 @@ class Connection implements StoreWriter {
       ]
       await this.#run(`create table ${name} (${columns.join(', ')})`)
     } else {
-      // Adding a column that is there would hold up readers until the end of the transaction too.
+      // Adding a column that exists would also block readers until the end of the transaction.
       for (const column of [...table.columns, ...own])
         if (!held.has(column.name)) await this.#run(`alter table ${name} add column ${defined(column)}`)
     }
@@ -388,7 +388,7 @@ class Connection implements StoreWriter {
         stream.once('finish', resolve)
         stream.once('error', reject)
       })
-      // Seen to below; until then it is nobody's.
+      // Handled below; until then nothing else listens.
       ended.catch(() => {})
       for (const piece of copyPieces(rows)) {
         if (stream.errored !== null) break
@@ -497,11 +497,11 @@ function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
   if (piece !== '') yield piece
 }
 
-/** Whether a value of a row is refused: it cannot be held, breaks a constraint, or is beyond a limit of the server. */
+/** Whether a value of a row is refused: it cannot be stored, breaks a constraint, or exceeds a limit of the server. */
 const isOfRow = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '')
 
-/** Whether the same may work later: the server is gone or full, or one transaction had to give way to another. */
+/** Whether a retry may work: the server is gone or full, or a transaction gave way to another. */
 function passes(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return !(error instanceof TypeError)
   return /^(?:08|40|53|57P)/.test(error.code ?? '')
@@ -513,7 +513,7 @@ function shownTime(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 19)}${fraction}+00`
 }
 
-/** Without an exponent from 0.0001 to below 10^15, and the shortest digits that mean this number. */
+/** Without an exponent from 0.0001 to below 10^15, with the shortest digits that mean this number. */
 function shownNumber(value: number): string {
   const [digits = '', exponent = 0] = value.toExponential().split('e')
   const power = Number(exponent)

@@ -1,6 +1,6 @@
-/** Names and texts as they stand in statements, of all the stores. */
+/** Names and texts in SQL, for all stores. */
 
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** A backslash has no meaning in it: of PostgreSQL with `standard_conforming_strings`. */
+/** Backslashes have no meaning: PostgreSQL needs `standard_conforming_strings`. */
 export const literal = (text: string) => `'${text.replaceAll("'", "''")}'`

@@ -1,7 +1,4 @@
-/**
- * A copy in a file of SQLite, by the one that is part of Node. Readers of the file see the last page that was written, whole; it
- * is in WAL mode, so they hold up nobody.
- */
+/** A copy in an SQLite file, by Node's SQLite. It is in WAL mode: readers see the last complete page, and block nobody. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IdRange } from '@deskwire/sdk'
@@ -31,9 +28,9 @@ import {
 import { quoted } from './sql.ts'
 
 export interface SqliteOptions {
-  /** The file; it is made if it is not there. */
+  /** The file, created if missing. */
   readonly file: string
-  /** Milliseconds for which another writer of the file is waited for, with this thread standing still; 5,000 unless told. */
+  /** Milliseconds to wait for another writer of the file, with this thread blocked. Default: 5,000. */
   readonly busyMs?: number
 }
 
@@ -47,11 +44,10 @@ const types: Record<ColumnType, string> = {
   json: 'text',
 }
 
-/** Rows of a piece of `rows`. */
 const rowsOfPiece = 1_000
 
 const hex = (digits: number) => '[0-9a-f]'.repeat(digits)
-/** What an id looks like, as a pattern of `glob`. */
+/** A UUID, as a pattern of `glob`. */
 const uuid = [8, 4, 4, 4, 12].map(hex).join('-')
 
 export class SqliteStore implements Store {
@@ -81,7 +77,7 @@ export class SqliteStore implements Store {
         return false
       }
       writer.run('pragma journal_mode = wal')
-      // What a loss of power takes back it takes back whole, rows with their cursor: the copy is older then, and as exact.
+      // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and as exact.
       writer.run('pragma synchronous = normal')
       writer.run(
         'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
@@ -109,7 +105,7 @@ export class SqliteStore implements Store {
     return this.#reads.run(() => transaction(opened(this.#reader), 'begin', work))
   }
 
-  /** SQLite has no booleans, and numbers are read as text, since those of somebody else may be too large for ours. */
+  /** SQLite has no booleans; numbers are read as text, as others' may exceed ours. */
   shown({ type }: Pick<Column, 'type'>, cell: Cell): Cell {
     if (typeof cell === 'boolean') return cell ? '1' : '0'
     return type === 'integer' && cell !== null ? String(cell) : cell
@@ -141,7 +137,7 @@ async function transaction<T>(
   }
 }
 
-/** Several writers of one file wait for each other; one that has waited too long may try again. */
+/** Writers of one file wait for each other; these errors may be tried again. */
 const busyOrLocked = [5, 6]
 const notADatabase = 26
 /** Too large, a constraint, and another type than the column's. */
@@ -156,7 +152,7 @@ class Connection implements StoreWriter {
     this.run(`pragma busy_timeout = ${busyMs}`)
   }
 
-  /** Whether notes are there. @throws NameTaken where they are not, for one of the names that are to be free, or for that of the notes. */
+  /** Whether the notes' table exists. @throws NameTaken if it does not, and its name or one of `free` is taken. */
   hasNotes(free: readonly string[]): boolean {
     const held = this.#columnsOf('deskwire_mirror')
     if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
@@ -214,7 +210,7 @@ class Connection implements StoreWriter {
     return driftOf(table, types, this.#columnsOf(table.name))
   }
 
-  /** Names are those of whatever case, as SQLite has it. */
+  /** Names match in any case, as in SQLite. */
   #columnsOf(name: string): Map<string, string> {
     const rows = this.#read('select name, type from pragma_table_info(?)', name)
     return new Map(rows.map(([column, type]) => [column as string, type as string]))
@@ -244,7 +240,7 @@ class Connection implements StoreWriter {
   async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
     const where = `id > ? and id <= ?${existing(table, 'and')} order by id`
     let piece: StoredRow[] = []
-    // A statement of its own: several may be under way.
+    // A statement of its own: several may run at once.
     const statement = this.#database.prepare(`${selected(table)} where ${where}`)
     statement.setReturnArrays(true)
     for (const values of statement.iterate(after, before)) {

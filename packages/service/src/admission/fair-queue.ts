@@ -1,11 +1,10 @@
 /**
- * A fair queue for capacity that organizations share. Work starts at once when it may; otherwise it is queued
- * per organization, first in, first out. Freed capacity goes to the organization that has used the least
- * (start-time fair queueing, by cost and measured time). An organization that returns starts level with the
- * one served last.
+ * A fair queue for capacity that organizations share. Work starts at once when it may; otherwise it waits behind its organization's. Freed
+ * capacity goes to the organization that has used the least (start-time fair queueing, by cost and measured time); one that returns starts
+ * level with the one served last.
  *
- * Running work cannot be interrupted, so no organization may take everything: it may take more while it then
- * holds at most `share` times what remains free. One that holds nothing may take whatever is free.
+ * Running work cannot be interrupted, so an organization may take more only while it then holds at most `share` times what remains free.
+ * One that holds nothing may take whatever is free.
  */
 import { stopwatch } from '../kernel/timestamps.ts'
 import { LimitExceeded, type Limited } from './limit-exceeded.ts'
@@ -19,10 +18,7 @@ export interface FairQueueLimits {
   readonly long?: number
   /** The part of the capacity that work for several organizations at once may hold; default: all. */
   readonly shared?: number
-  /**
-   * Limits of waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere
-   * and must be done.
-   */
+  /** Waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere and must be done. */
   readonly waiting: number
   readonly waitingOfOne: number
   /** How long an entry waits, in milliseconds. */
@@ -43,7 +39,6 @@ interface Demand {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A held part of the capacity. */
 export interface Permit {
   /** Frees it; further calls do nothing. */
   readonly release: () => void
@@ -82,25 +77,18 @@ export class FairQueue {
   #holders = 0
   #waiting = 0
   #lastNumber = 0
-  /**
-   * The next entry waits only for capacity. Nothing overtakes it, so that small demands cannot starve a large
-   * one.
-   */
+  /** The next entry waits only for capacity. Nothing overtakes it, so that small demands cannot starve a large one. */
   #isBlocked = false
   /** The `used` of the tenant that was served last. */
   #level = 0
 
-  /**
-   * @param what the capacity, for refusals.
-   * @param elapsed milliseconds that only grow.
-   */
+  /** `what`: the capacity, for refusals. `elapsed`: milliseconds that only grow. */
   constructor(what: Limited, limits: FairQueueLimits, elapsed: () => number = stopwatch()) {
     this.#what = what
     this.#limits = limits
     this.#elapsed = elapsed
   }
 
-  /** What is held of the capacity. */
   get held(): number {
     return this.#held
   }
@@ -110,8 +98,8 @@ export class FairQueue {
   }
 
   /**
-   * A permit, or the promise of one, which rejects with the signal's reason when that aborts.
-   * @throws LimitExceeded, also as a rejection, when too many wait or it has waited for too long.
+   * Rejects with the signal's reason when that aborts. @throws LimitExceeded, also as a rejection, when too many wait or it has waited too
+   * long.
    */
   acquire(organizationId: string, demand: Demand = {}): Permit | Promise<Permit> {
     const { cost = 1, kind = 'short' } = demand
@@ -126,7 +114,7 @@ export class FairQueue {
     return this.#wait(tenant, demand)
   }
 
-  /** Returns a permit at once, or why there is none. */
+  /** A permit at once, or why there is none. */
   tryAcquire(organizationId: string, cost = 1): Permit | LimitExceeded {
     const tenant = this.#tenantOf(organizationId)
     if (this.#fits(tenant, 'short', cost)) return this.#start(tenant, 'short', cost)
@@ -135,7 +123,6 @@ export class FairQueue {
     return refusal
   }
 
-  /** Runs the work with a permit, and settles as it does. */
   async run<A>(organizationId: string, demand: Demand, work: () => Promise<A>): Promise<A> {
     const permit = await this.acquire(organizationId, demand)
     try {
@@ -230,10 +217,7 @@ export class FairQueue {
     }
   }
 
-  /**
-   * Of the entries that may start, the first of the organization that has used the least; shared work goes
-   * first.
-   */
+  /** Of the entries that may start, the first of the organization that has used the least; shared work goes first. */
   #next(): Waiting | null {
     let found: Waiting | null = null
     for (const tenant of this.#waitingTenants) {
@@ -253,7 +237,7 @@ export class FairQueue {
     return cost <= this.#limits.capacity - this.#held && this.#mayHold(tenant, kind, cost)
   }
 
-  /** Whether the limits of its class and its share allow it, regardless of free capacity. */
+  /** Whether the limits of its kind and its share allow it, regardless of free capacity. */
   #mayHold(tenant: Tenant, kind: WorkClass, cost: number): boolean {
     const { capacity, share } = this.#limits
     if (kind !== 'short' && this.#heldOf[kind] + cost > (this.#limits[kind] ?? capacity)) return false

@@ -1,6 +1,6 @@
 /**
- * What counts as large: work that would block other requests for more than about ten milliseconds (decision
- * 25). It goes to the offload thread, into a commit of its own, or to the workers after the commit.
+ * Work that would block other requests for more than ten milliseconds (decision 25). It goes to the offload thread, into a commit of its
+ * own, or to the workers after the commit.
  */
 export const largeBeyond = {
   /** Bytes of a body with one object: the worst that 32 KiB can hold takes 12 ms to read. Most objects are smaller. */

@@ -1,9 +1,8 @@
-/** Which capacity is exhausted. */
 export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
 
 /**
- * A limit is reached: `own_share` when the organization holds its share (429); `all_taken` when all
- * organizations together hold everything (503). Nothing was done (specification 14.2).
+ * `own_share`: the organization holds its share (429). `all_taken`: all organizations together hold everything (503). Nothing was done
+ * (specification 14.2).
  */
 export class LimitExceeded extends Error {
   readonly reason: 'own_share' | 'all_taken'

@@ -1,10 +1,6 @@
 /**
- * Token buckets that limit a key, or a network without a valid key (specification 14.1). A bucket holds
- * `burst` requests and refills at `perSecond`. Its deficit is counted in thousandths of a request, in whole
- * numbers, so that nothing is lost to rounding. Full buckets are dropped, so memory depends on the callers of
- * the last `burst / perSecond` seconds.
- *
- * Each process has its own buckets: with several processes a key may call each at this rate.
+ * Token buckets that limit a key, or a network without a valid key (specification 14.1), in each process by itself. The deficit is counted
+ * in thousandths of a request, in whole numbers, so that nothing is lost to rounding. Full buckets are dropped.
  */
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -16,9 +12,7 @@ export interface RateLimit {
   readonly burst: number
 }
 
-/** The state of a bucket. */
 export interface Quota {
-  /** Whether the request is allowed. */
   readonly allowed: boolean
   /** Requests that are allowed at once now. */
   readonly remaining: number
@@ -36,7 +30,6 @@ export interface RateLimiter {
   refund(who: string): void
   /** The state for `who` without counting a request; `allowed`: whether one would be. */
   look(who: string): Quota
-  /** Number of buckets. */
   readonly size: number
 }
 
@@ -53,13 +46,11 @@ interface Bucket {
 /** A request, in thousandths. */
 const request = 1_000
 
-/** Maximum number of buckets. The least recently used is dropped first. */
+/** The least recently used bucket is dropped first. */
 const rememberedAtMost = 100_000
 
-/** A bucket of this limit for each caller. */
 export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
   const { perSecond, burst } = limit
-  /** The least recently used first. */
   const buckets = new LruMap<string, Bucket>(rememberedAtMost)
 
   function missingNow(bucket: Bucket | undefined, now: number): number {

@@ -1,7 +1,4 @@
-/**
- * Writes a backup: every row of one snapshot of the database, in one file, while the service runs. Rows,
- * events, deliveries, counters and clocks are therefore consistent.
- */
+/** Writes a backup: every row of one snapshot of the database, in one file, while the service runs. */
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
@@ -20,7 +17,6 @@ import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 interface Contents {
   /** All migrations that this release knows. */
   readonly migrations: readonly { readonly id: string }[]
-  /** The tables of the stream. */
   readonly stream: readonly StreamTable[]
   /** The partitions of the log. */
   readonly weeksOf: (db: Pick<Tx, 'query'>) => Promise<readonly Week[]>
@@ -38,9 +34,8 @@ export interface BackupSummary {
 }
 
 /**
- * Writes a backup of the database to a new file. Only maintenance waits for it, which drops no partition
- * meanwhile; like any long transaction it delays vacuum. @throws BackupError when there is nothing to back up,
- * the database is of a newer release, or the file cannot be written.
+ * Writes a backup to a new file. Maintenance waits for it and drops no partition meanwhile; like any long transaction it delays vacuum.
+ * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be written.
  */
 export async function writeBackup(
   pool: Pool,

@@ -32,10 +32,7 @@ export async function checkpointsOf(
 const term = `digest_term(t.id, ${timestampText('t.updated_at')})`
 const digestOfRows = `mod(mod(sum(${term}), ${digestModulus}) + ${digestModulus}, ${digestModulus})::text`
 
-/**
- * The checkpoints that differ from those served to clients: rows were changed by hand. `tables`: all stream
- * tables of the database.
- */
+/** The checkpoints that differ from those served to clients: rows were changed by hand. `tables`: all stream tables. */
 export async function unlikeServed(
   db: Pick<Pool, 'query'>,
   tables: readonly StreamTable[],

@@ -1,6 +1,6 @@
 /**
- * Backup files: written under another name and renamed when everything is on the disk, so that a file with the
- * final name is complete; read only after its checksum is verified.
+ * Backup files: renamed when everything is on the disk, so that a file with the final name is complete; read only after the checksum is
+ * verified.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -12,8 +12,8 @@ import { syncDirectory } from '@deskwire/embedded-postgres'
 import { BackupError, checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
 
 /**
- * Writes the frames to a new file, which only its owner can read. Returns its size in bytes. @throws
- * BackupError when it exists or cannot be written; no file remains then.
+ * Writes the frames to a new file, which only its owner can read. Returns its size in bytes. @throws BackupError when it exists or cannot
+ * be written; no file remains then.
  */
 export async function writeBackupFile(path: string, frames: () => AsyncIterable<Buffer>): Promise<number> {
   await requireAbsent(path)
@@ -54,7 +54,7 @@ async function requireAbsent(path: string): Promise<void> {
     throw new BackupError(`${path} is there already: name a new file, a backup is never written over`)
 }
 
-/** Verifies the checksum of the file. @throws BackupError when it is not a backup, or damaged. */
+/** @throws BackupError when the file is not a backup, or damaged. */
 export async function verifyBackupFile(path: string): Promise<void> {
   await using file = await open(path).catch((error: Error) => {
     throw new BackupError(`${path} cannot be read: ${error.message}`)

@@ -1,11 +1,7 @@
 /**
- * The format of a backup file (decision 20):
- *
- * `deskwire backup 1` and a line break · frames, compressed together with Zstandard · SHA-256 of all bytes
- * before
- *
- * A frame is a letter, the length of its content as four bytes, most significant first, and the content: a
- * header, then for each table its name and columns and its rows in COPY format, then the end with the counts.
+ * The format of a backup file (decision 20): `deskwire backup 1` and a line break; frames, compressed together with Zstandard; SHA-256 of
+ * all bytes before. A frame is a letter, the length of its content in four bytes, most significant first, and the content: a header, then
+ * for each table its name and columns and its rows in COPY format, then the end with the counts.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
@@ -15,13 +11,10 @@ export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
 
-/** The version of the format. Unknown versions are refused. */
 const formatVersion = 1
 
 const magic = 'deskwire backup '
-/** The first line of a file. */
 export const firstLine: Buffer = Buffer.from(`${magic}${formatVersion}\n`)
-/** Bytes of the checksum at the end of a file. */
 export const checksumLength = 32
 
 /** Identifies the schema of the rows. */
@@ -42,7 +35,7 @@ export type BackupTable = Readonly<z.infer<typeof tableSchema>>
 
 /** The values that restored rows are checked against. */
 export const endSchema = z.object({
-  /** Number of rows of each table. */
+  /** Rows of each table. */
   rows: z.record(z.string(), z.number()),
   /** Checkpoints of existing rows, by organization and stream table. */
   checkpoints: z.array(
@@ -51,7 +44,6 @@ export const endSchema = z.object({
 })
 export type End = Readonly<z.infer<typeof endSchema>>
 
-/** The content of a frame, by its letter. */
 type FrameType = 'header' | 'table' | 'rows' | 'end'
 
 export interface Frame {
@@ -63,7 +55,6 @@ const letters: Readonly<Record<FrameType, string>> = { header: 'h', table: 't', 
 const types = new Map(Object.entries(letters).map(([type, letter]) => [letter, type as FrameType]))
 const headLength = 5
 
-/** A frame's bytes. */
 export function encodeFrame(type: FrameType, content: Uint8Array | object): Buffer {
   const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content))
   const head = Buffer.alloc(headLength)

@@ -20,9 +20,7 @@ export function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSu
   return writeBackup(pool, { migrations, stream, weeksOf: logWeeks }, { file, clock })
 }
 
-/**
- * Reads a backup file completely, without changing anything. @throws BackupError when it cannot be restored.
- */
+/** Reads a backup file completely, without changing anything. @throws BackupError when it cannot be restored. */
 export function examineBackup(file: string): Promise<CheckedBackup> {
   return checkBackup(file, schemaOf())
 }
@@ -42,7 +40,6 @@ export interface RestoreSummary extends NewEpoch {
   /** The time of the backup. */
   readonly restoredTo: string
   readonly rows: number
-  /** Migrations that were applied after the backup. */
   readonly migrated: readonly string[]
 }
 

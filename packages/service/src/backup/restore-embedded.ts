@@ -1,6 +1,4 @@
-/**
- * Restores into the embedded database: into a new one, which replaces the existing one when it is complete.
- */
+/** Restores into a new embedded database, which replaces the existing one when it is complete. */
 import type { Logger } from 'pino'
 import { embedded } from '../db/embedded.ts'
 import { createPool, endPool } from '../db/pool.ts'
@@ -16,8 +14,8 @@ interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 
 }
 
 /**
- * Restores into a data directory that no service uses. `movedTo`: where the earlier database is now. @throws
- * EmbeddedDatabaseError when the directory cannot be used; BackupError when the backup cannot be restored.
+ * Restores into a data directory that no service uses. `movedTo`: where the earlier database is now. @throws EmbeddedDatabaseError when the
+ * directory cannot be used; BackupError when the backup cannot be restored.
  */
 export async function restoreEmbedded(
   config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },

@@ -1,7 +1,6 @@
 /**
- * Restores a backup into an empty database, in one transaction, so an interruption changes nothing. The rows
- * get the schema of the backup, are checked against its counts and checkpoints, and are then migrated to this
- * release.
+ * Restores a backup into an empty database, in one transaction. The rows get the schema of the backup, are checked against its counts and
+ * checkpoints, and are then migrated to this release.
  */
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -50,10 +49,7 @@ interface Restored {
   readonly migrated: readonly string[]
 }
 
-/**
- * Reads the whole file, without changing anything. @throws BackupError when it is not a backup, is damaged, or
- * is of a newer release or from before the first.
- */
+/** Reads the whole file. @throws BackupError when it is not a backup, is damaged, or is of a newer release or from before the first. */
 export async function checkBackup(path: string, schema: Schema): Promise<CheckedBackup> {
   await verifyBackupFile(path)
   const { size } = await stat(path)
@@ -70,10 +66,7 @@ export async function checkBackup(path: string, schema: Schema): Promise<Checked
   )
 }
 
-/**
- * Restores a checked backup into a database without tables. @throws BackupError when the database is not
- * empty, or the rows differ from the backup; nothing is changed then.
- */
+/** Restores a checked backup. @throws BackupError when the database is not empty, or the rows differ from the backup. */
 export async function restoreBackup(
   pool: Pool,
   { path, size, header }: CheckedBackup,

@@ -1,4 +1,4 @@
-/** What to do after any restore of a database (specification 7.5). */
+/** What follows any restore of a database (specification 7.5). */
 import type { Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { resumeDeliveries } from '../delivery/leases.ts'
@@ -7,9 +7,8 @@ import { notServedOrganizations } from '../journal/not-served.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /**
- * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire,
- * and so do watermarks in the lost period. Call it once, before the service starts. Further calls are
- * harmless, but make every copy start again.
+ * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire, and so do watermarks in the
+ * lost period. Call it once, before the service starts; further calls make every copy start again.
  */
 export function tellRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
   return transaction(pool, (tx) => beginEpochAfterRestore(tx, clock))

@@ -14,10 +14,7 @@ export async function appliedMigrations(db: Queryable): Promise<readonly string[
   return rows.map(({ id }) => id)
 }
 
-/**
- * All tables except the list of migrations, each after those that it refers to. Partitions are part of their
- * table.
- */
+/** All tables except the list of migrations, each after those that it refers to. Partitions are part of their table. */
 export async function tablesOf(db: Queryable): Promise<readonly BackupTable[]> {
   const { rows } = await db.query<BackupTable & { refers: string[] }>(
     `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns,
@@ -42,7 +39,7 @@ export async function tablesOf(db: Queryable): Promise<readonly BackupTable[]> {
   return sorted
 }
 
-/** Fails unless the database is empty. @throws BackupError */
+/** @throws BackupError unless the database is empty. */
 export async function requireNoTables(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
     `select c.relname as name from pg_class c

@@ -11,7 +11,7 @@ import { missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
-/** Round trips above this are too slow, because each request makes several. Milliseconds. */
+/** Milliseconds: each request makes several round trips. */
 const farAway = 5
 
 /** Address, identity and durability of the server. @throws when the first statement fails. */
@@ -94,9 +94,7 @@ async function roundTrip(pool: Pool): Promise<number> {
   return best
 }
 
-/**
- * A pooler between service and server; null for the embedded database. A failure here also prevents a start.
- */
+/** A pooler between service and server; null for the embedded database. A failure here also prevents a start. */
 export async function checkPooler(config: DatabaseSettings): Promise<Finding | null> {
   const { databaseUrl: url, databaseDirectUrl } = config
   if (url === null) return null
@@ -228,10 +226,7 @@ export async function hasSchema(pool: Pool): Promise<boolean> {
   return rows[0]?.there === true
 }
 
-/**
- * Receivers accept signatures that are up to five minutes off; half of that is for their own clocks.
- * Milliseconds.
- */
+/** Milliseconds. Receivers accept signatures that are up to five minutes off; half of that is for their own clocks. */
 const clockLimits = { warning: 2_000, failed: 120_000 }
 
 /** Compares the database's clock, which the service uses, with this machine's; `clock` is the database's. */

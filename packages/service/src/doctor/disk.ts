@@ -1,4 +1,3 @@
-/** Free space on the disk of a data directory. */
 import { statfs } from 'node:fs/promises'
 import { type Finding, findingsOf } from './finding.ts'
 

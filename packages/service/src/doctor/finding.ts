@@ -1,8 +1,4 @@
-/** Findings of the doctor: the state of what the service needs, and what to do. */
-
-/**
- * `warning`: the service runs, but someone should check. `failed`: it does not start, or delivers nothing.
- */
+/** `warning`: the service runs, but someone should check. `failed`: it does not start, or delivers nothing. */
 export type Verdict = 'ok' | 'warning' | 'failed'
 
 export interface Finding {
@@ -15,7 +11,6 @@ export interface Finding {
   readonly advice: string | null
 }
 
-/** Findings of one check. */
 interface Findings {
   ok(found: string): Finding
   warning(found: string, advice: string): Finding
@@ -35,7 +30,6 @@ export function failedAsTheStart(check: string, message: string): Finding {
   return { check, verdict: 'failed', found: message.split('\n', 1)[0] ?? '', advice: null }
 }
 
-/** The worst verdict. */
 export function verdictOf(findings: readonly Finding[]): Verdict {
   const has = (verdict: Verdict) => findings.some((finding) => finding.verdict === verdict)
   return has('failed') ? 'failed' : has('warning') ? 'warning' : 'ok'

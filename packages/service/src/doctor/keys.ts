@@ -1,7 +1,4 @@
-/**
- * Checks the encryption key: whether it is the database's, and opens the stored secrets. Does not claim the
- * key.
- */
+/** Checks the encryption key: whether it is the database's, and opens the stored secrets. Does not claim the key. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
@@ -15,12 +12,10 @@ import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 const check = 'encryption key'
 const finding = findingsOf(check)
 
-/** Maximum number of secrets that are tried, newest first: about a second. */
+/** Secrets that are tried, newest first: about a second. */
 const tried = 50_000
 
-/**
- * The keys that a start would use; null when it would create one. @throws Error when a file has no valid key.
- */
+/** The keys that a start would use; null when it would create one. @throws Error when a file has no valid key. */
 export async function keysOfConfig(config: Config): Promise<EncryptionKeys | null> {
   const current = config.encryptionKey ?? (await loadEncryptionKey(config.dataDir))
   return current === null ? null : { current, previous: config.encryptionKeyPrevious }

@@ -1,6 +1,5 @@
 /**
- * Checks receivers as the sender reaches them: resolves names, checks addresses, connects, and makes the TLS
- * handshake. Sends no request.
+ * Checks receivers as the sender reaches them: resolves names, checks addresses, connects, and makes the TLS handshake. Sends no request.
  */
 import type { Pool } from 'pg'
 import { createDeadlines } from '../delivery/send/deadlines.ts'
@@ -13,7 +12,7 @@ import type { SendingSettings } from '../roles/delivery-settings.ts'
 import { activeByFailure, endpointById } from '../webhooks/table/endpoints.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
-/** Endpoints that are tried, failing ones first: enough to tell them from a problem of the network. */
+/** Failing endpoints first: enough to tell them from a problem of the network. */
 const triedAtMost = 20
 
 export interface Receiver {
@@ -21,10 +20,7 @@ export interface Receiver {
   readonly url: string
 }
 
-/**
- * Endpoints of all organizations to try: failing ones first, longest first; then the newest. One per host and
- * port.
- */
+/** Endpoints of all organizations, failing ones first, then the newest; one per host and port. */
 export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
   const { rows } = await pool.query<Receiver>(activeByFailure)
   const byOrigin = new Map<string, Receiver>()

@@ -1,6 +1,6 @@
 /**
- * Stored responses: what was sent to the first request with an Idempotency-Key, in the table `idempotency_keys` (specification 13.1). The response
- * to a change is stored by the commit of that change; here it is found, and the response to a request that changed nothing is stored.
+ * Stored responses of requests with an Idempotency-Key, in the table `idempotency_keys` (specification 13.1). The commit of a change stores
+ * its response; here it is found, and the response to a request that changed nothing is stored.
  */
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
@@ -12,10 +12,9 @@ import type { StoredResponse } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
-/** How long a response is stored. */
 export const storedForMilliseconds = 24 * 60 * 60 * 1000
 
-/** A request with an Idempotency-Key, and the status that its response has. */
+/** A request with an Idempotency-Key, and the status of its response. */
 interface KeyedRequest {
   readonly apiKeyId: string
   readonly method: string
@@ -26,7 +25,6 @@ interface KeyedRequest {
   readonly status: number
 }
 
-/** The response to a request with an Idempotency-Key, to be stored or found. */
 export interface KeyedResponse extends ResponseToStore {
   readonly columns: {
     readonly api_key_id: string
@@ -48,13 +46,13 @@ export function responseTo({ apiKeyId, requestHash, ...request }: KeyedRequest):
 }
 
 export interface IdempotencyStore {
-  /** The stored response to this request; null when there is none; a problem when it cannot be sent again. */
+  /** Null when there is none; a problem when it cannot be sent again. */
   find(organizationId: string, record: KeyedResponse): Promise<Result<StoredResponse | null, Problem>>
   /** Why no more responses of the organization can be stored; null while they can. */
   full(organizationId: string): Promise<Problem | null>
   /**
-   * Stores the response to a request that changed nothing, about the object `subjectId`; `replayed` when another response is stored under its key
-   * by now, which is then the one to send.
+   * Stores the response to a request that changed nothing, about `subjectId`; `replayed` when another response is stored under its key by
+   * now, which is then the one to send.
    */
   store(
     organizationId: string,
@@ -63,13 +61,13 @@ export interface IdempotencyStore {
   ): Promise<'done' | 'replayed'>
 }
 
-/** What is stored encrypted, and the check value of the key that it is encrypted with. */
+/** Encrypted bytes, and the check value of their key. */
 export interface Sealed {
   readonly bytes: Buffer
   readonly keyCheck: Buffer
 }
 
-/** A response as the functions of the database store it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
+/** A response as the database's functions store it (`journal/sql-fragments.ts`): encrypted if it may contain a secret. */
 export function encodeResponse(
   { columns }: ResponseToStore,
   response: { readonly sealed: Sealed } | { readonly body: string },
@@ -89,8 +87,8 @@ export function encodeResponse(
 type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
 /**
- * Stores the response to a request that committed nothing: 'done', or 'replayed' when its key has a response already. It takes the clock row as
- * every commit does: a twin that found something to change either sees this response, or is seen.
+ * Stores the response to a request that committed nothing: 'done', or 'replayed' when its key has one already. Under the clock row, so that
+ * a concurrent identical request that changes something either sees this response, or is seen.
  */
 export const storeResponseFunction: SchemaFunction = schemaFunction(
   'store_response',

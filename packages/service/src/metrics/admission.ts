@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
-/** The capacity in use. */
 interface AdmissionUsage {
   readonly requests: number
   /** Bytes. */
@@ -27,7 +26,6 @@ export function countAdmission(register: Registry, standing: () => AdmissionUsag
   }
 }
 
-/** Statements of the API's pool. */
 interface PoolStanding {
   readonly waiting: number
   readonly underWay: number

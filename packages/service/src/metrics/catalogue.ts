@@ -1,24 +1,21 @@
 /**
- * All metrics of the service. Instruments take name, help, labels and buckets from here; reference, dashboard
- * and alerts are generated from it. Each series also has the label `process`, and with several databases
- * `database`. No label names an organization, an endpoint or an id.
+ * All metrics of the service. Instruments take name, help, labels and buckets from here; reference, dashboard and alerts are generated from
+ * it. Each series also has the label `process`, and with several databases `database`. No label names an organization, an endpoint or an
+ * id.
  */
 
 interface Described {
   readonly help: string
-  /**
-   * Which process reports it: the API, a worker, each of them and the offload thread, or any, with the same
-   * value (`database`).
-   */
+  /** Reported by the API, a worker, each of them and the offload thread, or any, with the same value (`database`). */
   readonly of: 'api' | 'worker' | 'each' | 'database'
   readonly labels: readonly string[]
-  /** One per process, regardless of the number of databases: without the label `database`. */
+  /** One per process: without the label `database`. */
   readonly ofAllDatabases?: true
 }
 export type Figure = Described &
   (
     | { readonly type: 'counter' | 'gauge' }
-    /** Buckets in the metric's unit. */
+    /** In the metric's unit. */
     | { readonly type: 'histogram'; readonly buckets: readonly number[] }
   )
 
@@ -32,7 +29,7 @@ const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const delayBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
-/** Maximum of counts that the database computes; the gauge then stays there. */
+/** The highest count that the database computes; the gauge then stays there. */
 export const countedAtMost = 100_000
 
 const none: readonly [] = []

@@ -1,14 +1,11 @@
-/** Metrics of a worker's deliveries. */
 import type { Registry } from 'prom-client'
 import type { DeliveryObserver } from '../delivery/model.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
-/** A gauge that calls `inFlight` when it is read. */
 export function showInFlight(register: Registry, inFlight: () => number): void {
   gauge(register, 'deskwire_delivery_attempts_in_flight', (it) => it.set(inFlight()))
 }
 
-/** An observer that counts deliveries. */
 export function createDeliveryMetrics(register: Registry): DeliveryObserver {
   const attempts = counter(register, 'deskwire_delivery_attempts_total')
   const durations = histogram(register, 'deskwire_delivery_attempt_duration_seconds')

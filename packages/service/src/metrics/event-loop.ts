@@ -6,10 +6,10 @@ import { gauge } from './instruments.ts'
 
 /** Sampling interval, in milliseconds, which the measurement includes. */
 const resolution = 10
-/** How long a delay is remembered at least, in milliseconds. */
+/** Milliseconds for which a delay is remembered at least. */
 const period = 60_000
 
-/** What is read of a histogram of delays, in nanoseconds. */
+/** Nanoseconds. */
 type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
 
 /** The delays of the last one to two minutes, or since the last read. `elapsed` is its clock. */

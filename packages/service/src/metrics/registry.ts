@@ -1,7 +1,4 @@
-/**
- * Metrics of one process, and of several together, in Prometheus' text format. No label names an organization,
- * an endpoint or an id, so the number of series depends only on the code.
- */
+/** Metrics of one process, and of several together, in Prometheus' text format. */
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import { sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
@@ -17,8 +14,8 @@ import { gauge } from './instruments.ts'
 export type MetricsSnapshot = object[]
 
 /**
- * A registry with the label `process`, the metrics of its event loop and those of Node. With several
- * databases, each has a registry with the label `database`, without the metrics of the process.
+ * A registry with the label `process` and the metrics of Node. With several databases, each has a registry with the label `database`,
+ * without the metrics of the process.
  */
 export function createRegistry(role: ProcessRole, database: string | null = null): Registry {
   const register = new Registry()
@@ -31,8 +28,8 @@ export function createRegistry(role: ProcessRole, database: string | null = null
 }
 
 /**
- * These use undocumented functions of Node, which can abort the process during garbage collection.
- * `nodejs_active_resources` uses a documented one and counts the same.
+ * These use undocumented functions of Node, which can abort the process during garbage collection. `nodejs_active_resources` uses a
+ * documented one and counts the same.
  */
 const mayAbort = [
   'nodejs_active_handles',
@@ -43,10 +40,7 @@ const mayAbort = [
 
 const made = new Map<ProcessRole, Registry>()
 
-/**
- * The metrics of Node and the event loop in this thread. Their observers live as long as the thread, so they
- * are created once per thread, not per service.
- */
+/** The metrics of Node in this thread. Their observers live as long as the thread, so they are created once per thread. */
 function threadMetrics(role: ProcessRole): Registry {
   const known = made.get(role)
   if (known !== undefined) return known
@@ -68,7 +62,7 @@ function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
 
 const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-/** Maximum age of the text, in milliseconds: creating it takes longer than most requests. */
+/** Milliseconds: creating the text takes longer than most requests. */
 const goodFor = 1_000
 
 /** The metrics of this process, and of others that report through it. Created at most once a second. */
@@ -85,7 +79,6 @@ export function metricsText(
   )
 }
 
-/** Snapshots of these registries, for other processes. */
 export function snapshotsOf(registers: readonly Registry[]): Promise<MetricsSnapshot>[] {
   return registers.map((register) => register.getMetricsAsJSON())
 }

@@ -1,4 +1,3 @@
-/** Metrics of the API's requests and commits. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Histogram, Registry } from 'prom-client'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -25,7 +24,6 @@ export function timeRequests(register: Registry) {
 /** Clients can send any method, so other methods share one label. */
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
 
-/** A call of the commit function. */
 interface CommitCalled {
   readonly milliseconds: number
   readonly units: number
@@ -49,15 +47,15 @@ export function createCommitMetrics(
   }
 }
 
-/** Skew that causes a warning, in milliseconds: more than clocks with a time server differ by. */
+/** Milliseconds of skew that cause a warning: more than clocks with a time server differ by. */
 export const worthTelling = 5_000
 
-/** How long a skew is remembered, and the interval of warnings, in milliseconds. */
+/** Milliseconds for which a skew is remembered, and between warnings. */
 const period = 60_000
 
 /**
- * The largest lead of the stream's clock over the database's in the last minute, with warnings (decision 1).
- * `elapsed` is its clock: milliseconds that only grow.
+ * The largest lead of the stream's clock over the database's in the last minute, with warnings (decision 1). `elapsed`: milliseconds that
+ * only grow.
  */
 export class ClockSkewWatch {
   readonly #elapsed: () => number
@@ -72,7 +70,7 @@ export class ClockSkewWatch {
     this.#warn = warn
   }
 
-  /** Records a commit's clock skew, in milliseconds; null: not measured. Warns at most once a minute. */
+  /** `clockSkew` in milliseconds; null: not measured. Warns at most once a minute. */
   see(clockSkew: number | null): void {
     if (clockSkew === null) return
     this.#turn()

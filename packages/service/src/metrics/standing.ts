@@ -1,7 +1,4 @@
-/**
- * Metrics read from the database: backlog, storage, and progress of upgrades. Cached, however often they are
- * scraped.
- */
+/** Metrics read from the database: backlog, storage, and progress of upgrades. Cached, however often they are scraped. */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
@@ -11,9 +8,8 @@ import { countOfStatus } from '../webhooks/table/endpoints.ts'
 import { countedAtMost, type NameOf } from './catalogue.ts'
 import { gauge } from './instruments.ts'
 
-/** How long a value is reused, in milliseconds. */
+/** Milliseconds for which a value is reused, and a failure. */
 const goodFor = 15_000
-/** How long a failure is reused, in milliseconds. */
 const failureGoodFor = 1_000
 
 interface Standing {
@@ -25,7 +21,7 @@ interface Standing {
   readonly disabled: number
 }
 
-/** Gauges of backlog and endpoints; without values while the database is unavailable. */
+/** Without values while the database is unavailable. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
   const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
   show('deskwire_deliveries_due', ({ due }) => due)
@@ -46,10 +42,7 @@ export function createStandingMetrics(register: Registry, pool: Pool, clock: Clo
   }
 }
 
-/**
- * Over all organizations except suspended ones. Deliveries of a deleted endpoint are counted until maintenance
- * removes them.
- */
+/** Over all organizations except suspended ones. Deliveries of a deleted endpoint count until maintenance removes them. */
 async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   const { rows } = await pool.query<Standing>({
     name: 'delivery_standing',
@@ -75,9 +68,8 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   return standing
 }
 
-/** How long a value is reused, in milliseconds. */
+/** Milliseconds for which a value is reused, and a failure. */
 const storageGoodFor = 60_000
-/** How long a failure is reused, in milliseconds. */
 const storageFailureGoodFor = 1_000
 
 const measures = ['rows', 'bytes', 'removed', 'log'] as const
@@ -86,8 +78,8 @@ const measures = ['rows', 'bytes', 'removed', 'log'] as const
 type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
 /**
- * Gauges of the storage of the largest organizations, by rank, because no series may name an organization. 0
- * for missing ranks; without values while `read` fails.
+ * The storage of the largest organizations, by rank, as no series may name an organization. 0 for missing ranks; no values while `read`
+ * fails.
  */
 export function createStorageMetrics(
   register: Registry,
@@ -105,15 +97,11 @@ export function createStorageMetrics(
   }
 }
 
-/** How long a value is reused, in milliseconds. */
+/** Milliseconds for which a value is reused, and a failure. */
 const outdatedGoodFor = 15_000
-/** How long a failure is reused, in milliseconds. */
 const outdatedFailureGoodFor = 1_000
 
-/**
- * A gauge of rows that show an earlier version of their kind, up to `countedAtMost`; 0 after an upgrade.
- * Without values while `read` fails.
- */
+/** Rows that show an earlier version of their kind, up to `countedAtMost`; no values while `read` fails. */
 export function createOutdatedMetrics(
   register: Registry,
   clock: Clock,
@@ -131,7 +119,7 @@ export function createOutdatedMetrics(
   })
 }
 
-/** A gauge of missing partitions of the log; without a value while `read` fails. */
+/** Missing partitions of the log; no value while `read` fails. */
 export function createLogMetrics(register: Registry, clock: Clock, read: () => Promise<number>): void {
   const known = cached(read, { clock, goodFor, failureGoodFor })
   gauge(register, 'deskwire_log_partitions_missing', async (it) => {

@@ -1,6 +1,6 @@
 /**
- * How long events, deliveries with their attempts and what is counted of them are kept, and how they go: a week at a time (decision 16). What may still be
- * sent is never dropped, and neither is what it is sent from, nor what tells a recovery that an event was delivered.
+ * How long events, deliveries with their attempts and statistics are kept, and how they are removed: a week at a time (decision 16). Never
+ * removed: what may still be sent, its payload, and what tells a recovery that an event was delivered.
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
@@ -20,9 +20,9 @@ import { firstIdAt, timeOfId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
 
-/** Weeks that stand ready, this one among them. */
+/** Weeks that are created ahead, with the current one. */
 const weeksReady = 3
-/** A delivery is no older than its event, but for what clocks are apart: a day is plenty. In milliseconds. */
+/** A delivery is no older than its event, but for the difference of clocks. Milliseconds. */
 const clocksApart = 24 * 60 * 60 * 1000
 
 const byId = (week: number) => `'${firstIdAt(week)}'`
@@ -43,40 +43,43 @@ const stats: WeekTable = {
 }
 const tables = [events, deliveries, attempts, stats]
 
-/** How long partitions are tried to be made while others hold their tables, in milliseconds. */
+/** Milliseconds to try while the tables are locked. */
 const patience = 10_000
 
-/** Makes the partitions of this week and of those to come, and answers those that cannot be made. Safe to do by any number of processes at once. */
+/**
+ * Creates the partitions of this week and the next ones, and returns those that cannot be created. Any number of processes may do so at
+ * once.
+ */
 export function makeLogWeeks(pool: Pool, now: number): Promise<readonly Week[]> {
   return makeWeeks(pool, tables, weeksFrom(tables, now, weeksReady), patience)
 }
 
-/** Those of this week alone, which a start waits for; maintenance makes the others as soon as the API listens. */
+/** The partitions of this week alone, which a start waits for; maintenance creates the others. */
 export function makeThisLogWeek(pool: Pool, now: number): Promise<readonly Week[]> {
   return makeWeeks(pool, tables, weeksFrom(tables, now, 1), patience)
 }
 
-/** The partitions of this week and of those to come that are missing. */
+/** The missing partitions of this week and the next ones. */
 export function missingLogWeeks(db: Pick<Pool, 'query'>, now: number): Promise<readonly Week[]> {
   return missingWeeks(db, tables, weeksFrom(tables, now, weeksReady))
 }
 
-/** Makes the partitions that another database has. What cannot be made is not needed: its rows go to the default partitions. */
+/** Creates the partitions that another database has. If one cannot be created, its rows go to the default partition. */
 export async function makeSameLogWeeks(pool: Pool, like: Pick<Pool, 'query'>): Promise<void> {
   await makeWeeks(pool, tables, await logWeeks(like), patience)
 }
 
-/** In words, for a log: `events of 2026-03-02, …`. */
+/** For a log: `events of 2026-03-02, …`. */
 export function weeksText(weeks: readonly Week[]): string {
   return weeks.map(({ table, begins }) => `${table} of ${dayText(begins)}`).join(', ')
 }
 
-/** The partitions that stand. */
+/** The existing partitions. */
 export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
   return weeksOf(db, tables)
 }
 
-/** Makes a partition that `logWeeks` has told of, in another database, as part of the caller's transaction. */
+/** Creates a partition that `logWeeks` of another database has returned, in the caller's transaction. */
 export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
   const table = tables.find(({ name }) => name === week.table)
   if (table === undefined) throw new Error(`no table ${week.table} has weeks`)
@@ -84,8 +87,8 @@ export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
 }
 
 /**
- * Drops what the log does not show any more. `retention`: how far back it goes, in milliseconds. Events are kept for twice
- * as long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
+ * Drops what the log no longer shows. `retention` in milliseconds. Events are kept for twice as long: one from the far end of the log can
+ * be recovered, and its delivery be retried as long as the log shows it.
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
   const loggedSince = await keptForRecoveries(pool, now, retention)
@@ -97,8 +100,7 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
   }
   for (const week of await logWeeks(pool)) {
     const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
-    // What is older than the log goes back and than recoveries look cannot be retried: what is found here stays so until the
-    // week is gone.
+    // Nothing older than the log and than running recoveries can be retried, so what is found here stays true until the week is gone.
     if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
   }
   await stepByStep(() => removeStrayEvents(pool, keptSince.events))
@@ -108,9 +110,9 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
 }
 
 /**
- * Since when deliveries are kept: as long as the log shows them, and as long as a recovery that is not done may look for them.
- * It takes an event without a delivery for one that was missed, and would send again what had arrived. It may wait for as
- * long as its endpoint is disabled, but not hold the log for ever: where no events are left, nothing can be taken for missed.
+ * Deliveries are kept as long as the log shows them and a recovery may look for them: it takes an event without a delivery for a missed
+ * one, and would send it again. A recovery may wait as long as its endpoint is disabled, but without events nothing can be taken for
+ * missed, so it does not hold the log for ever.
  */
 async function keptForRecoveries(pool: Pool, now: number, retention: number): Promise<number> {
   const { rows } = await pool.query<{ position: string }>(
@@ -139,7 +141,7 @@ async function pendingWith(pool: Pool, condition: string, value: string): Promis
   return rows.length > 0
 }
 
-/** What a week without a partition has left: the same rows as would have been dropped, by steps. */
+/** Deletes rows of weeks without a partition, in steps: the same rows as would have been dropped. */
 async function removeStrayEvents(pool: Pool, before: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; id: string }>(
     `select e.organization_id, e.id from events_default e where e.created_at <= $1

@@ -1,7 +1,7 @@
 /**
- * Periodic maintenance: erases removed objects from payloads and stored responses (specification 4.9) and
- * clears references to them, deletes expired stored responses, creates and drops partitions of the log, and
- * logs organizations near their storage limit. Every step can be repeated, and run in several processes.
+ * Periodic maintenance: erases removed objects from payloads and stored responses (specification 4.9) and clears references to them,
+ * deletes expired stored responses, creates and drops partitions of the log, and logs organizations near their storage limit. Every step
+ * can be repeated, and run in several processes.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -15,11 +15,11 @@ import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.t
 import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
 
-/** From the end of a run to the next: an erasure may take a day. */
+/** Milliseconds from the end of a run to the next: an erasure may take a day. */
 const interval = 10 * 60 * 1000
-/** How long an ended session is reported as ended and not as unknown, in milliseconds. */
+/** Milliseconds for which an ended session is reported as ended and not as unknown. */
 const endedSessionsKept = 24 * 60 * 60 * 1000
-/** How long a stop waits for the running statement, in milliseconds; after that it ends with the pool. */
+/** Milliseconds that a stop waits for the running statement, which then ends with the pool. */
 const stopWithin = 5_000
 
 export interface Maintenance {
@@ -37,7 +37,7 @@ export function createMaintenance(options: {
   readonly log: FastifyBaseLogger
   /** How far back the delivery log goes, in milliseconds. */
   readonly logRetention: number
-  /** Storage limits per organization. Default: none. */
+  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
   /** Further work at the end of a run. */
   readonly also?: () => Promise<void>

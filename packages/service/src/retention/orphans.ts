@@ -4,7 +4,7 @@ import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
 
-/** Removes the deliveries of deleted endpoints. Repeatable, and can be interrupted. */
+/** Can be interrupted and repeated. */
 export async function removeOrphans(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select r.organization_id, r.webhook_id from removed_webhooks r limit 100',
@@ -69,7 +69,6 @@ async function removeSome(pool: Pool, organizationId: string, webhookId: string)
   return ids.length
 }
 
-/** Their statistics. */
 async function removeStats(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
   const { rowCount } = await pool.query(
     `delete from delivery_stats where organization_id = $1 and webhook_id = $2 and (minutes, at) in (

@@ -1,6 +1,4 @@
-/** Removes or rewrites rows in steps, so that no statement holds locks for long. */
-
-/** Maximum rows per statement. */
+/** Rows per statement, so that none holds locks for long. */
 export const step = 500
 
 /** Repeats `take` until it returns less than a full step. `take` returns the number of rows. */

@@ -1,16 +1,14 @@
 /**
- * The organizations that store most (decision 33). Commits count rows and bytes, which are summed here. The
- * log is not counted: its size per organization is an estimate from the planner's statistics, which costs the
- * same for any size.
+ * The organizations that store most (decision 33). Commits count rows and bytes, which are summed here. The size of the log is an estimate
+ * from the planner's statistics, which costs the same for any size.
  */
 import type { Pool } from 'pg'
 import type { StorageLimits } from '../journal/change.ts'
 
 /** The largest organizations by each measure, descending, without those that store nothing. */
 interface LargestStores {
-  /** Existing rows of all kinds. */
   readonly rows: readonly number[]
-  /** Bytes of their bodies. */
+  /** Of the bodies of existing rows. */
   readonly bytes: readonly number[]
   /** Removal records, which are kept. */
   readonly removed: readonly number[]
@@ -18,10 +16,9 @@ interface LargestStores {
   readonly log: readonly number[]
 }
 
-/** How many of the largest are reported. */
 export const largest = 10
 
-/** The largest organizations by each measure: one pass over the counters, and one over the statistics. */
+/** One pass over the counters, and one over the statistics. */
 export async function largestStores(pool: Pool): Promise<LargestStores> {
   const { rows } = await pool.query<LargestStores>({
     name: 'largest_stores',
@@ -50,7 +47,6 @@ function mostOf(source: string, measure: string): string {
     order by m.${measure} desc limit ${largest}) as ${measure}`
 }
 
-/** An organization that is near a storage limit. */
 interface NearLimit {
   readonly organizationId: string
   readonly rows: number

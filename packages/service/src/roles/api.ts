@@ -1,4 +1,3 @@
-/** Starts and stops the API. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -18,25 +17,19 @@ import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
-/** How long running requests may take after a stop, in milliseconds. */
+/** Milliseconds that running requests may take after a stop. */
 const requestsEndWithin = 12_000
-/**
- * How long a stop waits for work on an unavailable database; with the steps after it, the service stops within
- * 15 s.
- */
+/** Milliseconds that a stop waits for work on an unavailable database; with the steps after it, the service stops within 15 s. */
 const stopMilliseconds = 13_000
 
-/** Resolves when the API listens. @throws ListenError when it cannot. */
+/** Resolves when the API listens. @throws ListenError */
 export async function startApi(
   where: Where,
   options: {
     readonly pool: Pool
-    /** The database's address, for the connection that listens for commits. */
+    /** For the connection that listens for commits. */
     readonly address: DatabaseAddress
-    /**
-     * Its name among several, and the other databases, each with the function that notifies the worker of this
-     * process.
-     */
+    /** Its name among several, and the other databases, each with the function that notifies its worker in this process. */
     readonly name?: string
     readonly others?: readonly (ServedDatabase & { readonly notifyWorker: NotifyWorker | null })[]
     readonly log: Logger
@@ -108,7 +101,7 @@ export async function startApi(
   }
 }
 
-/** How long a start waits for the time of a database that is ready, in milliseconds. */
+/** Milliseconds that a start waits for the time of a database that is ready. */
 const clockWithin = 5_000
 
 /** The database, ready only once its time is known: before that, `now` would be this machine's time. */
@@ -126,7 +119,6 @@ async function whenItsTimeIsKnown<D extends ServedDatabase & { readonly clock: F
   return { ...database, isReady: () => isKnown && database.isReady() }
 }
 
-/** Listens for organizations that have moved to another database. */
 function followDirectory(address: DatabaseAddress, moved: App['moved'], log: Logger) {
   return listenTo(
     address,

@@ -21,9 +21,7 @@ export function requireEncryptionKey({ databaseUrl, databases, encryptionKey }: 
   throw new SettingError(`${variable}: nothing is set, and ${needs} it; it must be ${accepts}`)
 }
 
-/**
- * The settings of deliveries, with the files that they name. @throws SettingError when a file cannot be used.
- */
+/** @throws SettingError when a file that the settings name cannot be used. */
 export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
   return { ...(await sendingSettingsOf(config)), ...(await encryptionKeysOf(config)) }
 }
@@ -41,15 +39,11 @@ export async function sendingSettingsOf(config: Config): Promise<SendingSettings
   }
 }
 
-/** The settings for sending deliveries. */
 export type SendingSettings = Omit<DeliverySettings, 'encryptionKey' | 'encryptionKeyPrevious'>
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
-/**
- * The encryption keys of the process. @throws SettingError when the key in the data directory cannot be used,
- * or both keys are the same.
- */
+/** @throws SettingError when the key in the data directory cannot be used, or both keys are the same. */
 async function encryptionKeysOf(config: KeySettings) {
   const encryptionKey = config.encryptionKey ?? (await keyOfDataDir(config.dataDir))
   const { encryptionKeyPrevious } = config
@@ -61,10 +55,7 @@ async function encryptionKeysOf(config: KeySettings) {
   return { encryptionKey, encryptionKeyPrevious }
 }
 
-/**
- * Checks, before anything is encrypted or signed, that these are the keys that the database's secrets are
- * encrypted with. @throws SettingError when they differ, or one is missing.
- */
+/** Checks, before anything is encrypted or signed, that the database's secrets are encrypted with these keys. @throws SettingError */
 export async function requireKeyOfDatabase(
   pool: Pool,
   config: KeySettings,
@@ -74,7 +65,7 @@ export async function requireKeyOfDatabase(
   if (fault !== null) throw new SettingError(fault)
 }
 
-/** Explains, in one line, keys with this status; null when they are correct. */
+/** Explains keys with this status in one line; null when they are correct. */
 export function keyFault(standing: KeyStanding, config: KeySettings): string | null {
   const { encryptionKey, encryptionKeyPrevious } = config
   const previous = settings.encryptionKeyPrevious.variable
@@ -125,10 +116,7 @@ async function readAuthorities(path: string): Promise<string> {
   return pem
 }
 
-/**
- * The settings of summaries; null when summaries are off. @throws SettingError when the endpoint's settings
- * contradict each other.
- */
+/** Null when summaries are off. @throws SettingError when the endpoint's settings contradict each other. */
 export function summarySettingsOf(config: Config): SummarySettings | null {
   if (!config.summarizer) return null
   const { summaryDelay: delay, summarizerUrl: url, summarizerModel: model, summarizerKey: key } = config

@@ -1,22 +1,21 @@
 /**
- * Limits the garbage in a worker's heap. Payloads live as long as receivers take to respond, which V8 counts
- * as long-lived: by default it lets old garbage grow to several times the live data. Collecting sooner costs
- * processor time, so the limit is stricter for large heaps.
+ * Limits the garbage in the heap of a worker or of the offload thread; V8's flag is of the whole process. Payloads live as long as
+ * receivers take to respond, which V8 counts as long-lived, and it lets old garbage grow to several times the live data. Collecting sooner
+ * costs processor time, so the limit is stricter for large heaps.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { periodic } from '../kernel/periodic.ts'
 
-/** A large heap, in bytes. */
+/** Bytes of a large heap. */
 const much = 136 * 1024 * 1024
 /**
- * Percent by which old objects may grow before the next collection. V8 reads it only after a collection, so a
- * small heap needs a limit too, or it is large before the limit changes.
+ * Percent by which old objects may grow before the next collection. V8 reads it only after a collection, so a small heap needs a limit too.
  */
 const growth = { little: 100, much: 40 }
 /** Milliseconds. */
 const lookEvery = 250
 
-/** Watches the heap of this process until disposed. */
+/** Watches the heap of this thread until disposed. */
 export function tuneHeap(): Disposable {
   let growing: number | null = null
   const look = () => {

@@ -10,7 +10,7 @@ export interface Where {
   readonly port: number
 }
 
-/** Resolves when the server listens; `variable` names the setting of its port. @throws ListenError when it cannot listen. */
+/** Resolves when the server listens; `variable` names the setting of its port. @throws ListenError */
 export async function listen(
   server: FastifyInstance,
   { host, port }: Where,

@@ -1,7 +1,4 @@
-/**
- * The program of the offload thread: another API in the same process, which does not listen. The main thread
- * sends it requests.
- */
+/** The program of the offload thread: an API that does not listen. The main thread sends it requests. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createApp } from '../app.ts'
@@ -19,10 +16,7 @@ import { type FromThread, type OffloadOptions, offloadedAtOnce, type ToThread } 
 /** One for each request, and one for the clock and notifications. */
 const connections = offloadedAtOnce + 1
 
-/**
- * How long the first requests wait for the database's clock, in milliseconds; the journal checks the clock
- * itself.
- */
+/** Milliseconds that the first requests wait for the database's clock; the journal checks the clock itself. */
 const clockMilliseconds = 10_000
 
 const { databases, settings, searchTimeout, storage, logLevel } = workerData as OffloadOptions
@@ -32,9 +26,7 @@ const port = parentPort as MessagePort
 const telemetry = await openTelemetry('offload')
 const log = createLog(logLevel, telemetry?.logFields)
 telemetry?.reportTo(log)
-/**
- * The main thread admits requests only for databases that are ready; requests wait for the database's time.
- */
+/** The main thread admits requests only for databases that are ready; requests wait for the database's time. */
 const opened = databases.map(({ name, address }) => {
   const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
   const clock = followDatabaseClock(pool)

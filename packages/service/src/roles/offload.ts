@@ -1,8 +1,7 @@
 /**
- * The offload thread parses, validates, commits and responds to large bodies, and creates large responses,
- * because either can block the event loop for up to seconds (decision 25). It runs an API of its own (offload-
- * service.ts), starts with the first such request, and ends when it has been idle for a minute. A few requests
- * run in it at once; the others wait in a fair queue, with their bodies unparsed.
+ * The offload thread parses, validates, commits and responds to large bodies, and creates large responses, as either can block the event
+ * loop for up to seconds (decision 25). It runs an API of its own (offload-service.ts), starts with the first such request, and ends when
+ * it has been idle for a minute. A few requests run in it at once; the others wait in a fair queue, with their bodies unparsed.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -26,13 +25,11 @@ export interface OffloadOptions {
   readonly logLevel: string
 }
 
-/** A message to the thread. */
 export type ToThread =
   | { readonly type: 'answer'; readonly number: number; readonly request: OffloadedRequest }
   | { readonly type: 'metrics' }
   | { readonly type: 'stop' }
 
-/** A message from the thread. */
 export type FromThread =
   | ({ readonly type: 'answer'; readonly number: number } & OffloadedResponse)
   | { readonly type: 'failure'; readonly number: number; readonly message: string }
@@ -41,8 +38,8 @@ export type FromThread =
 const mebibyte = 1024 * 1024
 
 /**
- * Bytes of bodies in the thread at once: a body takes up to ten times its size in memory. While one request
- * waits for the database, another is parsed.
+ * Bytes of bodies in the thread at once: a body takes up to ten times its size in memory. While one request waits for the database, another
+ * is parsed.
  */
 const limits = {
   capacity: 16 * mebibyte,
@@ -59,18 +56,18 @@ function costOf({ body }: OffloadedRequest): number {
   return Math.min(Math.max(body.length, leastCost), limits.capacity / 2)
 }
 
-/** The thread's maximum heap, in MB: enough for two of the largest bodies. */
+/** In MB: enough for two of the largest bodies. */
 const heapMegabytes = 320
 
-/** How long an idle thread lives, in milliseconds. */
+/** Milliseconds. */
 const idleMilliseconds = 60_000
-/** How long the thread may take to return its metrics, and to stop, in milliseconds. */
+/** Milliseconds. */
 const metricsMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
 interface OffloadThread extends Running {
   readonly offload: Offload
-  /** Number of requests that wait for the thread. */
+  /** Requests that wait for the thread. */
   readonly waiting: () => number
   /** The thread's metrics: empty without a thread, or when it does not respond in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>

@@ -1,7 +1,7 @@
 /**
- * Prepares databases for this process: the schema of this release, the log's partitions, the encryption key.
- * The only database, or the one with the directory, must be available at a start. Others may become available
- * later; until then their organizations get 503, and their deliveries wait.
+ * Prepares databases for this process: the schema of this release, the log's partitions, the encryption key. The only database, or the one
+ * with the directory, must be available at a start. Others may become available later; until then their organizations get 503, and their
+ * deliveries wait.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -19,16 +19,12 @@ import { schemaOf } from '../schema.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
 
-/** The settings of the encryption keys. */
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
 /** A database before its schema is checked. */
 type Unprepared = Pick<OpenDatabase, 'name' | 'pool' | 'sessions' | 'address'>
 
-/**
- * @throws as pg does when it is unavailable; MigrationError, SettingError or PoolerError when it cannot be
- * used.
- */
+/** @throws as pg does when it is unavailable; MigrationError, SettingError or PoolerError when it cannot be used. */
 export async function prepare(
   { name, pool, sessions, address }: Unprepared,
   {
@@ -63,19 +59,18 @@ export interface ServedDatabase {
   readonly ready: Promise<void>
 }
 
-/** A database that is ready. */
 export function served({ name, pool, address }: Omit<Unprepared, 'sessions'>): ServedDatabase {
   return { name, pool, address, isReady: () => true, ready: Promise.resolve() }
 }
 
-/** Delay between two tries, in milliseconds. */
+/** Milliseconds between two tries. */
 const tryEvery = 3_000
-/** How long a start waits for databases that may become available later, in milliseconds. */
+/** Milliseconds that a start waits for databases that may become available later. */
 const startWaits = 30_000
 
 /**
- * Prepares these databases, and retries until each is ready. Resolves when each is ready or has failed once,
- * at the latest after `startWaits`.
+ * Prepares these databases, and retries until each is ready. Resolves when each is ready or has failed once, at the latest after
+ * `startWaits`.
  */
 export async function prepareLater(
   databases: readonly Unprepared[],

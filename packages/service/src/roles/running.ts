@@ -1,5 +1,3 @@
-/** The interface of running parts of the service. */
-
 /** A part of the service that runs until it is stopped. */
 export interface Running {
   /** Completes work in progress, and resolves when nothing runs any more. */

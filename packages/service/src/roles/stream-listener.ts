@@ -7,15 +7,12 @@ import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 
-/** How often to poll, in milliseconds: the longest delay after a lost notification. */
+/** Milliseconds: the longest delay after a lost notification. */
 const pollEvery = 1_000
-/** How long a stop waits for the running query, in milliseconds; after that the query ends with its pool. */
+/** Milliseconds that a stop waits for the running query, which then ends with its pool. */
 const stopWithin = 1_000
 
-/**
- * Uses one connection and one query a second for all readers. `close` ends both. `database`: its name among
- * several.
- */
+/** Uses one connection and one query a second for all readers; `close` ends both. `database`: its name among several. */
 export function startStreamListener(
   readers: WaitingReaders,
   address: DatabaseAddress,

@@ -1,7 +1,4 @@
-/**
- * The entry point of the summarizer's thread. The main thread sends the addresses of the databases, and the
- * message to stop.
- */
+/** The entry point of the summarizer's thread. The main thread sends it databases, and the message to stop. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLog } from '../kernel/log.ts'
 import { startSummarizer } from './summarizer.ts'

@@ -1,4 +1,3 @@
-/** Starts the summarizer for one database. */
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
@@ -11,7 +10,6 @@ import type { Running } from './running.ts'
 /** One for each concurrent summary. */
 const connections = 4
 
-/** The options of a summarizer. */
 export interface SummarizerOrders {
   readonly summaries: SummarySettings
   /** Delivery attempts per event. */
@@ -20,7 +18,7 @@ export interface SummarizerOrders {
   readonly workerId: string
 }
 
-/** Writes summaries of this database until stopped; those in progress are completed, or given back. */
+/** Writes summaries of this database until stopped; those in progress are completed, or released. */
 export function startSummarizer(
   address: DatabaseAddress,
   { summaries, maxAttempts, workerId }: SummarizerOrders,

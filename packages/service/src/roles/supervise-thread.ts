@@ -1,7 +1,6 @@
 /**
- * Runs the summarizer in a thread, because parsing markup and comparing sentences blocks the event loop for up
- * to a tenth of a second, and deliveries must not wait. The thread starts only when there is something to
- * summarize: it would add a third to an idle worker's memory.
+ * Runs the summarizer in a thread, as parsing markup and comparing sentences blocks the event loop for up to a tenth of a second, and
+ * deliveries must not wait. The thread starts only when it is needed: it would add a third to an idle worker's memory.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -20,26 +19,22 @@ export interface ThreadOrders extends SummarizerOrders {
 export type SummarizerMessage = { readonly serve: DatabaseAddress } | 'stop'
 
 export interface SupervisedSummarizer extends Running {
-  /** Adds a database. */
   serve(address: DatabaseAddress): void
 }
 
-/** How often to check whether it is needed, in milliseconds. */
+/** Milliseconds between checks whether it is needed. */
 const lookEvery = 1_000
-/** How long a stop waits for such a check, in milliseconds. */
+/** Milliseconds that a stop waits for such a check. */
 const lookMayTake = 2_000
-/** Delay before an ended thread is replaced, in milliseconds. */
+/** Milliseconds before an ended thread is replaced. */
 const replaceAfter = 500
-/** How long the thread may take to stop, in milliseconds; then it is terminated. */
+/** Milliseconds until a thread that stops is terminated. */
 const stopMilliseconds = 13_500
-/** Maximum duration of a stop, in milliseconds. */
 const stopWithin = stopMilliseconds + 500
 
-/** The summaries of the databases, as the supervisor sees them. */
 interface SummariesWaiting {
-  /** Whether there is a summary to write. */
   isNeeded(): Promise<boolean>
-  /** Gives back the leases of a thread that has ended. */
+  /** Releases the leases of a thread that has ended. */
   giveBack(): Promise<unknown>
 }
 
@@ -102,7 +97,7 @@ function startThread(workerData: ThreadOrders): Worker {
   return new Worker(file, { workerData })
 }
 
-/** Resolves with the thread's exit code: when it ends by itself, or soon after the signal. */
+/** The thread's exit code: when it ends by itself, or soon after the signal. */
 async function untilEnded(worker: Worker, log: Logger, signal: AbortSignal): Promise<number> {
   const { promise: ended, resolve } = Promise.withResolvers<number>()
   worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))

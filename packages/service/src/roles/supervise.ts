@@ -1,6 +1,6 @@
 /**
- * Runs a worker process and replaces it when it ends, with growing delays while it does not stay up. Gives
- * back the leases of an ended worker.
+ * Runs a worker process and replaces it when it ends, with growing delays while it does not stay up. Releases the leases of an ended
+ * worker.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -19,7 +19,7 @@ import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 
-/** The options of a worker process, sent over its IPC channel. */
+/** Sent over the worker's IPC channel. */
 export interface WorkerOrders {
   /** First the one with the directory; with names when there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
@@ -30,10 +30,7 @@ export interface WorkerOrders {
   readonly logLevel: string
 }
 
-/**
- * A message to the worker after its options: a database (by index) is ready, return your metrics, or these
- * queues of a database are due.
- */
+/** A message to the worker after its options: a database (by index) is ready, return your metrics, or these queues are due. */
 export type WorkerMessage =
   | { readonly serve: number }
   | { readonly ask: 'metrics' }
@@ -45,41 +42,35 @@ export type WorkerReport = { readonly ready: number } | { readonly metrics: read
 export interface Supervised extends Running {
   /** The worker's metrics: empty without a worker, or when it does not respond in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
-  /**
-   * Notifies the worker of due queues in the database with this index, and returns the worker's id; null when
-   * no worker can be notified.
-   */
+  /** Notifies the worker of due queues in the database with this index, and returns its id; null when no worker can be notified. */
   notify(due: DueQueues, index: number): string | null
   /** Why nothing is delivered, as a sentence, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
 
-/** How long a worker may take to return its metrics, in milliseconds. */
+/** Milliseconds. */
 const metricsMilliseconds = 1_000
 
-/** How long a worker may take to stop, in milliseconds; then it is killed. */
+/** Milliseconds until a worker that stops is killed. */
 const stopMilliseconds = 15_000
 
-/**
- * Maximum number of queues in unread messages. A worker with more to read is busy, and finds the others by
- * searching.
- */
+/** Queues in unread messages. A worker with more to read is busy, and finds the others by searching. */
 const toldAtOnce = 10_000
 
-/** How long giving back leases may delay a stop, in milliseconds. */
+/** Milliseconds that releasing leases may delay a stop. */
 const giveBackMilliseconds = 2_000
 
 interface WorkerProcess extends Pick<Supervised, 'notify'> {
   readonly child: ChildProcess
-  /** Resolves when the process has ended, or never started, and its leases are given back. Never rejects. */
+  /** Resolves when the process has ended, or never started, and its leases are released. Never rejects. */
   readonly ended: Promise<void>
   /** Milliseconds; 0 when it does not run. */
   ranFor(): number
 }
 
 /**
- * Starts a worker process, and replaces it when it ends unexpectedly or cannot be started. `giveBack` gives
- * back the leases of a worker that has certainly ended, and returns their number.
+ * Starts a worker process, and replaces it when it ends unexpectedly or cannot be started. `giveBack` releases the leases of an ended
+ * worker and returns their number.
  */
 export function superviseWorker(
   orders: Omit<WorkerOrders, 'workerId' | 'databases'>,
@@ -146,7 +137,7 @@ export function superviseWorker(
     }
 
     function replace(how: object): void {
-      // A worker that was stopped has given back its leases, unless it was killed.
+      // A worker that was stopped has released its leases, unless it was killed.
       returnLeases(workerId).then(resolve)
       if (stopping) return
       ends = endsInARow(ends, clock.now() - startedAt)
@@ -160,7 +151,7 @@ export function superviseWorker(
     }
   }
 
-  /** Never rejects. Waits for a limited time only: leases that are not given back expire. */
+  /** Never rejects. Waits for a limited time only: other leases expire. */
   async function returnLeases(workerId: string): Promise<void> {
     const late = new AbortController()
     const given = giveBack(workerId).then(
@@ -221,31 +212,23 @@ function forkWorker(): ChildProcess {
 
 /** A worker that ran for this long was healthy, in milliseconds. */
 export const healthyAfter = 60_000
-/** Delay before the first restart in a row, and the longest delay, in milliseconds. */
+/** Delay before the first restart in a row, and the longest, in milliseconds. */
 const shortest = 500
 const longest = 30_000
 /** Ends in a row after which the worker is reported as failing. */
 const worthTelling = 3
 
-/**
- * Number of ends in a row, after another one that came `ranFor` milliseconds after the start; a healthy run
- * resets it.
- */
+/** Ends in a row, after another one that came `ranFor` milliseconds after the start; a healthy run resets it. */
 export function endsInARow(before: number, ranFor: number): number {
   return ranFor >= healthyAfter ? 1 : before + 1
 }
 
-/**
- * Delay before the next start, in milliseconds: half a second, doubled after each end, at most half a minute.
- */
+/** Milliseconds until the next start: half a second, doubled after each end, at most half a minute. */
 export function startsAgainAfter(ends: number): number {
   return Math.min(shortest * 2 ** (ends - 1), longest)
 }
 
-/**
- * The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running
- * worker, or 0.
- */
+/** The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running worker, or 0. */
 export function troubleOf(ends: number, ranFor: number): string | null {
   if (ends < worthTelling || ranFor >= healthyAfter) return null
   return `The worker ended ${ends} times in a row: deliveries and summaries wait. The log says why.`

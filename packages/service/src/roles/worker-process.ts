@@ -1,6 +1,4 @@
-/**
- * The entry point of the worker process in role `all`. The API sends the addresses of the databases over IPC.
- */
+/** The entry point of the worker process in role `all`. The API sends the addresses of the databases over IPC. */
 import { createLog } from '../kernel/log.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'

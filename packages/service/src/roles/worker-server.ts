@@ -1,7 +1,4 @@
-/**
- * Small HTTP servers: that of a worker in role `worker`, with `/healthz`, `/readyz` and `/metrics`; and the
- * one that serves only `/metrics`, if DESKWIRE_METRICS_PORT is set.
- */
+/** Small HTTP servers: a worker's `/healthz`, `/readyz` and `/metrics` in role `worker`; and `/metrics` on DESKWIRE_METRICS_PORT. */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { whetherAnswers } from '../db/ping.ts'
@@ -43,10 +40,7 @@ export function workerMetrics({
   }
 }
 
-/**
- * The server of a worker; `metrics` null: without `/metrics`. Resolves when it listens. @throws ListenError
- * when it cannot.
- */
+/** `metrics` null: without `/metrics`. Resolves when it listens. @throws ListenError */
 export function startWorkerServer(
   where: Where,
   databases: readonly ServedDatabase[],
@@ -64,7 +58,7 @@ export function startWorkerServer(
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }
 
-/** Serves `/metrics` on its own port. Resolves when it listens. @throws ListenError when it cannot. */
+/** Serves `/metrics` on its own port. Resolves when it listens. @throws ListenError */
 export function startMetricsServer(
   where: Where,
   metrics: () => Promise<string>,

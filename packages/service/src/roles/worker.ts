@@ -52,32 +52,27 @@ import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { type SupervisedSummarizer, superviseSummarizer } from './supervise-thread.ts'
 
-/** Connections of a worker: its statements are few and large. */
+/** Its statements are few and large. */
 const connections = 5
-/** Connections for unproven and failing endpoints, so that healthy ones never wait for these. */
+/** For unproven and failing endpoints, so that healthy ones never wait for these. */
 const otherConnections = 4
 
-/**
- * Connections of the backfill, which are opened when there is something to upgrade. Its commits must be
- * durable, because they are part of the stream.
- */
+/** Opened when there is something to upgrade. Its commits must be durable, as they are part of the stream. */
 const backfillConnections = 2
 
-/** Settings of a worker's connections. */
 export const poolSettings = {
   // A crash may lose results: then the delivery is sent again, which at-least-once allows.
   synchronous_commit: 'off',
-  // Every statement uses an index for any values. PostgreSQL estimates custom plans to be cheaper, and
-  // planning would then take a third of the time of a claim.
+  // Every statement uses an index for any values. PostgreSQL estimates custom plans to be cheaper, and planning would then take a third of
+  // the time of a claim.
   plan_cache_mode: 'force_generic_plan',
 }
 
-/** How long a stop waits for an unavailable database, in milliseconds: a worker stops within 15 s. */
+/** Milliseconds that a stop waits for an unavailable database: a worker stops within 15 s. */
 const stopMilliseconds = 14_000
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
-  /** The database's clock. */
   readonly clock: Clock
   /** Resolves when the worker delivers. Never rejects. */
   readonly ready: Promise<void>
@@ -87,7 +82,7 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** Shared by the workers of a process: the limit of running attempts, and the sender. */
+/** Shared by the workers of a process. */
 interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
   readonly resolver: Resolver
@@ -116,11 +111,10 @@ interface WorkerOptions {
   readonly summaries: SummarySettings | null
   /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
-  /** Default: no telemetry. */
   readonly telemetry?: Telemetry | null
 }
 
-/** Delivers and summarizes until stopped; a stop completes running attempts, and gives back leases. */
+/** Delivers and summarizes until stopped; a stop completes running attempts, and releases leases. */
 export function startWorker(options: WorkerOptions & { readonly address: DatabaseAddress }): RunningWorker {
   const { address, workerId = randomUUID(), log, settings, summaries } = options
   // Applies to the whole process: a worker has its own.
@@ -147,9 +141,8 @@ export interface RunningWorkers extends Running {
 }
 
 /**
- * Delivers and summarizes for each database once it is ready. The workers share only the process and the
- * sender, so an unavailable database does not affect the others. Calls `onReady` with the index of each
- * database that is being served.
+ * Delivers and summarizes for each database once it is ready. The workers share only the process and the sender, so an unavailable database
+ * does not affect the others. Calls `onReady` with the index of each database that is served.
  */
 export function startWorkers(
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
@@ -325,17 +318,12 @@ async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
 interface Worker {
   readonly engine: Engine
   readonly recoverer: JobLoop
-  /** Creates the remaining deliveries of large commits. */
   readonly fanOuts: JobLoop
-  /** Disables the endpoints that expired keys had registered. */
   readonly registrants: JobLoop
   close(): Promise<void>
 }
 
-/**
- * The delivery engine with its sender, and the jobs: recoveries, fan-out of large commits, expired
- * registrants. They do nothing until they are started or woken.
- */
+/** The delivery engine with its sender, and the jobs. They do nothing until they are started or woken. */
 export function createWorker(options: {
   readonly pool: Pool
   readonly clock: Clock
@@ -415,9 +403,8 @@ export function createWorker(options: {
 }
 
 /**
- * A worker's connections, one of them reserved for statements outside drains: an organization with fifty
- * flooded endpoints waits only for its own statements. Waiting is unlimited, because the result of a sent
- * delivery must be written.
+ * A worker's connections, one of them reserved for statements outside drains: an organization with fifty flooded endpoints waits only for
+ * its own statements. Waiting is unlimited, as the result of a sent delivery must be written.
  */
 function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined): Database {
   const limits: Partial<FairQueueLimits> = {

@@ -1,7 +1,6 @@
 /**
- * One attempt at one summary: read, summarize, write. The write uses the same action as an external AI, on the
- * condition that the conversation still needs a summary; otherwise the result is dropped. So each resolution
- * gets one summary, however many workers try.
+ * One attempt at one summary: read, summarize, write. The write uses the same action as an external AI, on the condition that the
+ * conversation still needs a summary. So each resolution gets one summary, however many workers try.
  */
 import type { Pool } from 'pg'
 import { type Conversation, summaryLimit } from '../desk/conversation/fields.ts'
@@ -21,7 +20,6 @@ import {
   transcriptOf,
 } from './transcript.ts'
 
-/** Receives warnings. */
 interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -30,7 +28,6 @@ interface Log {
 export interface AttemptServices {
   readonly pool: Pool
   readonly jobs: Jobs
-  /** Reads conversations. */
   readonly rows: RowReader
   readonly changes: Changes
   readonly summarize: Summarize
@@ -39,7 +36,7 @@ export interface AttemptServices {
 }
 
 interface Attempted {
-  /** How long no summary may be requested, in milliseconds, as the endpoint asked. */
+  /** Milliseconds in which no summary may be requested, as the endpoint asked. */
   readonly pause: number
 }
 
@@ -47,8 +44,8 @@ const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
 /**
- * Runs the job and completes it; gives it back when `stop` aborts. Rejects when the database fails; the job is
- * then found again after its lease.
+ * Runs the job and completes it; releases it when `stop` aborts. Rejects when the database fails; the job is then found again after its
+ * lease.
  */
 export async function attemptSummary(
   services: AttemptServices,

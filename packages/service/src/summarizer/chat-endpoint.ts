@@ -1,9 +1,7 @@
 /**
- * Summarizes by a language model, over OpenAI's chat completions protocol: one POST, no streaming, and only
- * the fields that all implementations accept.
- *
- * A request ends at its timeout; a response is read up to a megabyte; redirects and proxies of the environment
- * are not used; failure reasons contain neither key nor text.
+ * Summarizes by a language model, over OpenAI's chat completions protocol: one POST, no streaming, and only the fields that all
+ * implementations accept. A request ends at its timeout; a response is read up to a megabyte; redirects and proxies are not used; failure
+ * reasons contain neither key nor text.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { Agent, type Dispatcher, errors, request } from 'undici'
@@ -27,7 +25,7 @@ interface ChatEndpoint {
   close(): Promise<void>
 }
 
-/** Maximum bytes of a response: reasoning models write much. */
+/** Bytes of a response: reasoning models write much. */
 const answerLimit = 1_000_000
 /** Connecting must be faster than the model. */
 const connectTimeout = 10_000
@@ -66,7 +64,7 @@ export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock)
   }
 }
 
-/** Interprets a response. `body` null: the response was too long. */
+/** `body` null: the response was too long. */
 function read(
   status: number,
   headers: Dispatcher.ResponseData['headers'],
@@ -127,8 +125,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * The system message. Customers write part of the prompt, so instructions are only in the system message, and
- * the conversation is JSON in the user message, which no quotation mark can end.
+ * Customers write part of the prompt, so instructions are only in the system message, and the conversation is JSON in the user message,
+ * which no quotation mark can end.
  */
 const instructions = `You summarize conversations between a customer and a support desk for the people who work there.
 
@@ -141,7 +139,6 @@ interface ChatMessage {
   readonly content: string
 }
 
-/** The messages of the request for a summary. */
 function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMessage[] {
   const conversation = {
     subject,
@@ -156,10 +153,7 @@ function promptFor({ subject, messages, abridged }: Transcript): readonly ChatMe
 
 const day = 86_400_000
 
-/**
- * The delay in a Retry-After header, in milliseconds, at most a day: whole seconds, or until an HTTP date.
- * Null when there is none that can be parsed.
- */
+/** Milliseconds in a Retry-After header, at most a day: whole seconds, or until an HTTP date. Null for anything else. */
 export function parseRetryAfter(value: string | string[] | undefined, now: number): number | null {
   const text = [value].flat()[0]?.trim() ?? ''
   const isDate = text.endsWith(' GMT')

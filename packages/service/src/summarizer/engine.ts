@@ -1,7 +1,4 @@
-/**
- * The engine finds conversations whose delay is over, creates jobs for them, and runs a few at a time, in
- * rotation between organizations, so that a large backlog does not block the others.
- */
+/** Finds conversations whose delay is over, creates jobs for them, and runs a few at a time, in rotation between organizations. */
 import { newId } from '../kernel/ids.ts'
 import { jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -10,12 +7,8 @@ import { type AttemptServices, attemptSummary } from './attempt.ts'
 import { type ClaimedJob, type ConversationPosition, firstConversation } from './jobs.ts'
 
 export interface SummaryEngine {
-  /** Searches repeatedly until stopped. */
   start(): void
-  /**
-   * Claims no more jobs, and waits 10 s for running ones, which are then given back; then waits 2 s more for
-   * the database.
-   */
+  /** Claims no more jobs, and waits 10 s for running ones, which are then released; then waits 2 s more for the database. */
   stop(): Promise<void>
   /** Runs all jobs that are due by the clock, and returns their number. For tests and drains. */
   runDue(): Promise<number>
@@ -24,15 +17,15 @@ export interface SummaryEngine {
 interface SummaryEngineOptions extends AttemptServices {
   /** From resolution to summary, in milliseconds. */
   readonly delay: number
-  /** How long a worker may hold a job, in milliseconds: longer than an attempt takes. */
+  /** Milliseconds that a worker may hold a job: longer than an attempt takes. */
   readonly lease: number
-  /** The owner of its leases; a supervisor gives them back by it when the worker dies. */
+  /** The owner of its leases; a supervisor releases them by it when the worker dies. */
   readonly workerId: string
 }
 
 /** Concurrent summaries of a worker. */
 const atOnce = 4
-/** How often to search, in milliseconds. */
+/** Milliseconds between searches. */
 const pollEvery = 1_000
 /** Pages of conversations per search; later ones wait for the next. */
 const pagesALook = 5
@@ -53,7 +46,6 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   let lastTurn = beforeAll
   /** Milliseconds since the Unix epoch; until then the endpoint wants no requests. */
   let pausedUntil = 0
-  /** Creates due jobs, and starts them. */
   const searching = periodic({
     every: pollEvery,
     stopWithin,

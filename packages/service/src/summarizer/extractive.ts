@@ -1,8 +1,6 @@
 /**
- * Summarizes without a model: picks the sentences that resemble most others.
- *
- * Ranks sentences by PageRank over their similarity (TextRank), with LexRank's measure: rare words count more,
- * so no list of stop words per language is needed. Deterministic.
+ * Summarizes without a model: picks the sentences that resemble most others, ranked by PageRank over their similarity (TextRank), with
+ * LexRank's measure: rare words count more, so no list of stop words per language is needed. Deterministic.
  */
 import { cutText } from './plain-text.ts'
 import type { Said, Transcript } from './transcript.ts'
@@ -12,7 +10,7 @@ interface Sentence extends Said {
   readonly words: ReadonlyMap<string, number>
 }
 
-/** Number of picked sentences, and their maximum total length. */
+/** Sentences, and their maximum total length. */
 const picked = 4
 const summaryLength = 800
 /** Longer sentences are cut. */
@@ -22,7 +20,7 @@ const fewestWords = 4
 /** Ranking compares all pairs: 200 sentences take some ten milliseconds, and no more are compared. */
 const firstCompared = 50
 const lastCompared = 150
-/** Maximum similarity of two picked sentences. */
+/** The highest similarity of two picked sentences. */
 const alike = 0.7
 
 const speakers: Readonly<Record<Said['by'], string>> = {
@@ -99,10 +97,7 @@ function at(matrix: Matrix, row: number, column: number): number {
   return matrix[row]?.[column] ?? 0
 }
 
-/**
- * The similarity of each pair, from 0 to 1: the cosine of their words, weighted by rarity; 0 for a sentence
- * and itself.
- */
+/** The similarity of each pair, from 0 to 1: the cosine of their words, weighted by rarity; 0 for a sentence and itself. */
 function likenessOf(sentences: readonly Sentence[]): Matrix {
   const having = new Map<string, number>()
   for (const { words } of sentences)

@@ -1,8 +1,7 @@
 /**
- * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds
- * it. They are rows next to the conversations, so that a failed attempt changes nothing in the stream.
- *
- * A job is leased by moving its due time to the end of the lease, so it is due again when a worker dies.
+ * The jobs of the summarizer: which conversations need a summary, when each is tried, and which worker holds it. They are rows next to the
+ * conversations, so that a failed attempt changes nothing in the stream. A lease moves the due time to its end, so a job is due again when
+ * its worker dies.
  */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -12,7 +11,6 @@ interface JobKey {
   readonly conversationId: string
 }
 
-/** A job that a worker has claimed. */
 export interface ClaimedJob extends JobKey {
   readonly leaseId: string
   /** The resolution that it summarizes, as a timestamp. */
@@ -40,9 +38,8 @@ export interface Jobs {
   /** Whether there is a job, or a resolved conversation without a summary. */
   isNeeded(): Promise<boolean>
   /**
-   * Creates missing jobs for conversations without a summary that were resolved by then, among the next
-   * thousand from `position`. Returns the next position, null at the end. Repeatable, and safe in several
-   * processes at once.
+   * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from `position`. Returns
+   * the next position, null at the end. Repeatable, and safe in several processes at once.
    */
   enqueue(resolvedUntil: number, position: ConversationPosition): Promise<ConversationPosition | null>
   /** Organizations with a due job, by id, after `after`. */
@@ -61,8 +58,8 @@ export interface Jobs {
   /** Undoes the claim. */
   giveBack(job: ClaimedJob, now: number): Promise<void>
   /**
-   * Gives back the jobs of a worker that has certainly ended, and returns their number. Their attempts count,
-   * because the worker may have died of the job: the first is repeated at once, later ones on schedule.
+   * Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of the job: the first
+   * is repeated at once, later ones on schedule.
    */
   giveBackAllOf(workerId: string, now: number): Promise<number>
 }
@@ -209,8 +206,7 @@ const findAny = `
     or exists (select 1 from summary_jobs j) as needed`
 
 /**
- * Conversations without a job, and the last of a full page, after which the next page begins. Skips
- * organizations that are arriving here or have left.
+ * Conversations without a job, and the last of a full page, after which the next one begins; not of organizations that arrive or have left.
  */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.ordinal, j.conversation_id is null as missing
@@ -259,15 +255,15 @@ function claimJobs(limit: number): string {
 const minute = 60_000
 const longest = 240 * minute
 
-/** Maximum attempts of a summary: the last comes a day after the first. */
+/** The last attempt comes a day after the first. */
 export const maxAttempts = 14
 
-/** How often to check whether a job that gave up can be deleted, in milliseconds. */
+/** Milliseconds between checks whether a job that gave up can be deleted. */
 export const lookAgainAfter = 24 * 60 * minute
 
 /**
- * Milliseconds until the next attempt after `made` failures, null when there is none: a minute, doubled after
- * each, at most four hours, and at least `retryAfter`.
+ * Milliseconds until the next attempt after `made` failures, null when there is none: a minute, doubled after each, at most four hours, and
+ * at least `retryAfter`.
  */
 export function nextAttempt(made: number, retryAfter: number | null): number | null {
   if (made >= maxAttempts) return null

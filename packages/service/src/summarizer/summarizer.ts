@@ -19,7 +19,7 @@ import { extractSummary } from './extractive.ts'
 import { createJobs } from './jobs.ts'
 import { type Summarize, summaryWithoutText } from './transcript.ts'
 
-/** The settings of summaries. Durations in milliseconds. */
+/** Durations in milliseconds. */
 export interface SummarySettings {
   /** From resolution to summary. */
   readonly delay: number
@@ -32,13 +32,10 @@ interface Summarizer {
   close(): Promise<void>
 }
 
-/** How much longer than the request a lease lasts, for reading and writing, in milliseconds. */
+/** How much longer than the request a lease lasts, in milliseconds. */
 const readingAndWriting = 30_000
 
-/**
- * An engine with its dependencies. It does nothing until it is started or woken. Its commits must be durable,
- * so the pool must not turn off synchronous_commit.
- */
+/** Does nothing until it is started or woken. Its commits must be durable, so the pool must not turn off synchronous_commit. */
 export function createSummarizer(options: {
   readonly pool: Pool
   readonly clock: Clock
@@ -48,7 +45,7 @@ export function createSummarizer(options: {
   readonly settings: SummarySettings
   /** Delivery attempts per event. */
   readonly maxAttempts: number
-  /** How far the clock may be ahead of the database's, in milliseconds. Default: no limit. */
+  /** Milliseconds that the clock may be ahead of the database's. Default: no limit. */
   readonly maxClockSkew?: number
   /** The owner of its leases. Default: a new id. */
   readonly workerId?: string

@@ -19,7 +19,7 @@ export interface Transcript {
   readonly abridged: boolean
 }
 
-/** Limits in characters: of text, and of the source text including markup. */
+/** Characters of text, and of the source text including markup. */
 interface Room {
   readonly text: number
   readonly markup: number
@@ -31,10 +31,7 @@ const ending: Room = { text: 18_000, markup: 48_000 }
 /** Of one message, including markup. */
 const messageLimit = 16_000
 
-/**
- * The transcript of these messages: as many as fit from the beginning and from the end. `abridged`: some were
- * not read.
- */
+/** As many messages as fit from the beginning and from the end. `abridged`: some were not read. */
 export function transcriptOf(
   subject: string | null,
   messages: readonly Message[],

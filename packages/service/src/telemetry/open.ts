@@ -18,7 +18,7 @@ export const neededPackages: Readonly<Record<string, string>> = {
 /** Telemetry cannot be turned on as configured: the message says, in one line, what to set or install. */
 export class TelemetryError extends Error {}
 
-/** The telemetry of this process; null when it is off. @throws TelemetryError when it cannot be turned on. */
+/** The telemetry of this process; null when it is off. @throws TelemetryError */
 export async function openTelemetry(
   role: ProcessRole,
   environment: Environment = process.env,

@@ -1,6 +1,4 @@
-/**
- * Exports the metrics of /metrics through OpenTelemetry under the same names, so that one dashboard fits both.
- */
+/** Exports the metrics of /metrics through OpenTelemetry under the same names, so that one dashboard fits both. */
 import { type HrTime, ValueType } from '@opentelemetry/api'
 import { emptyResource } from '@opentelemetry/resources'
 import {

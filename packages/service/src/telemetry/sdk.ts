@@ -1,9 +1,6 @@
 /**
- * Telemetry by OpenTelemetry's libraries. Only this file and `registry-producer.ts` import them, and only
- * `open.ts` loads this file.
- *
- * A failing export does not affect the service: spans wait in a bounded queue, exports time out, and a failure
- * is logged at most once a minute.
+ * Telemetry by OpenTelemetry's libraries, which only this file and `registry-producer.ts` import; only `open.ts` loads this file. A failing
+ * export does not affect the service: spans wait in a bounded queue, exports time out, and a failure is logged at most once a minute.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -55,9 +52,9 @@ import { version } from '../kernel/version.ts'
 import { RegistryProducer } from './registry-producer.ts'
 import type { SamplerName, TelemetrySettings } from './settings.ts'
 
-/** How long the last export may delay a stop, in milliseconds. */
+/** Milliseconds that the last export may delay a stop. */
 const closeWithin = 2_000
-/** Interval of warnings about failing exports, in milliseconds. */
+/** Milliseconds between warnings about failing exports. */
 const warningsApart = 60_000
 
 export interface OpenTelemetry extends Telemetry {
@@ -101,7 +98,7 @@ export function createTelemetry(role: ProcessRole, settings: TelemetrySettings):
   }
 }
 
-/** The resource of exports. The environment overrides it. */
+/** The environment overrides it. */
 function resourceOf(role: ProcessRole): Resource {
   const own = resourceFromAttributes({
     'service.name': 'deskwire',

@@ -1,6 +1,6 @@
 /**
- * The variables of OpenTelemetry that are read here. Telemetry is on when an endpoint is set. Variables that
- * the exporters read themselves, also with TRACES_ and METRICS_, are listed without a parser.
+ * The variables of OpenTelemetry that are read here. Telemetry is on when an endpoint is set. Variables that the exporters read themselves,
+ * also with TRACES_ and METRICS_, are listed without a parser.
  */
 import { fail, ok, type Result } from '../kernel/result.ts'
 
@@ -58,7 +58,6 @@ const endpoint = (name: `OTEL_${string}`, help: string) =>
       text === '' ? null : /^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
   })
 
-/** Variables that are read here. */
 export const telemetryVariables = {
   disabled: variable({
     name: 'OTEL_SDK_DISABLED',
@@ -151,8 +150,8 @@ export type TelemetrySettings = {
 }
 
 /**
- * The settings in the environment; null when telemetry is off. The error is one line with the variable, its
- * value and what is accepted; not the value of an endpoint, which may contain a password.
+ * Null when telemetry is off. The error is one line with the variable, its value (unless that is an endpoint, which may contain a password)
+ * and what is accepted.
  */
 export function readTelemetrySettings(environment: Environment): Result<TelemetrySettings | null, string> {
   const isOn = ['endpoint', 'tracesEndpoint', 'metricsEndpoint'] as const

@@ -25,7 +25,6 @@ export function webhookRoutes(options: {
   readonly clock: Clock
   readonly callUnderClock: CallUnderClock
   readonly vault: Vault
-  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings

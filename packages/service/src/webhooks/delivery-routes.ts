@@ -41,7 +41,6 @@ interface DeliveryServices {
 
 const route = routesOf<DeliveryServices>()
 
-/** Deliveries, and the ping, whose event belongs to no kind. */
 export function deliveryApi(kinds: readonly Kind[]) {
   const types = createEventTypes(kinds).names
   const pending = exampleDelivery(types[0] ?? 'ping')
@@ -271,8 +270,7 @@ const retryDelivery = route({
     const found = await ownDelivery(services, call)
     if (!found.ok) return refused(found.error)
     const { webhook, delivery } = found.value
-    // With an Idempotency-Key the database decides: an identical request may have retried this delivery
-    // already.
+    // With an Idempotency-Key the database decides: an identical request may have retried this delivery already.
     const fault = record === null ? notRetryable(webhook, delivery) : null
     if (fault !== null) return refused(fault)
     const now = clock.now()
@@ -331,9 +329,7 @@ const resendDelivery = route({
   },
 })
 
-/**
- * Deliveries that one call makes due now, because completions of the endpoint wait meanwhile (decision 31).
- */
+/** Per call, as completions of the endpoint wait meanwhile (decision 31). */
 const hastenedAtOnce = 5_000
 
 const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }
@@ -366,13 +362,11 @@ const hastenDeliveries = route({
     if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
     wake()
     const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === hastenedAtOnce }
-    // Stored after the commit: if it is lost, the deliveries stay due, and repeating the call changes
-    // nothing.
+    // Stored after the commit: if it is lost, the deliveries stay due, and repeating the call changes nothing.
     return { outcome: 'unchanged', value: JSON.stringify(answer), about: webhookId }
   },
 })
 
-/** A page of the log as a response: of one endpoint, or of all. */
 async function pageOfLog(
   services: DeliveryServices,
   of: Parameters<DeliveryLog['page']>[0],
@@ -404,7 +398,7 @@ async function deliveryOf(
   )
 }
 
-/** The delivery in a path with its endpoint, for a caller that may read all that the endpoint is sent. */
+/** The same with its endpoint, for a caller that may read all that the endpoint is sent. */
 async function ownDelivery(
   services: DeliveryServices,
   call: OfDelivery,
@@ -464,7 +458,7 @@ function pendingAlready(delivery: DeliveryRow): Problem {
   )
 }
 
-/** As the database makes it, with one attempt. */
+/** As the database creates it, with one attempt. */
 function newDelivery(
   webhookId: string,
   eventType: string,

@@ -1,6 +1,6 @@
 /**
- * The operations on endpoints (specification 9), without HTTP: each checks the body and the caller's scopes,
- * decides on the current record, and commits in one call. When another change commits first, it decides again.
+ * The operations on endpoints (specification 9), without HTTP: each checks the body and the caller's scopes, decides on the current record,
+ * and commits in one call. When another change commits first, it decides again.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
@@ -26,12 +26,11 @@ import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecor
 const endpointLimit = 50
 
 /**
- * Secrets of an endpoint that sign at once, the newest included. Each adds an HMAC of every body and about 70
- * bytes of header: 20 make 1.4 KB, and receivers reject headers above 8 to 16 KiB.
+ * Secrets of an endpoint that sign at once. Each adds an HMAC of every body and 70 bytes of header; receivers reject headers above 8 KiB.
  */
 const signingLimit = 20
 
-/** Checks whether a URL may be a receiver: null, or why not. Always resolves anew. */
+/** Whether a URL may be a receiver: null, or why not. Always resolves anew. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
 
 interface EndpointServices {
@@ -40,13 +39,11 @@ interface EndpointServices {
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
   readonly vault: Vault
-  /** How long a replaced secret still signs, in milliseconds. */
+  /** Milliseconds for which a replaced secret still signs. */
   readonly rotationOverlap: number
-  /** How long an endpoint may fail before it is disabled, in milliseconds. */
+  /** Milliseconds that an endpoint may fail before it is disabled. */
   readonly disableAfter: number
-  /** Fails the pending deliveries of a disabled endpoint. */
   readonly failPending: (organizationId: string, webhookId: string, reason: string) => Promise<void>
-  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
 }
 
@@ -57,7 +54,6 @@ export interface Endpoints {
   read(organizationId: string, id: string): Promise<WebhookRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
-  /** `body` is optional. */
   rotate(
     caller: Caller,
     id: string,
@@ -115,8 +111,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const shown = recordOf(after)
         if (after === row) return shown
         const activated = row.status === 'disabled' && after.status === 'active'
-        // Deliveries that were pending when it was disabled must fail, even if no worker has processed them
-        // yet.
+        // Deliveries that were pending when it was disabled must fail, even if no worker has processed them yet.
         if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
         const reset = after.failing_since === null && row.failing_since !== null
         const registers =
@@ -182,7 +177,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     },
   }
 
-  /** Decides on the current record; null means that another change committed first. */
+  /** `decide` returns null when another change committed first. */
   async function decideAndCommit<T>(
     organizationId: string,
     id: string,
@@ -264,7 +259,6 @@ function tooManySign(id: string): Problem {
   )
 }
 
-/** 409 for a disabled endpoint; `then`: the operation of the caller. */
 export function webhookDisabled(
   webhook: WebhookRow,
   then: 'retry' | 'resend' | 'recover' | 'hasten',
@@ -339,14 +333,13 @@ const rotationFields = {
   }),
 }
 
-/** The optional body of a rotation. */
 export const rotationShape: Shape = {
   name: 'rotation',
   fields: rotationFields,
   fieldNames: Object.keys(rotationFields),
 }
 
-/** The shapes of creation and of change; only a change takes `status`. */
+/** Only a change takes `status`. */
 export function webhookShapes(eventTypes: readonly string[]): {
   readonly creation: Shape
   readonly change: Shape

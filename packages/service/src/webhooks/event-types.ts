@@ -1,13 +1,9 @@
-/**
- * The event types that endpoints can subscribe to, and the scopes that a subscription needs (specification
- * 9.4).
- */
+/** The event types that endpoints can subscribe to, and the scopes that a subscription needs (specification 9.4). */
 import { grants } from '../auth/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 
 export interface EventTypes {
-  /** All types. */
   readonly names: readonly string[]
   /** The read scope of the type's subject. */
   scopeOf(type: string): string | undefined

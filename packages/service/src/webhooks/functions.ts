@@ -1,6 +1,6 @@
 /**
- * Changes of endpoints, each one database function that locks the organization's clock row first, as every
- * commit does: so disabling, enabling and deleting never interleave with the creation of deliveries.
+ * Changes of endpoints, each one database function that locks the organization's clock row first, so that disabling, enabling and deleting
+ * never interleave with the creation of deliveries.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
@@ -22,10 +22,7 @@ import {
 
 const storeResponse = storeResponseAbout('p_webhook_id')
 
-/**
- * SQL: the key that becomes the registrant still exists; it may have been revoked since the request was
- * authenticated.
- */
+/** SQL: the key that becomes the registrant still exists; it may have been revoked since authentication. */
 const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now))`
 
@@ -61,8 +58,8 @@ end;`,
 )
 
 /**
- * Writes the endpoint as in p_row, if it still has the version that was read: 'done' or 'conflict';
- * 'registrant_gone' when the caller becomes its registrant (p_registers) and no longer exists.
+ * Writes the endpoint as in p_row: 'done', or 'conflict' when its version changed; 'registrant_gone' when the caller is to be its
+ * registrant (p_registers) and no longer exists.
  */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_webhook',
@@ -117,8 +114,8 @@ end;`,
 )
 
 /**
- * Creates a secret; earlier ones sign until p_expires_at, or their own earlier end: 'done', 'conflict' or
- * 'replayed'; 'limit_reached' when p_limit already sign.
+ * Creates a secret; earlier ones sign until p_expires_at, or their own earlier end: 'done', 'conflict' or 'replayed'; 'limit_reached' when
+ * p_limit already sign.
  */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
@@ -174,10 +171,7 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/**
- * Creates a ping: an event with one delivery attempt, also to a disabled endpoint: 'done', 'missing' or
- * 'replayed'.
- */
+/** Creates an event with one delivery attempt, also to a disabled endpoint: 'done', 'missing' or 'replayed'. */
 export const pingFunction: SchemaFunction = schemaFunction(
   'ping_webhook',
   {
@@ -207,7 +201,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** SQL: the event of the delivery `d` is on its way to the endpoint already, as another delivery. */
+/** SQL: another delivery of the event of `d` to the endpoint is pending. */
 const eventIsPending = `exists (select 1 from deliveries o where o.organization_id = p_organization_id
       and o.webhook_id = p_webhook_id and o.event_id = d.event_id and o.log_day = 'infinity')`
 
@@ -238,9 +232,7 @@ export const retryFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/**
- * Makes a new delivery of the event of one that has succeeded, which reads its subject anew: 'done', 'refused' or 'replayed'.
- */
+/** Creates a new delivery of a succeeded one's event, which reads its subject anew: 'done', 'refused' or 'replayed'. */
 export const resendFunction: SchemaFunction = schemaFunction(
   'resend_delivery',
   {

@@ -1,7 +1,6 @@
 /**
- * Checks whether a process has the encryption keys of the database's signing secrets. The database stores a
- * check value of its key, so that a wrong key is found at the start of a process and not at a delivery; during
- * a rotation it stores two (decision 56).
+ * Checks whether a process has the encryption keys of the database's signing secrets. The database stores a check value of its key, so that
+ * a wrong key is found at the start and not at a delivery; during a rotation it stores two (decision 56).
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'
@@ -10,20 +9,14 @@ import { createOpener, type EncryptionKeys } from './vault.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
-/** The check values that the database stores. */
 interface NamedKeys {
-  /**
-   * The key for new secrets. Null: the database accepts the next key, whether it opens the secrets or not.
-   */
+  /** The key for new secrets. Null: the database accepts the next key, whether it opens the secrets or not. */
   readonly current: Buffer | null
   /** The key of older secrets, until the rotation is finished. */
   readonly previous: Buffer | null
 }
 
-/**
- * `held`: the process has every key of the database. `unfinished`: it has the current one, but not the
- * previous one.
- */
+/** `held`: the process has every key of the database. `unfinished`: it lacks the previous one. */
 export type KeyStanding = 'held' | 'another' | 'unfinished'
 
 /** Checks the keys. A database without a check value stores that of the current key. */
@@ -38,7 +31,6 @@ export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<Key
   return standingOf(await readNamedKeys(db), keys)
 }
 
-/** Compares the keys of the process with those of the database. */
 export function standingOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStanding {
   const held = [keys.current, keys.previous].flatMap((key) => (key === null ? [] : [keyCheckOf(key)]))
   const isHeld = (check: Buffer) => held.some((one) => isSameCheck(one, check))
@@ -81,7 +73,6 @@ async function newestSecret(db: Queryable) {
   return rows[0] ?? null
 }
 
-/** The check values that the database stores now. */
 export async function readNamedKeys(db: Queryable): Promise<NamedKeys> {
   const { rows } = await db.query<{ key_check: Buffer | null; previous_key_check: Buffer | null }>(
     'select i.key_check, i.previous_key_check from installation i where i.singleton',

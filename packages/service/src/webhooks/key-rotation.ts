@@ -1,8 +1,7 @@
 /**
- * Replaces the encryption key while processes with both keys are running (decision 56). First the database
- * names the new key, and from then on accepts only secrets encrypted with it; then all stored secrets are
- * encrypted again, in pieces; then the database forgets the old key. It can be interrupted anywhere and
- * repeated.
+ * Replaces the encryption key while processes with both keys are running (decision 56). First the database names the new key and accepts
+ * only secrets encrypted with it; then all secrets are encrypted again, in pieces; then the database forgets the old key. It can be
+ * interrupted anywhere and repeated.
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
@@ -15,10 +14,7 @@ import { createOpener, type EncryptionKeys } from './vault.ts'
 export class KeyRotationError extends Error {}
 
 interface KeyRotation {
-  /**
-   * The number of values that were encrypted again: signing secrets, and stored responses with a secret or
-   * token.
-   */
+  /** Values that were encrypted again: signing secrets, and stored responses with a secret or token. */
   readonly secrets: number
   readonly responses: number
   /** Endpoints with a secret that neither key opens; it stays as it is. */
@@ -31,12 +27,12 @@ interface KeyRotationOptions {
   readonly rowsAPiece?: number
 }
 
-/** Rows per piece: a few milliseconds of work, and no row is locked for longer than one statement. */
+/** A few milliseconds of work. */
 const pieceOfRows = 500
 
 /**
- * Makes `current` the key of the database instead of `previous`, and encrypts all secrets again. Resolves when
- * nothing needs `previous` any more. @throws KeyRotationError when the database has other keys.
+ * Makes `current` the database's key instead of `previous`. Resolves when nothing needs `previous` any more. @throws KeyRotationError when
+ * the database has other keys.
  */
 export async function rotateEncryptionKey(
   pool: Pool,
@@ -115,8 +111,8 @@ interface SealedTable {
   /** Rows after this key, in the order of the primary key. */
   read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
   /**
-   * Replaces these bytes if they are unchanged, and returns the replaced rows. `waiting`: also waits for rows
-   * that another transaction has locked; otherwise skips them, so that no two rotations wait for each other.
+   * Replaces these bytes if they are unchanged, and returns the replaced rows. Skips locked rows unless `waiting`, so that no two rotations
+   * wait for each other.
    */
   replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
 }

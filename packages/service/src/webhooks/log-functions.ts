@@ -1,10 +1,7 @@
 /**
- * Pages and totals of the delivery log, of one endpoint or of all. They are functions so that each connection
- * plans them once, regardless of statistics: planning took longer than reading, and a plan that sorts would
- * read the whole log of a large endpoint.
- *
- * The log of all endpoints merges the latest rows of each, because an organization has few endpoints and
- * further indexes would slow down every delivery.
+ * Pages and totals of the delivery log. Functions, so that each connection plans them once, regardless of statistics: planning took longer
+ * than reading, and a plan that sorts would read the whole log of a large endpoint. The log of all endpoints merges the latest rows of
+ * each: an organization has few endpoints, and further indexes would slow down every delivery.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { endpointsWith } from './table/endpoints.ts'
@@ -32,15 +29,11 @@ const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {
   updated_at: 'timestamptz',
 }
 
-/** The columns of a row `d` of the log. */
 export const deliveryColumns: string = Object.keys(columnTypes)
   .map((name) => `d.${name}`)
   .join(', ')
 
-/**
- * SQL conditions on a row: pending, or completed by age. `since`, of these and of the ids, is an SQL
- * expression.
- */
+/** SQL conditions on a row. `since` is an SQL expression. */
 export const standing = {
   pending: `d.log_day = 'infinity'`,
   completed: (since: string) =>
@@ -60,9 +53,8 @@ const filters = [null, 'pending', 'succeeded', 'failed'].flatMap((status) => [
 type Part = (select: string, limit: string) => string
 
 /**
- * SQL of the rows with these column values: a range of one index, which has these columns first and then the
- * id. The columns are compared as a row and are part of the order, so that only this index fits; with `=` for
- * each, a planner that expects few rows may choose another.
+ * SQL of the rows with these column values: a range of the index on these columns and the id. They are compared as a row and are part of
+ * the order, so that only this index fits; with `=` for each, a planner that expects few rows may choose another.
  */
 function part(where: string, firstId: string, columns: Readonly<Record<string, string>>): Part {
   const row = [...Object.keys(columns), 'id'].map((name) => `d.${name}`)

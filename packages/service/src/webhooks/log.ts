@@ -25,10 +25,7 @@ interface LogPage {
 }
 
 export interface DeliveryLog {
-  /**
-   * A page of all endpoints, if `webhookId` is null; empty for an unknown endpoint. `since`: completed rows
-   * that were created earlier, in milliseconds, are not shown.
-   */
+  /** Null `webhookId`: of all endpoints. Completed rows created before `since`, in milliseconds, are not shown. */
   page(
     of: { readonly organizationId: string; readonly webhookId: string | null },
     filter: LogFilter,

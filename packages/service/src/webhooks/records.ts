@@ -1,6 +1,6 @@
 /**
- * The fields of endpoints, deliveries and attempts in responses, from which `openapi.json`, the reference and
- * the SDK's types are generated. The compiler checks them against the records.
+ * The fields of endpoints, deliveries and attempts in responses; `openapi.json`, the reference and the SDK's types are generated from them.
+ * The compiler checks them against the records.
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { constant } from '../openapi/api-module.ts'
@@ -32,7 +32,6 @@ const errorCodes = {
     'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
 } as const satisfies Record<DeliveryErrorCode, string>
 
-/** Why a delivery has failed, with the meaning of each code. */
 export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
 
 const error = {
@@ -41,7 +40,6 @@ const error = {
   properties: { code: words(...Object.keys(errorCodes)), message: text },
 }
 
-/** `events` lists every type. */
 export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
   return {
     id: field(uuid, 'Its id.'),

@@ -23,7 +23,7 @@ interface EndpointServices {
   readonly endpoints: Endpoints
   readonly store: Pick<WebhookStore, 'list'>
   readonly clock: Clock
-  /** How long an endpoint may fail before it is disabled, in milliseconds. */
+  /** Milliseconds that an endpoint may fail before it is disabled. */
   readonly disableAfter: number
 }
 
@@ -32,7 +32,6 @@ export const reading = { tag: 'webhooks', access: 'webhooks:read' } as const
 export const writing = { tag: 'webhooks', access: 'webhooks:write' } as const
 const urlErrors: readonly ErrorCode[] = ['url_not_https', 'url_not_public', 'url_not_resolvable']
 
-/** Endpoints. */
 export function endpointApi(kinds: readonly Kind[]) {
   const types = createEventTypes(kinds).names
   const example = exampleWebhook(types.slice(0, 2))

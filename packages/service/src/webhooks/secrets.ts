@@ -1,14 +1,11 @@
 /**
- * Signing secrets: how they are created and stored (specification 9.3). Deliveries need the secret itself, so
- * it cannot be hashed: it is encrypted at rest with AES-256-GCM under the installation's key.
+ * Signing secrets (specification 9.3). Deliveries need the secret itself, so it is encrypted at rest with AES-256-GCM.
  *
- * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version
- * and the ids of organization and endpoint are authenticated, so a person who can write the table, but has no
- * key, cannot give one endpoint the secret of another.
+ * Encrypted bytes are a version, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the ids of organization and
+ * endpoint are authenticated, so whoever can write the table, but has no key, cannot give one endpoint the secret of another.
  *
- * The key comes from DESKWIRE_ENCRYPTION_KEY or, with the embedded database, from a file created at the first
- * start (specification 2.2). Without it no secret can be read, so the file is written atomically and never
- * replaced.
+ * The key comes from DESKWIRE_ENCRYPTION_KEY or, with the embedded database, from a file created at the first start (specification 2.2),
+ * which is written atomically and never replaced.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -18,34 +15,28 @@ import { createPrivate, syncDirectory } from '@deskwire/embedded-postgres'
 /** Bytes of a key for AES-256. */
 const keyLength = 32
 
-/**
- * Parses a key in the format of `openssl rand -base64 32`; undefined when `text` is not 32 bytes in base64.
- */
+/** Parses a key in the format of `openssl rand -base64 32`; undefined when `text` is not 32 bytes in base64. */
 export function parseEncryptionKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, 'base64')
   // Node ignores characters that are not base64, so the text is compared with the encoded key.
   return key.length === keyLength && key.toString('base64') === text ? key : undefined
 }
 
-/** The check value of a key: identifies the key without revealing anything about it. */
+/** Identifies a key without revealing anything about it. */
 export function keyCheckOf(key: Buffer): Buffer {
   return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
 }
 
 /**
- * The key in `encryption.key` of an existing data directory, created when missing. Processes that start at
- * once agree on one key. Back the file up with the database. @throws Error when the file has no valid key, or
- * cannot be read or created.
+ * The key in `encryption.key` of a data directory, created when missing; processes that start at once agree on one. @throws Error when the
+ * file has no valid key, or cannot be read or created.
  */
 export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer> {
   const path = keyFile(dataDir)
   return keyIn(path, (await read(path)) ?? (await create(path, dataDir)))
 }
 
-/**
- * The key in `encryption.key` of a data directory; null when there is none. @throws Error when the file has no
- * valid key, or cannot be read.
- */
+/** The key in `encryption.key` of a data directory; null without one. @throws Error when it is invalid or cannot be read. */
 export async function loadEncryptionKey(dataDir: string): Promise<Buffer | null> {
   const path = keyFile(dataDir)
   const text = await read(path)
@@ -85,25 +76,21 @@ const nonceLength = 12
 const tagLength = 16
 const algorithm = 'aes-256-gcm'
 
-/**
- * A new secret: `whsec_` and 32 random bytes in standard base64, as in Standard Webhooks. Its Python verifier
- * silently drops the characters of base64url, and would use another key.
- */
+/** `whsec_` and 32 random bytes in standard base64: Standard Webhooks' Python verifier drops the characters of base64url. */
 export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** The owner of a secret. Ids in lower case, as in the database. */
+/** Ids in lower case, as in the database. */
 export interface SecretOwner {
   readonly organizationId: string
   readonly webhookId: string
 }
 
-/** Encrypts and decrypts secrets under one key. */
 export interface SecretBox {
   /** The bytes to store, different at every call. */
   seal(secret: string, owner: SecretOwner): Buffer
-  /** The secret. @throws SecretBoxError when the key or the owner differs, or the bytes were changed. */
+  /** @throws SecretBoxError when the key or the owner differs, or the bytes were changed. */
   open(sealed: Uint8Array, owner: SecretOwner): string
 }
 
@@ -113,9 +100,7 @@ export class SecretBoxError extends Error {
 }
 
 /**
- * A box under a key of `parseEncryptionKey` or `loadOrCreateEncryptionKey`. Random nonces are safe for 2^32
- * encryptions per key: four a second for thirty years. @throws RangeError for a key that does not have 32
- * bytes.
+ * Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError for a key that is not 32 bytes.
  */
 export function createSecretBox(key: Buffer): SecretBox {
   if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)

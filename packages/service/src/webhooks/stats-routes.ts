@@ -47,7 +47,6 @@ const shared = {
   },
 } as const
 
-/** Statistics of deliveries and changes. */
 export function statsApi(kinds: readonly Kind[]) {
   const organizationStats = route({
     ...shared,

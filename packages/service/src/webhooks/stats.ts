@@ -8,18 +8,16 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-/** Lengths of steps by name, in milliseconds. */
+/** Milliseconds. */
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
 type Step = keyof typeof stepLengths
 
-/** Maximum number of steps in a response: a little more than a day of minutes. */
+/** A little more than a day of minutes. */
 export const mostSteps = 1_500
-/** Number of steps when the query has no `from`. */
 export const stepsUnlessAsked = 60
-/** How long the query may take, in milliseconds. */
+/** Milliseconds. */
 const longestAnswer = 20_000
 
-/** The parameters of a request; null when absent. */
 export interface AskedSteps {
   readonly from: string | null
   readonly to: string | null
@@ -27,8 +25,8 @@ export interface AskedSteps {
 }
 
 /**
- * The steps between `from` and `to`, rounded outwards, without those before the log begins or after now. `now`
- * and `retention`, the age of the log, in milliseconds.
+ * The steps between `from` and `to`, rounded outwards, without those before the log begins or after now. `now` and `retention` in
+ * milliseconds.
  */
 export function stepsOf(asked: AskedSteps, now: number, retention: number): Result<Steps, Problem> {
   const word = (asked.step ?? '1m') as Step
@@ -58,7 +56,7 @@ export interface StatsPoint {
   readonly changes: Readonly<Record<string, number>>
 }
 
-/** Reads the statistics of one endpoint, or of all if `webhookId` is null, with changes of these kinds. */
+/** Statistics of one endpoint, or of all if `webhookId` is null, with changes of these kinds. */
 export async function readStats(
   database: Pick<Database, 'ofLong'>,
   { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
@@ -93,7 +91,6 @@ const statement = `with asked as materialized (select h.organization_id, h.webho
       cross join lateral unnest(c.places, c.counts) as u(place, count)
     where u.count > 0 group by 1, 2`
 
-/** A count of a tally in a step. */
 interface DeliveryCount {
   /** The start of the step, in milliseconds since the Unix epoch. */
   readonly at: number

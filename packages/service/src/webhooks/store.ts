@@ -59,7 +59,7 @@ export interface WebhookStore {
     after: WebhookRow,
     options: { now: number; reset: boolean; registers: boolean },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
-  /** The sealed secrets that sign at `now`. */
+  /** The encrypted secrets that sign at `now`. */
   signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
@@ -87,7 +87,6 @@ export interface WebhookStore {
     ids: { deliveryId: string; newId: string },
     options: { now: number; attempts: number; response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
-  /** Whether another delivery of the event is pending. */
   isPending(organizationId: string, webhookId: string, eventId: string): Promise<boolean>
 }
 

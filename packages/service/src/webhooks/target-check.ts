@@ -1,4 +1,3 @@
-/** Checks a receiver's URL when an endpoint is registered or changed. */
 import type { Resolver } from '../delivery/target/resolver.ts'
 import { parseTargetUrl } from '../delivery/target/url.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'

@@ -1,14 +1,12 @@
 /**
- * Encrypts and decrypts secrets in a process: under its encryption key or, during a rotation, under two
- * (decision 56). Decrypts with either key. Encrypts with the one that the database names now, so that
- * processes with only that key can read it too.
+ * Encrypts and decrypts a process's secrets, under one key or, during a rotation, two (decision 56): encrypts with the key that the
+ * database names, so that processes with only that key can read it, and decrypts with either.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
 
-/** The keys of a process. */
 export interface EncryptionKeys {
   /** DESKWIRE_ENCRYPTION_KEY, or the key in the data directory. */
   readonly current: Buffer
@@ -16,7 +14,6 @@ export interface EncryptionKeys {
   readonly previous: Buffer | null
 }
 
-/** The keys in the settings of deliveries. */
 export function keysOf(settings: {
   readonly encryptionKey: Buffer
   readonly encryptionKeyPrevious: Buffer | null
@@ -47,10 +44,7 @@ export interface Vault {
   seal(secret: string, owner: SecretOwner): Promise<Sealed>
 }
 
-/**
- * `named`: the check value of the key that the database names now; null when it names none. Called only when
- * there are two keys.
- */
+/** `named`: the check value of the database's key, null without one; called only with two keys. */
 export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | null>): Vault {
   const { current, previous } = keys
   const boxOf = (key: Buffer) => ({ box: createSecretBox(key), keyCheck: keyCheckOf(key) })
@@ -73,10 +67,7 @@ export function createVault(keys: EncryptionKeys, named: () => Promise<Buffer | 
   }
 }
 
-/**
- * The response to a POST outside the journal, as the database functions store it for its Idempotency-Key:
- * encrypted, because it may contain a secret. Null without an Idempotency-Key.
- */
+/** The response as the database functions store it for its Idempotency-Key: encrypted, as it may contain a secret. Null without a key. */
 export async function sealResponse(
   vault: Vault,
   owner: SecretOwner,

@@ -1,9 +1,7 @@
 /** An endpoint's record: what the database stores and what the API shows (specification 9.1). */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-/**
- * How deliveries are signed: by the service's own header, or also by Standard Webhooks (specification 10.2).
- */
+/** By the service's own header, or also by Standard Webhooks (specification 10.2). */
 export type SignatureScheme = 'service' | 'standard'
 
 export interface WebhookRow {
@@ -17,7 +15,6 @@ export interface WebhookRow {
   readonly disabled_at: Date | null
   /** The start of its last disabled period, until a recovery covers it; null otherwise. */
   readonly gap_since: Date | null
-  /** The end of that period. */
   readonly gap_until: Date | null
   /** Computed by each read: see `missed.ts`. */
   readonly missed_since: Date | null
@@ -31,10 +28,7 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
-/**
- * The record without its secret, which only creation and rotation show. `disableAfter`: how long an endpoint
- * may fail, in milliseconds.
- */
+/** The record without its secret. `disableAfter`: how long an endpoint may fail, in milliseconds. */
 export function webhookRecord(organizationId: string, row: WebhookRow, disableAfter: number) {
   const isFailing = row.status === 'active' && row.failing_since !== null
   return {

@@ -1,7 +1,6 @@
 /**
- * Recoveries: they make the missed deliveries of an endpoint pending again, in pieces, and the delivery engine
- * sends them. The loop works on each for a limited time, so that one with a million events does not block the
- * others. Then the rows in the database, and the function for one piece.
+ * Recoveries make the missed deliveries of an endpoint pending again, in pieces; the delivery engine sends them. The loop works on each for
+ * a limited time, so that one with a million events does not block others.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
@@ -20,14 +19,12 @@ import { loggable } from '../../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { readSubscription } from '../table/endpoints.ts'
 
-/** Runs recoveries, a few at once. */
 export function createRecoverer(services: {
   readonly recoveries: Recoveries
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
-  /** Called when deliveries may be due. */
   readonly onDeliveries: () => void
-  /** Runs calls that lock an organization's clock row one at a time per organization. */
+  /** Runs one call at a time of those that take an organization's clock row. */
   readonly exclusiveTasks?: KeyedQueue
   readonly tuning?: RecoveryTuning
 }): JobLoop {
@@ -45,7 +42,7 @@ export function createRecoverer(services: {
     },
   })
 
-  /** Claims the recovery and runs its pieces until it is done or waits, or this worker stops. */
+  /** Runs its pieces until it is done or waits, or this worker stops. */
   async function run(recovery: RecoveryKey, stopping: AbortSignal): Promise<JobOutcome> {
     const leaseId = randomUUID()
     if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'done'
@@ -66,19 +63,15 @@ interface RecoveryKey extends EndpointKey {
   readonly recoveryId: string
 }
 
-/**
- * The result of a piece; see the function. 'busy': another transaction held the organization's clock row, and
- * nothing was done.
- */
+/** The result of a piece; see the function. 'busy': the organization's clock row was locked, and nothing was done. */
 type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
 interface Recoveries {
   /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
   findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
-  /** Leases the recovery to this worker until `leaseUntil`. Returns whether it did. */
+  /** Leases the recovery to this worker. Returns whether it did. */
   claim(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
   piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
-  /** Gives the lease back, so that any worker can continue. */
   release(recovery: RecoveryKey, leaseId: string): Promise<void>
 }
 
@@ -145,18 +138,16 @@ export function createRecoveries(
 }
 
 /**
- * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types
- * that the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending is left, and
- * what has succeeded unless the recovery includes it: then a new delivery is made. A retried delivery goes out with its stored payload, one that is made reads afresh.
+ * Reads the next p_events events of a recovery's window in commit order. For the types that the endpoint subscribes to now, it restarts
+ * failed deliveries, with their stored payloads, and creates missing ones. Pending ones are left, and succeeded ones unless the recovery
+ * includes them: then a new delivery is created.
  *
- * The recovery moves on in the same commit, so a piece is done once, whoever dies. Under the clock row no other recovery
- * of the endpoint, no retry and no disabling can come between what is looked at and what is done; completing can, and
- * makes a failed delivery of none that this changes.
+ * The position moves in the same transaction, so a piece is done once. The clock row keeps other recoveries of the endpoint, retries and
+ * disabling out; a completion may come between, and makes no failed delivery of one that this changes.
  *
- * Answers 'more', or that the lease is given back: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
- * so that what happens now does not stand behind all of the past, or while deliveries of a large commit in its window are
- * still to be made to the endpoint; 'disabled', to be looked at again in a minute; 'lost'
- * when the recovery is another worker's or gone.
+ * Returns 'more', or with the lease released: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint, so that new events do
+ * not wait behind all of the past, or while deliveries of a large commit in the window are still to be created; 'disabled', to be tried
+ * again in a minute; 'lost' when the recovery is another worker's or gone.
  */
 export const recoverPieceFunction: SchemaFunction = schemaFunction(
   'recover_piece',

@@ -1,16 +1,12 @@
 /**
- * Since when an endpoint has missed events, which is where a recovery of all of them must begin (specification
- * 11.4). It may be earlier than the first of them, because events that arrived are not sent again; it is never
- * later.
+ * Since when an endpoint has missed events, which is where a recovery of all of them must begin (specification 11.4). It may be earlier
+ * than the first missed event, never later.
  */
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { firstIdSince, standing } from '../log-functions.ts'
 import { readEndpoint } from '../table/endpoints.ts'
 
-/**
- * Failed deliveries that are checked: those of a large commit are created later than others, though their
- * events are older.
- */
+/** Failed deliveries that are checked: those of a large commit are created late, though their events are older. */
 const failuresLookedAt = 100
 
 /** SQL: the row `d` is a failed delivery to the endpoint, by its index. */
@@ -20,9 +16,9 @@ const between = (first: string, last: string) =>
   `(d.status, d.id) >= ('failed', ${first}) and (d.status, d.id) <= ('failed', ${last})`
 
 /**
- * The earliest of: the events of the oldest deliveries that failed; the windows of recoveries whose new deliveries, which are younger
- * than their events, have failed since; and the moment from which the endpoint was disabled. Clocks of processes differ: a minute is plenty.
- * No earlier than the endpoint, or than what a recovery asked for within a minute may begin at.
+ * The earliest of: the events of the oldest failed deliveries; the windows of recoveries whose deliveries (younger than their events)
+ * failed; and the time at which the endpoint was disabled, less a minute, as clocks differ. Not earlier than the endpoint, or than what a
+ * recovery requested within a minute may begin at.
  */
 export const missedFunction: SchemaFunction = schemaFunction(
   'missed_since',

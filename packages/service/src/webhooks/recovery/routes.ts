@@ -1,7 +1,4 @@
-/**
- * The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification
- * 11.4).
- */
+/** The routes of recoveries: replaying the events that an endpoint has missed, and the progress (specification 11.4). */
 import { paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
@@ -94,8 +91,7 @@ const recoverWebhook = route({
       registeredAt: webhook.value.created_at.getTime(),
     })
     if (!window.ok) return refused(window.error)
-    // With an Idempotency-Key the database decides: an identical request may have begun this recovery
-    // already.
+    // With an Idempotency-Key the database decides: an identical request may have begun this recovery already.
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
@@ -160,7 +156,6 @@ const readRecovery = route({
   },
 })
 
-/** Recoveries. */
 export const recoveryApi = {
   tags: [],
   routes: [recoverWebhook, listRecoveries, readRecovery],

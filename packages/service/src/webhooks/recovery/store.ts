@@ -30,24 +30,20 @@ const recoveryFields = {
   }),
 }
 
-/** The body of a request. */
 export const recoveryShape: Shape = {
   name: 'recovery',
   fields: recoveryFields,
   fieldNames: Object.keys(recoveryFields),
 }
 
-/** A window in milliseconds since the Unix epoch, both ends in it. */
+/** In milliseconds since the Unix epoch, both ends in it. */
 interface Window {
   readonly since: number
   readonly until: number
   readonly includeSucceeded: boolean
 }
 
-/**
- * The window of a body. `latest`: the end when none is given, and the latest possible; `now` and `retention`
- * limit how far back it reaches. It may not begin before `registeredAt`.
- */
+/** The window of a body. `latest`: its default and latest end; `now` and `retention` limit its beginning, as does `registeredAt`. */
 export function parseWindow(
   body: unknown,
   {
@@ -172,8 +168,7 @@ export function createRecoveryStore(
 }
 
 /**
- * Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'.
- * A worker runs it: `webhooks/recovery/job.ts`.
+ * Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'. A worker runs it (`job.ts`).
  */
 export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   'recover_webhook',

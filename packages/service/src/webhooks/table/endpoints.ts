@@ -1,6 +1,5 @@
 /**
- * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one. The API
- * (`webhooks/`) and the workers (`delivery/`) use it. Parts of functions take `p_organization_id`,
+ * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one. Parts of functions take `p_organization_id`,
  * `p_webhook_id` and `p_now` from the function's arguments; rows are named `w`.
  */
 
@@ -9,7 +8,7 @@ const one = `${own} and w.id = p_webhook_id`
 
 type Status = 'active' | 'disabled'
 
-/* One endpoint, in a function. What says `perform` leaves whether there is one in `found`. */
+/** One endpoint, in a function. After `perform`, `found` says whether there is one. */
 
 export const findEndpoint = `perform 1 from ${one};`
 
@@ -70,9 +69,8 @@ export const closeGap = `update webhooks set gap_since = null, gap_until = null
 export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
 
 /**
- * Disables an active endpoint for `p_reason`, if that still applies: for failing, no success since before
- * `p_failing_before`; for address_not_public, its URL is `p_url`; for registrant_revoked, its registrant is
- * gone.
+ * Disables an active endpoint if `p_reason` still applies: failing, with no success since `p_failing_before`; address_not_public, with the
+ * URL `p_url`; registrant_revoked, with its registrant gone.
  */
 export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
@@ -88,12 +86,9 @@ export const disableEndpoint = `update webhooks w set status = 'disabled', disab
 
 /* Endpoints of an organization, in a function. */
 
-/** Into `v_count`. */
 export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;`
 
-/**
- * Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`.
- */
+/** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. */
 export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
@@ -105,7 +100,7 @@ export const findSubscribers = `select array_agg(w.id) into v_webhooks from webh
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));`
 
-/** Whether events of `v_event_types` make more than so many deliveries to them, into `v_large`. */
+/** Whether events of `v_event_types` make more than this many deliveries to them, into `v_large`. */
 export const countForSubscribers = (
   deliveries: number,
 ) => `select sum(t.count) > ${deliveries} into v_large from webhooks w
@@ -122,9 +117,7 @@ export const fromSubscribersWith = (events: string) => `from webhooks w
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
 
-/**
- * `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`.
- */
+/** `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`. */
 export const endpointsWith = (rows: string) =>
   `webhooks w cross join lateral (${rows}) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)`
@@ -134,10 +127,7 @@ export const endpointsWith = (rows: string) =>
 export const joinEndpoint = (organizationId: string, id: string) =>
   `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
 
-/**
- * The columns of records in the API, and the beginning of a condition: of the organization `$1` at the time
- * `$2`.
- */
+/** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
@@ -154,10 +144,8 @@ export const activeByFailure = `select w.id, w.url from webhooks w
        join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
        where w.status = 'active' order by h.failing_since nulls last, w.created_at desc limit 1000`
 
-/** The endpoint with the id `$1`, in any organization. */
 export const endpointById = 'select w.id, w.url from webhooks w where w.id = $1'
 
-/** For the deletion of the organization `$1`. */
 export const lockEndpointsOf =
   'select 1 from webhooks w where w.organization_id = $1 order by w.id for update'
 export const deleteEndpointsOf = 'delete from webhooks where organization_id = $1'
