@@ -119,7 +119,7 @@ export function fail(message: string, code: number): void {
 
 /** A file or directory that cannot be used: the system's message names it. */
 function explainFileFailure(error: unknown): string | null {
-  return error instanceof Error && 'path' in error && 'code' in error ? error.message : null
+  return error instanceof Error && 'syscall' in error && 'code' in error ? error.message : null
 }
 
 /** PostgreSQL did not do what it was asked, for a reason that nobody has foreseen. */

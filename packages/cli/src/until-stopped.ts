@@ -1,6 +1,6 @@
 /** For commands that have no end by themselves. */
 
-import { CommandFailure, outputLost } from './failure.ts'
+import { outputLost } from './failure.ts'
 import { visible } from './terminal.ts'
 
 /**
@@ -43,7 +43,7 @@ export class Output {
     return this.#closed.signal
   }
 
-  /** Resolves when more can be written, or nothing can any more. @throws CommandFailure when it cannot be written, but for a reader that has left. */
+  /** Resolves when more can be written, or nothing can any more. Rejects with the failure to write, but for a reader that has left. */
   async write(text: string): Promise<void> {
     if (!this.closed.aborted && !this.#stream.write(visible(text))) {
       await new Promise<void>((settle) => {
@@ -51,8 +51,6 @@ export class Output {
         this.closed.addEventListener('abort', () => settle(), { once: true })
       })
     }
-    if (this.#failure !== undefined && this.#failure.code !== 'EPIPE') {
-      throw new CommandFailure(`standard output cannot be written: ${this.#failure.message}`)
-    }
+    if (this.#failure !== undefined && this.#failure.code !== 'EPIPE') throw this.#failure
   }
 }

@@ -111,6 +111,7 @@ test('mistakes are named before anything happens', async () => {
   )
   expect(await said('restore', file)).toEqual(refused(1, 'is not a backup of Deskwire'))
   expect(await said('restore', join(dataDir.parent, 'nothing'))).toEqual(refused(1, 'cannot be read'))
+  expect(await said('restore', dataDir.parent)).toEqual(refused(1, 'is not a file'))
   expect(await said('backup', join(dataDir.parent, 'one'))).toEqual(refused(1, 'there is no database in'))
   expect(await dataDir.running()).toEqual([])
 })

@@ -351,3 +351,33 @@ test('what is shown while it loads, and of what happens', () => {
     '',
   ])
 })
+
+test('what the place of a copy refuses is one line that names it', async () => {
+  const { at, client, customer } = await desk()
+  const [file, taken] = [join(directory, 'ruled.db'), join(directory, 'directory.db')]
+  mkdirSync(taken)
+  await runHere(['mirror', '--to', file, '--once', ...at])
+  sql(file, 'create table mine (customer text references customers (id))')
+  sql(file, 'insert into mine select id from customers')
+  await using database = await testDatabase()
+  const { host, port, user, database: name } = database.connection
+  const server = `postgres://${user}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
+  await runHere(['mirror', '--to', server, '--once', ...at])
+  await database.pool.query('create table mine (customer uuid references deskwire.customers (id))')
+  await database.pool.query('insert into mine select id from deskwire.customers')
+  await client.customers.remove(customer.id)
+  const inNone = join(directory, 'none', 'a.duckdb')
+  for (const words of [
+    ['mirror', '--once', '--to', file],
+    ['repair', '--to', file],
+    ['mirror', '--once', '--to', server],
+    ['mirror', '--once', '--to', taken],
+    ...(duckDb ? [['mirror', '--once', '--to', inNone]] : []),
+  ]) {
+    const ran = await runHere([...words, ...at])
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toMatch(
+      /^deskwire: \S+ refused what the copy needs, and was not changed by it: [^\n]+\n$/,
+    )
+  }
+})

@@ -163,3 +163,13 @@ test('what the key may not read, and what begins in two places, is refused', asy
   await refusal('tickets', '--from-start', '--cursor', 'x', ...at).toThrow(UsageError)
   await refusal('ticket', ...at).toThrow('there is no kind "ticket"; there are: teammates, customers,')
 })
+
+test('output that cannot be written is reported once', async () => {
+  const { token } = await shared().newOrganization()
+  const words = ['tail', '--once', '--from-start', '--json', '--url', shared().url, '--key', token]
+  expect(await piped(words, '> /dev/full')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^deskwire: standard output cannot be written: ENOSPC[^\n]*\n$/),
+  })
+})

@@ -109,7 +109,7 @@ Examples:
         process.exitCode = exitCodes.found
       }
     } catch (error) {
-      if (!signal.aborted) throw await explained(error)
+      if (!signal.aborted) throw await explained(error, place)
       if (place.type === 'export' || switches.once)
         throw new CommandFailure('interrupted: run it again to go on', exitCodes.interrupted)
     } finally {

@@ -86,12 +86,23 @@ async function openCopy(command: string, place: Place): Promise<Store> {
   throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
 }
 
-/** What a mirror expects to go wrong, as one line for the user; any other error is returned as it is. */
-export async function explained(error: unknown): Promise<unknown> {
+/** What a mirror expects to go wrong, and what its store refuses, as one line for the user; any other error is returned as it is. */
+export async function explained(error: unknown, { name }: Pick<Place, 'name'>): Promise<unknown> {
   const { MirrorError, StoreUnavailable } = await import('@deskwire/mirror')
-  return error instanceof MirrorError || error instanceof StoreUnavailable
-    ? new CommandFailure(error.message)
-    : error
+  if (error instanceof MirrorError || error instanceof StoreUnavailable)
+    return new CommandFailure(error.message)
+  if (!(error instanceof Error) || !isOfStore(error)) return error
+  return new CommandFailure(
+    `${name} refused what the copy needs, and was not changed by it: ${error.message.split('\n', 1)[0]}. Look for foreign keys, triggers and other rules that were added to its tables, and at the permissions and space of its place; then run the command again.`,
+  )
+}
+
+/** SQLite and PostgreSQL mark their errors; DuckDB begins each message with its class. */
+function isOfStore(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ERR_SQLITE_ERROR' || 'severity' in error) return true
+  return /^[A-Z][\w ]* Error: /.test(error.message) || isOfStore(error.cause)
 }
 
 /** Runs `work` on the copy that the command line names, and closes it. */
@@ -113,7 +124,7 @@ export async function withCopy<T>(
       await mirror.close()
     }
   } catch (error) {
-    throw await explained(error)
+    throw await explained(error, place)
   }
 }
 

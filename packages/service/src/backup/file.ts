@@ -59,7 +59,9 @@ export async function verifyBackupFile(path: string): Promise<void> {
   await using file = await open(path).catch((error: Error) => {
     throw new BackupError(`${path} cannot be read: ${error.message}`)
   })
-  const { size } = await file.stat()
+  const found = await file.stat()
+  if (!found.isFile()) throw new BackupError(`${path} is not a file: name one that deskwire backup wrote`)
+  const { size } = found
   const wrong = wrongFirstLine(await readAt(file, 0, Math.min(size, 64)))
   if (wrong !== null) throw new BackupError(`${path} ${wrong}`)
   const end = size - checksumLength
