@@ -1,7 +1,6 @@
 /**
- * Authentication: looks a token up, counts the call against its key's rate limit, and notes the use. A token
- * that is not known to be valid counts first against the limit of its network, because anyone can make up
- * tokens and each costs a database query.
+ * Looks a token up, counts the call against its key's rate limit, and notes the use. A token that is not known to be
+ * valid counts first against its network's limit, as anyone can make up tokens, and each costs a query.
  */
 
 import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
@@ -11,13 +10,12 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './look-up.ts'
 import { hashToken, isBearer } from './token.ts'
 
-/** The result for a request with a token. `quota` is null when calls are not limited. */
+/** `quota` is null when calls are not limited. */
 export type Authentication =
   | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
   | Exclude<Lookup, { readonly caller: Caller }>
-  /** The key is good, but its organization is suspended. */
+  /** The key is good. */
   | { readonly outcome: 'suspended'; readonly organizationId: string; readonly quota: Quota | null }
-  /** The key has made too many calls. */
   | { readonly outcome: 'limited'; readonly organizationId: string; readonly quota: Quota }
   /** Too many unknown tokens came from this network. */
   | { readonly outcome: 'throttled' }
@@ -29,10 +27,7 @@ export interface Authenticator {
   lookUp(token: string): Promise<Lookup>
 }
 
-/**
- * Hashes of tokens that were valid recently. Each token is still looked up, so that a revocation takes effect
- * at once.
- */
+/** Hashes of recently valid tokens. Each is still looked up, so that a revocation takes effect at once. */
 const rememberedAtMost = 100_000
 
 /** `limit` applies to each key; null: no limit. */
@@ -41,7 +36,7 @@ export function createAuthenticator(options: {
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: { note(caller: Caller): void }
-  /** Counts unknown tokens by network. Default: unknown tokens are not limited. */
+  /** Counts unknown tokens by network. Default: they are not limited. */
   readonly unauthenticated?: RateLimiter | undefined
 }): Authenticator {
   const { lookUp, clock, limit, uses, unauthenticated } = options
@@ -54,8 +49,7 @@ export function createAuthenticator(options: {
       if (!isBearer(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
       const network = good.has(hash) ? null : networkOf(address)
-      // Counted before the look-up, so that a burst of unknown tokens is not looked up; refunded when the
-      // token is valid.
+      // Counted before the look-up, which a burst of unknown tokens then skips. Refunded when the token is valid.
       if (network !== null && unauthenticated?.count(network).allowed === false)
         return { outcome: 'throttled' }
       const found = await lookUp(token)

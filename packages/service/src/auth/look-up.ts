@@ -1,7 +1,4 @@
-/**
- * Finds the caller of a token. Runs for every request, so that a revocation takes effect at once in every
- * process.
- */
+/** Finds the caller of a token, for every request, so that a revocation takes effect at once in every process. */
 import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import {
@@ -20,24 +17,20 @@ import { hashToken, isToken } from './token.ts'
 /** The key or session that sent the request. */
 export interface Caller {
   readonly organizationId: string
-  /** Milliseconds since the Unix epoch: a watermark earlier than this marks a first sync. */
+  /** Milliseconds since the Unix epoch. An earlier watermark begins a first sync. */
   readonly organizationCreatedAt: number
   readonly apiKeyId: string
   readonly scopes: readonly string[]
   /** The console link that began the session; absent when the key itself calls. */
   readonly sessionId?: string
-  /**
-   * The index of the organization's database among several (`databases/router.ts`); absent when there is one.
-   */
+  /** The index of the organization's database (`databases/router.ts`); absent when there is only one. */
   readonly shard?: number
 }
 
-/** The owner of a token. */
 export type Lookup =
   | { readonly outcome: 'authenticated'; readonly caller: Caller }
   /** Not a token of this installation, revoked, or mistyped. */
   | { readonly outcome: 'unknown' }
-  /** The key has expired. */
   | { readonly outcome: 'expired' }
   /** The key is valid, but this token was replaced and its overlap has ended. */
   | { readonly outcome: 'replaced' }
@@ -46,10 +39,9 @@ export type Lookup =
   /** The key is valid, but its organization is suspended. */
   | { readonly outcome: 'suspended'; readonly caller: Caller }
 
-/** A look-up in one of several databases: `elsewhere` when another database serves the organization. */
+/** `elsewhere`: another database serves the organization. */
 export type TokenLookup = Lookup | { readonly outcome: 'elsewhere' }
 
-/** Finds the caller of a token. */
 export type LookUp = (token: string) => Promise<Lookup>
 
 interface Found {
@@ -60,7 +52,7 @@ interface Found {
   readonly elsewhere: boolean
 }
 
-/** Looks tokens up in the database; concurrent look-ups share a query. */
+/** Concurrent look-ups share a query. */
 export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promise<TokenLookup> {
   /** The statement that looks up tokens in this table, `d`. */
   const statementFor = (name: string, directory: string, session = '', only = '') => ({

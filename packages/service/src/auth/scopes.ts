@@ -3,18 +3,16 @@
 /** Allows creating, changing and revoking keys, and changing the organization. */
 export const managingScope = 'api_keys:manage'
 
-/** All scopes of an installation whose kinds have these plurals. */
 export function scopeNames(plurals: readonly string[]): string[] {
   const names = [...plurals, 'webhooks']
   return [...names.flatMap((name) => [`${name}:read`, `${name}:write`]), managingScope, '*']
 }
 
-/** Whether a key with these scopes may do what `scope` allows. */
 export function grants(scopes: readonly string[], scope: string): boolean {
   return scopes.includes('*') || scopes.includes(scope)
 }
 
-/** The scopes in `wanted` that a key with `held` lacks and so cannot grant, without repeats. */
+/** The scopes in `wanted` that a key with `held` cannot grant, without repeats. */
 export function lacking(held: readonly string[], wanted: readonly string[]): string[] {
   return [...new Set(wanted)].filter((scope) => !grants(held, scope))
 }

@@ -1,8 +1,7 @@
 /**
- * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits
- * (specification 3.1). The checksum lets the service and secret scanners reject a non-token without a query.
- * The database stores only the SHA-256. Secrets of console links and session tokens have the same form with
- * other prefixes.
+ * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits (specification
+ * 3.1). The checksum reveals a non-token without a query. The database stores the SHA-256. Link secrets and session
+ * tokens differ in their prefixes.
  */
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -13,10 +12,9 @@ const prefixLength = 4
 const randomLength = 30
 const shape = /^dw[ksl]_[0-9A-Za-z]{36}$/
 
-/** What the token identifies: a key, a console session, or a console link. */
 type TokenOf = keyof typeof prefixes
 
-/** A new token: 178 bits of randomness from the system's generator. */
+/** 178 bits of randomness from the system's generator. */
 export function newToken(of: TokenOf = 'key'): string {
   let text: string = prefixes[of]
   for (let n = 0; n < randomLength; n++) text += alphabet[randomInt(alphabet.length)]
@@ -30,7 +28,7 @@ export function isToken(text: string, of: TokenOf = 'key'): boolean {
   return text.slice(signed) === checksum(text.slice(0, signed))
 }
 
-/** Whether `text` has the form of a token that authenticates a request: of a key or a session. */
+/** Whether it has the form of a token that authenticates a request: of a key or a session. */
 export function isBearer(text: string): boolean {
   return isToken(text) || isToken(text, 'session')
 }

@@ -1,6 +1,6 @@
 /**
- * Records when keys were last used: written after the response, at most once a minute per key and process. It
- * changes neither `updatedAt` nor any other response, and a failed write is only logged.
+ * Records when keys were last used: after the response, at most once a minute per key and process. It changes no
+ * `updatedAt`, and a failed write is only logged.
  */
 import type { Pool } from 'pg'
 import { LruMap } from '../kernel/lru-map.ts'
@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 /** Precision of `lastUsedAt`, in milliseconds. */
 const usesAreExactTo = 60_000
 
-/** Keys whose last write is remembered; beyond this, a key may be written twice in a minute. */
+/** Beyond so many keys, one may be written twice in a minute. */
 const rememberedAtMost = 10_000
 
 interface KeyUse {
@@ -18,7 +18,7 @@ interface KeyUse {
 }
 
 export interface UseRecorder {
-  /** Notes that the key was used now. Returns at once. */
+  /** Returns at once. */
   note(key: KeyUse): void
   /** Resolves when everything noted so far is written, or has failed. */
   settled(): Promise<void>
@@ -30,7 +30,6 @@ export function createUseRecorder(options: {
   readonly onError: (error: Error) => void
 }): UseRecorder {
   const { pool, clock, onError } = options
-  /** When each key was last written. */
   const written = new LruMap<string, number>(rememberedAtMost)
   /** Writes run one after another, so that this uses at most one connection. */
   let writing: Promise<void> = Promise.resolve()

@@ -1,4 +1,4 @@
-/** The kinds of the desk. Adding one is its folder and its line here; what it refers to stands before it. */
+/** The kinds of the desk, each after those that it refers to. Adding one is its folder and its line here. */
 import type { Kind } from '../kinds/model/kind.ts'
 import { booking } from './booking/index.ts'
 import { conversation } from './conversation/index.ts'

@@ -1,4 +1,6 @@
-/** The tables of the kinds that the first release has: a part of the baseline, which never changes. A later change of a kind is a migration of it. */
+/**
+ * The tables of the first release's kinds: a part of the baseline, which never changes. Later changes are migrations.
+ */
 import { createStreamTable } from '../db/migrations/stream-table.ts'
 
 export const deskTables: readonly string[] = [

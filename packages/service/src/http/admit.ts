@@ -1,6 +1,6 @@
 /**
- * What a request needs before it is handled: a permit of its organization's, and memory for its body or its response. It waits for them with its
- * body unread, so that TCP holds the sender back.
+ * What a request needs before it is handled: a permit of its organization, and memory for its body or response. It
+ * waits for them with its body unread, so that TCP holds the sender back.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
@@ -12,18 +12,19 @@ import { ResponseSizes } from './response-sizes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its permit and memory; null before it is admitted, and without a caller. */
+    /** Null before it is admitted, and without a caller. */
     admitted: Admitted | null
   }
 }
 
 export interface AdmissionLimits {
   readonly requests: FairQueueLimits
-  /** Bytes of bodies. */
   readonly bodies: FairQueueLimits
-  /** Bytes of responses that clients have not read yet, apart from bodies: slow senders delay no reader. */
+  /**
+   * Bytes of responses that clients have not read yet. Counted apart from bodies, so that slow senders delay no reader.
+   */
   readonly responses: FairQueueLimits
-  /** How long a client may read nothing of a response until its connection is closed, in milliseconds. */
+  /** A connection whose client reads nothing of a response for so many milliseconds is closed. */
   readonly takesWithin: number
 }
 
@@ -37,19 +38,18 @@ export const admissionLimits: AdmissionLimits = {
   takesWithin: 30_000,
 }
 
-/** Bytes up to which a body or a response is not counted: a socket buffers as much anyway. */
+/** A body or response of so many bytes is not counted: a socket buffers as much anyway. */
 const uncounted = 16 * 1024
-/** Bytes that a stream holds, however much it sends. */
+/** Bytes reserved for a streamed response, however much it sends. */
 const streamed = mebibyte
 
-/** What is held, for the metrics. */
 interface AdmissionUsage {
   readonly requests: number
   readonly memory: number
   readonly waiting: number
 }
 
-/** What one request holds: its memory until it is handled and the client has read the response, and its permit until then. */
+/** What one request holds: permit and memory, until it is handled and its connection has the response. */
 class Admitted {
   readonly #permit: Permit
   #memory: Permit | null = null
@@ -71,9 +71,7 @@ class Admitted {
     this.#memory = null
   }
 
-  /**
-   * It is handled, with a response of so many bytes, or as many as were reserved. Returns why they cannot be held, or null.
-   */
+  /** It is handled. Returns why a response of so many bytes cannot be held, or null. */
   done(
     bytes: number | 'as reserved',
     acquire: (cost: number) => Permit | LimitExceeded,
@@ -93,13 +91,13 @@ class Admitted {
     return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
   }
 
-  /** Its connection is closed, or its response is sent. */
+  /** The connection is closed, or the response is sent. */
   close(): void {
     this.#isClosed = true
     this.#releaseIfOver()
   }
 
-  /** Where the client has disconnected, what it holds is released when the work has ended. */
+  /** After a disconnect, the work may go on: what it holds is released when it ends. */
   #releaseIfOver(): void {
     if (!this.#isClosed || !this.#isDone) return
     this.#permit.release()
@@ -130,7 +128,7 @@ export class RequestAdmission {
     return { requests: this.#requests.held, memory: this.#bodies.held + this.#responses.held, waiting }
   }
 
-  /** Before anything of the body is read. @throws LimitExceeded, or that the client has disconnected, as a rejection. */
+  /** Before anything of the body is read. Rejects with LimitExceeded, or when the client has disconnected. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { caller, disconnected: signal } = request
     if (caller === null) return
@@ -149,7 +147,7 @@ export class RequestAdmission {
   #bytesOf(request: FastifyRequest, organizationId: string): number {
     if (!isRead(request)) return bodyBytes(request)
     const route = String(request.routeOptions.url)
-    // A request that may wait for changes is notified of them in this thread alone, and a HEAD sends nothing.
+    // Waiting readers are notified in this thread alone, and a HEAD sends nothing.
     request.offloaded =
       request.method === 'GET' &&
       this.#sizes.known(organizationId, route) >= largeBeyond.responseBytes &&
@@ -165,10 +163,10 @@ export class RequestAdmission {
     const isCounted = bytes === null || bytes > uncounted
     if (isCounted) reply.raw.socket?.setTimeout(this.#takesWithin)
     const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
-    // The response to a write is not to be lost once that has committed.
+    // A committed write is always answered.
     if (isCounted && !isRead(request)) return admitted.done('as reserved', acquire)
     if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
-    // A stream reads on as it is taken. Its size is not noted: a stream is never made in the offload thread, which would collect it whole.
+    // A stream's size is not noted: the offload thread would collect the whole stream, so it never makes one.
     if (bytes === null) return admitted.done(streamed, acquire)
     this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes)
     return admitted.done(bytes, acquire)
@@ -179,7 +177,7 @@ function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Bytes that the body will need: its length where it says that, or the limit; none for a body that is refused unread. */
+/** The bytes that a body will need: its length or the limit; none for a body that is refused unread. */
 function bodyBytes(request: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   const { bodyLimit } = request.routeOptions

@@ -1,4 +1,4 @@
-/** Finds the caller of a request and its address, before anything else of the request is read. */
+/** Finds the caller of a request and the client's address, before anything else of the request is read. */
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Quota, RateLimit } from '../admission/rate-limit.ts'
@@ -11,15 +11,14 @@ import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `requireKey`; reading it on a route without that is a bug. */
+    /** Set by `requireKey`. */
     caller: Caller | null
   }
 }
 
-/** What a route needs: a scope, or any valid key. */
 type Needed = string | 'any key'
 
-/** Why the caller may not do what needs this; null when it may. */
+/** Null: the caller may do it. */
 function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
   return needed === 'any key' || grants(scopes, needed)
     ? null
@@ -27,8 +26,7 @@ function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
 }
 
 /**
- * A hook that refuses requests without a valid key that may do this. Every response to a key, also a refusal, has the state
- * of its limit.
+ * A hook that refuses requests without a valid key for this. Every response to a key has the state of its rate limit.
  */
 export function requireKey(authenticator: Authenticator, needed: Needed) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -48,7 +46,7 @@ export function requireKey(authenticator: Authenticator, needed: Needed) {
   }
 }
 
-/** The caller as it is now: its key may have been revoked or narrowed since the request was admitted. */
+/** Looks the caller up again: its key may have been revoked or narrowed since the request was admitted. */
 export async function recheckCaller(
   authenticator: Authenticator,
   { headers }: FastifyRequest,
@@ -62,13 +60,11 @@ export async function recheckCaller(
   return refused === null ? ok(found.caller) : fail(refused)
 }
 
-/** The caller of a request that `requireKey` admitted. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.routeOptions.url} asks for no scope`)
   return request.caller
 }
 
-/** The token of the header; null without one. */
 export function bearerToken(header: string | undefined): string | null {
   const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
   return token ?? null
@@ -127,10 +123,7 @@ function policyOf({ burst, perSecond }: RateLimit): string {
   return `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 }
 
-/**
- * The headers of a response to a key: `RateLimit-Policy` with its limit, `RateLimit` with what is left of it
- * (draft-ietf-httpapi-ratelimit-headers, structured fields).
- */
+/** `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers, structured fields). */
 function rateLimitHeaders(quota: Quota): Record<string, string> {
   return {
     'ratelimit-policy': policyOf(quota.limit),
@@ -138,28 +131,26 @@ function rateLimitHeaders(quota: Quota): Record<string, string> {
   }
 }
 
-/** Whole seconds until the next request may come, rounded up. */
 function retryAfterSeconds({ retryAfter }: Quota): number {
   return Math.max(1, Math.ceil(retryAfter / 1_000))
 }
 
-/** Fastify calls it for each hop, from the connection on: whether the hop is trusted about the one before it. */
+/** For Fastify, which asks of each hop whether it is trusted about the one before it. */
 export function trustHops(isWithin: (ip: string) => boolean): (hop: string | undefined) => boolean {
   return (hop) => hop !== undefined && isWithin(bareAddress(hop))
 }
 
 /**
- * The address of the client behind proxies (DESKWIRE_TRUSTED_PROXIES). Each proxy appends to `X-Forwarded-For` the address
- * that it was connected from, so the list is read from its end, as long as the hop that appended is trusted: the client may
- * have made up what is before. It is the address of the first hop that is no trusted proxy, or of the last trusted proxy
- * where that hop gave no address.
+ * The client's address behind trusted proxies. Each proxy appends to `X-Forwarded-For`, so the list is read from its
+ * end while hops are trusted: the client may have invented the rest. The last trusted proxy's address, where it gave
+ * none.
  */
 export function clientAddress(request: FastifyRequest): string {
   const hops = request.ips ?? [request.ip]
   return hops.map(bareAddress).findLast((hop) => isIP(hop) !== 0) ?? request.ip
 }
 
-/** Without the port that some proxies append. An IPv4 address is written as that, also where an IPv6 socket shows it. */
+/** Without a port, and with an IPv4 address written as one, also where an IPv6 socket shows it mapped. */
 export function bareAddress(hop: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop) ?? []
   const [, beforePort] = /^([\d.]+):\d{1,5}$/.exec(hop) ?? []

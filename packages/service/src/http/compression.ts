@@ -1,6 +1,6 @@
 /**
- * Compresses responses for clients that accept it (decision 42): content that never changes once, and responses to a key as
- * they are sent, large ones by threads of the process, a piece at a time.
+ * Compresses responses for clients that accept it (decision 42): unchanging content once, responses to a key as they
+ * are sent, large ones in pieces by threads of the process.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
@@ -18,31 +18,25 @@ import { FairQueue, noQueue } from '../admission/fair-queue.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { preferred } from './negotiation.ts'
 
-/** Content codings, the better one first. */
+/** The better one first. */
 const codings = ['br', 'gzip'] as const
 type Coding = (typeof codings)[number]
 
 const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants
 
-/**
- * Bytes from which it pays: less is sent at once anyway, in the ten segments that a connection may begin with (RFC 6928).
- */
+/** Less is sent at once anyway, in the ten segments that a connection may begin with (RFC 6928). */
 export const compressedFrom = 14 * 1024
 
 /**
- * Bytes up to which the event loop compresses itself, in 0.1 to 0.4 ms: handing them to a thread takes nearly as long, and
- * two to four times the processor time. (Not `largeBeyond`: that is about work on the event loop which is larger than
- * this.)
+ * Up to so many bytes the event loop compresses itself, in at most 0.4 ms: a thread costs two to four times the CPU
+ * time.
  */
 const compressedHere = 64 * 1024
 
-/** Bytes of a piece: a page of 25 MB is some hundred pieces, with others between them. */
+/** Bytes of a piece. Between the pieces of a large page, others are compressed. */
 const chunkSize = 64 * 1024
 
-/**
- * For responses that are compressed each time: of a page of 65 KB, brotli takes 0.14 ms of a processor and leaves 23 %,
- * gzip 0.35 ms and 24 %. The next levels that save another tenth take three times as long.
- */
+/** The next levels save another tenth and take three times as long (decision 42). */
 const brotliOptions = { params: { [quality]: 1, [window]: 18 }, chunkSize }
 const gzipOptions = { level: 1, chunkSize }
 
@@ -54,28 +48,22 @@ const quick = {
   gzip: { whole: (bytes: Bytes) => gzipSync(bytes, gzipOptions), pieces: () => createGzip(gzipOptions) },
 } as const satisfies Record<Coding, { whole(bytes: Bytes): Buffer; pieces(): Transform }>
 
-/**
- * Responses that threads compress at once: each holds half a megabyte at most in addition to its bytes. Further ones are
- * sent uncompressed.
- */
+/** Responses that threads compress at once, with at most 0.5 MB each. Further ones are sent uncompressed. */
 const atOnce = 32
 
-/**
- * For content that is compressed once: openapi.json takes 17 ms, and at the highest quality 206 ms for a fourteenth less.
- */
+/** The highest quality takes twelve times as long for openapi.json, and saves a fourteenth. */
 const thorough = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [quality]: 9 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 } as const satisfies Record<Coding, (bytes: Buffer) => Promise<Buffer>>
 
-/** The same content, as it is and in each coding. */
 export interface Compressed {
   readonly identity: Buffer
   readonly br: Buffer
   readonly gzip: Buffer
 }
 
-/** Content that is sent again and again. */
+/** For content that is sent many times. */
 export async function compressOnce(content: Buffer): Promise<Compressed> {
   const [br, gzip] = await Promise.all([thorough.br(content), thorough.gzip(content)])
   return { identity: content, br, gzip }
@@ -89,16 +77,15 @@ export function chooseCoding(request: FastifyRequest, reply: FastifyReply): keyo
   return coding ?? 'identity'
 }
 
-/** Adds a name to `Vary`. */
 export function vary(reply: FastifyReply, name: string): void {
   const known = String(reply.getHeader('vary') ?? '')
   reply.header('vary', known === '' ? name : `${known}, ${name}`)
 }
 
 /**
- * Step `onSend`: compresses large lists, pages and exports. Not compressed: a response with an entity tag, as the tag names
- * the bytes and If-Match sends it back; one with a token or a secret; and every response but to a GET, as those repeat what
- * was sent, and a length that depends on text of an attacker would reveal the secret (BREACH).
+ * Step `onSend`: compresses large responses to GET. Not those with an entity tag, which names the bytes; not those with
+ * a token or a secret; and not responses to writes, which repeat what was sent, so that their length could reveal a
+ * secret (BREACH).
  */
 export function compressResponses(): onSendHookHandler {
   const underWay = new FairQueue('compression', { ...noQueue, capacity: atOnce, share: 1 })
@@ -145,10 +132,10 @@ function isToBeCompressed(
   return typeof payload === 'object' && payload !== null && 'pipe' in payload
 }
 
-/** Reads no more than the client reads of the result. */
+/** Reads no faster than the client. */
 function compressing(payload: Bytes | Readable, into: Transform): Transform {
   if (isBytes(payload)) into.end(payload)
-  // A failure ends the response in the middle, as without compression: the client sees that it is incomplete.
+  // A failure cuts the response off, so the client sees that it is incomplete.
   else pipeline(payload, into, () => {})
   return into
 }

@@ -1,22 +1,18 @@
 /**
- * Which pages of other origins may call the API from a browser (CORS; DESKWIRE_CORS_ORIGINS; specification 1.1). Keys
- * come in a header that the page sets, so nothing is sent with a browser's own credentials, and none are allowed.
+ * Cross-origin requests from browsers (CORS; DESKWIRE_CORS_ORIGINS; specification 1.1). Pages send keys in a header of
+ * their own, so credentials are not allowed.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What a preflight may ask for. */
 const methods = 'GET, HEAD, POST, PATCH, DELETE'
 const headers = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id'
-/** Headers that a page may read in addition to those that every page may. */
+/** Headers that pages may read, in addition to those that are always readable. */
 const exposed =
   'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, WWW-Authenticate, Allow'
-/** How long a browser may cache a preflight, in seconds: the most that Chromium takes. */
+/** Seconds that a browser may cache a preflight: Chromium's maximum. */
 const askedFor = '7200'
 
-/**
- * Sets the headers that let pages of listed origins read a response. True when the request was a preflight of a listed
- * origin, which is answered with those, without a key and whatever is at the address.
- */
+/** Sets the headers for pages of listed origins. True: it was a preflight of such a page, and is answered. */
 export function answersPreflight(
   origins: ReadonlySet<string>,
   request: FastifyRequest,
@@ -39,7 +35,7 @@ export function answersPreflight(
   return true
 }
 
-/** Step `onSend`, where there are origins: adds to `Vary` if the route has set it. */
+/** Step `onSend`: adds `Origin` to the `Vary` that the route has set. */
 export function varyByOrigin(
   _request: FastifyRequest,
   reply: FastifyReply,

@@ -5,7 +5,6 @@ import { openApiDocument } from '../openapi/document.ts'
 import { routesOf } from './route.ts'
 import { first, sendVersioned, type Versioned, versioned } from './versioned.ts'
 
-/** Of the API that these parts declare. */
 export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {
   return first(async () => {
     const document = JSON.stringify(await openApiDocument(parts()))

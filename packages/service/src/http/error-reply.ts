@@ -17,7 +17,7 @@ import { bodyCut, bodyTooLarge } from './read-body.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Sends the problem of an error, and logs what the operator has to know. */
+/** Sends the problem of an error, and logs what the operator needs. */
 export function answerError(
   error: FastifyError | LimitExceeded | Disconnected,
   request: FastifyRequest,
@@ -39,12 +39,11 @@ export function answerError(
     const what = refusalsLogged.get(refusal) ?? 'the database is not available'
     request.log.warn({ reason: error.message }, what)
   }
-  // Fastify would end the connection. The rest of the body is read instead (`discardBody`), so that the response arrives.
+  // Fastify would close the connection. `discardBody` reads the rest of the body, so that the response arrives.
   if (error.code === bodyTooLarge) reply.removeHeader('connection')
   return sendProblem(reply, refusal ?? internalError)
 }
 
-/** Errors of the client that are found before its route runs. */
 function expectedProblem(error: FastifyError, { routeOptions, headers }: FastifyRequest): Problem | null {
   switch (error.code) {
     case malformedJson:
@@ -67,8 +66,8 @@ function expectedProblem(error: FastifyError, { routeOptions, headers }: Fastify
 }
 
 /**
- * A database that cannot be reached has changed nothing, so the request can be sent again. One that was lost in the middle of a commit may
- * have committed: that is an internal error, except for a GET.
+ * After `unavailable` the request can be sent again: nothing was changed. A database that was lost during a commit may
+ * have committed: an internal error, except for reads.
  */
 function databaseProblem(error: Error & { code?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
@@ -117,7 +116,7 @@ const beingMoved = problem(
   'The organization is being moved to another database; nothing was changed. Send the request again.',
 )
 
-/** What is logged where the database refuses to commit for this process. */
+/** Log lines for databases that refuse to commit for this process. */
 const refusalsLogged: ReadonlyMap<Problem, string> = new Map([
   [clockAhead, "this process's clock is too far ahead of the database's: nothing is committed"],
   [

@@ -1,6 +1,6 @@
 /**
- * `/healthz`: the process answers. `/readyz`: it answers and its database does, or one of several. Neither needs a key, so however often they
- * are called, the database is queried once a second at most, over one connection (`db/ping.ts`).
+ * `/healthz`: the process answers. `/readyz`: so does its database, or one of several. Both need no key, so each
+ * database is queried at most once a second, over one connection (`db/ping.ts`).
  */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
@@ -8,16 +8,15 @@ import { type ApiModule, constant } from '../openapi/api-module.ts'
 import { routesOf } from './route.ts'
 
 interface Health {
-  /** Whether the database answered at most a second ago; of several, whether any did. */
+  /** Whether the database answered within the last second; of several, whether any did. */
   readonly answers: () => Promise<boolean>
   /**
-   * What does not work apart from the API, as a sentence that anybody may read; null when everything works. It is sent with a 200, as a load balancer
-   * would otherwise take the API out, which works.
+   * What does not work apart from the API, as a sentence that anybody may read; null: nothing. Sent with a 200, as a
+   * load balancer would otherwise stop using an API that works.
    */
   readonly degraded: () => Promise<string | null> | string | null
 }
 
-/** A database to check. */
 interface Asked {
   /** Null where there is only one. */
   readonly name: string | null

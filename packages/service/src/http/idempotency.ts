@@ -1,4 +1,4 @@
-/** Idempotency-Key on POST: the same request twice is one change and one response (specification 13.1). */
+/** Idempotency-Key on POST: repetitions make one change and get one response (specification 13.1). */
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type IdempotencyStore, type KeyedResponse, responseTo } from '../idempotency/stored-responses.ts'
@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../kernel/result.ts'
 import { callerOf } from './authenticate.ts'
 import { pathOf } from './replies.ts'
 
-/** What the response to a request is stored under, with this status; null when the request has no key. */
+/** What to store the response under; null without a key. */
 export function idempotencyOf(
   request: FastifyRequest,
   status: number,
@@ -32,10 +32,9 @@ export function idempotencyOf(
 }
 
 /**
- * Runs a request once: a repetition gets the first response, also one that came at the same time. `run` makes the change, and its commit stores the
- * response. The response to a request that changed nothing is stored here, so that a repetition changes nothing that has become possible since.
- * Where the key had committed meanwhile, and before a refusal, the response is looked for again: the twin's change may be the reason of the
- * refusal. Without a record, which is a request without the header, it runs and nothing is stored.
+ * Runs a request once; a repetition gets the first response, also a simultaneous one. The commit of `run` stores the
+ * response; that of a request that changed nothing is stored here. After a lost race or a refusal the response is
+ * looked up again, as the twin's change may be why it was refused. Without a `record`, nothing is stored.
  */
 export async function runOnce(
   store: IdempotencyStore,

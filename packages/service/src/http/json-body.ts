@@ -1,17 +1,14 @@
 /**
- * Parses bodies of JSON. One with a name twice in one object is refused (specification 1.2), as parsers differ in which of
- * the two they take. It parses into fewer members than it writes, so counting both finds it, with any escapes and at any
- * depth.
- *
- * Nesting and members are counted in the bytes before they are parsed. The bytes of JSON's own characters have no other
- * meaning in UTF-8; the counts of text that is not JSON do not matter.
+ * Parses JSON bodies. A body with a name twice in one object is refused (specification 1.2), as parsers differ in which
+ * value they take. It has fewer members parsed than written, so both are counted. Counting runs over the bytes before
+ * parsing: JSON's own characters have no other meaning in UTF-8.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { isStorable } from '../kernel/text.ts'
 
-/** Objects and arrays within each other: nothing of the API needs more than a handful. */
+/** More than anything of the API needs. */
 export const deepestNesting = 64
 
 const quote = 0x22
@@ -26,8 +23,8 @@ const closing = 0x7d
 const shortText = 64
 
 /**
- * Where the string that begins after a quote at `from - 1` ends: behind its closing quote, or at the end of the bytes. With
- * 16 MiB of strings of 16,000 characters it takes 2 ms, and byte by byte 20 ms.
+ * Where the string that begins at `from`, after its quote, ends: behind its closing quote, or at the end of the bytes.
+ * A native search for the quote is ten times as fast as reading long strings byte by byte.
  */
 export function endOfText(json: Buffer, from: number): number {
   let near = from + shortText
@@ -49,13 +46,12 @@ export function endOfText(json: Buffer, from: number): number {
 }
 
 interface Counted {
-  /** Whether the nesting exceeds `deepestNesting`: then the rest is not counted. */
+  /** More than `deepestNesting`: the rest is not counted. */
   readonly tooDeep: boolean
-  /** Members of objects as they are written: a name that is written twice counts twice. */
+  /** A name that is written twice counts twice. */
   readonly members: number
 }
 
-/** Counts nesting and members in the bytes. */
 export function countJson(json: Buffer): Counted {
   let depth = 0
   let members = 0
@@ -70,14 +66,14 @@ export function countJson(json: Buffer): Counted {
   return { tooDeep: false, members }
 }
 
-/** What is wrong with a body, as a sentence that says what is accepted. */
+/** What is wrong with a body, and what is accepted. */
 export type BodyFault = string
 
-/** A byte order mark is allowed at the beginning of a body, and nowhere else. */
+/** A byte order mark is allowed at the beginning of a body only. */
 const decoder = new TextDecoder('utf-8', { fatal: true })
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Parses bytes. `part`: they are a part of a body, and not its beginning. */
+/** `part`: the bytes are not the beginning of a body. */
 export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFault> {
   const counted = countJson(bytes)
   if (counted.tooDeep) return fail(tooDeep)
@@ -96,7 +92,6 @@ function notJson(reason: string): BodyFault {
   return `The body is not valid JSON in UTF-8: ${reason}.`
 }
 
-/** Members of all objects in a value. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) {
@@ -113,10 +108,9 @@ function membersOf(value: unknown): number {
   return members
 }
 
-/** Characters of a name that an error shows. */
 const shownName = 100
 
-/** Names the first name that is twice in its object. To be called where there is one. */
+/** Names the first name that is twice in its object, of a body that has one. */
 function repeated(json: Buffer): BodyFault {
   const within: Set<string>[] = []
   let text = [0, 0]
@@ -141,8 +135,8 @@ function repeated(json: Buffer): BodyFault {
 }
 
 /**
- * The refusal of a body with text that cannot be stored, in a value or a name, at any depth; null when it has none. In
- * valid UTF-8, JSON can write such text only with an escape.
+ * Refuses text that cannot be stored, in a value or a name, at any depth; null when there is none. In valid UTF-8, only
+ * an escape can write such text.
  */
 export function unstorableText(bytes: Buffer | null, value: unknown): Problem | null {
   if (bytes === null || !bytes.includes('\\u')) return null

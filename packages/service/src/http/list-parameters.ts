@@ -9,7 +9,7 @@ import type { ReadParameter } from '../openapi/api-module.ts'
 const defaultLimit = 20
 const maximumLimit = 100
 
-/** The problem of a name that is not `known`, is given twice, or whose text cannot be stored; null when there is none. */
+/** Refuses a name that is not `known`, is repeated, or whose text cannot be stored; null when there is none. */
 export function unknownParameter(query: URLSearchParams, known: readonly string[]): Problem | null {
   for (const name of query.keys()) {
     if (!known.includes(name)) {
@@ -26,7 +26,6 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
   return null
 }
 
-/** Which page. */
 export interface Page {
   readonly limit: number
   readonly offset: number
@@ -58,13 +57,12 @@ const offset: ReadParameter<number> = {
 
 export const paging = { limit, offset } as const
 
-/** When the rows were created. */
 export const createdBetween = {
   createdAfter: time('Created later than this, exclusive.'),
   createdBefore: time('Created earlier than this, exclusive.'),
 } as const
 
-/** One of a few words; null when it is not given. */
+/** One of a few words; null when absent. */
 export function word(words: readonly string[], description: string): ReadParameter<string | null> {
   return {
     description,
@@ -76,7 +74,7 @@ export function word(words: readonly string[], description: string): ReadParamet
   }
 }
 
-/** An id, of an object that may not exist; default: `initial`. */
+/** The id of an object that may not exist; `initial` when absent. */
 export function anId<Initial extends string | null>(
   description: string,
   initial: Initial,
@@ -92,7 +90,7 @@ export function anId<Initial extends string | null>(
   }
 }
 
-/** A time, as the wire writes it; null when it is not given. */
+/** A time, as on the wire; null when absent. */
 export function time(description: string): ReadParameter<string | null> {
   return {
     description,
@@ -105,12 +103,11 @@ export function time(description: string): ReadParameter<string | null> {
   }
 }
 
-/** The types of the values of parameters that have a reader. */
 export type Values<Query> = {
   readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
 }
 
-/** The values of a query that takes these parameters alone, or the first error in it. */
+/** The values of a query that takes these parameters alone, or its first error. */
 export function readQuery<Query extends Readonly<Record<string, ReadParameter<unknown>>>>(
   query: URLSearchParams,
   parameters: Query,

@@ -1,4 +1,4 @@
-/** Which of several forms of a response a request prefers (RFC 9110, section 12.5), by Accept or Accept-Encoding. */
+/** Content negotiation by Accept or Accept-Encoding (RFC 9110, section 12.5). */
 
 /** The preferred one of those offered, the first of equals; null when none is accepted, or the header is absent. */
 export function preferred<Name extends string>(

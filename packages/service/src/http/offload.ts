@@ -1,6 +1,6 @@
 /**
- * Offloads large requests, whose bodies take long to read or whose responses take long to make: the key is checked and the bytes are received
- * here, the offload thread handles them, and its response is sent as it is. So none of them blocks the event loop that serves everybody.
+ * Offloads large requests. This thread checks the key and receives the bytes, the offload thread handles them, and its
+ * response is sent unchanged. So large requests do not block the event loop.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
@@ -16,14 +16,11 @@ declare module 'fastify' {
 }
 
 export interface OffloadedRequest {
-  /** The organization of its key. */
   readonly organizationId: string
-  /** The index of its shard. */
   readonly shard: number
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** The client's address. */
   readonly ip: string
   /** Its memory may be transferred. */
   readonly body: Buffer
@@ -36,12 +33,12 @@ export interface OffloadedResponse {
 }
 
 /**
- * Has the thread handle a request. Rejects when its outcome is unknown, and with the signal's reason when its client disconnected before the work
- * began, which then is not done.
+ * Rejects when the outcome is unknown, and with the signal's reason when the client disconnected before the work began,
+ * which then is not done.
  */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/** Whether a body is offloaded. Routes that read theirs decide it themselves, as few bytes may ask for much work. */
+/** Routes that read their body decide themselves, as few bytes may ask for much work. */
 export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
   return bytes.length > largeBeyond.bodyBytes || (readsBody !== undefined && !readsBody.isLight(bytes))
@@ -57,7 +54,7 @@ const hopByHop = new Set([
   'date',
 ])
 
-/** Hook `preHandler`: has the thread handle what was marked as offloaded. */
+/** Hook `preHandler`. */
 export function offloadRequests(offload: Offload) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (!request.offloaded) return
@@ -84,7 +81,8 @@ export function offloadRequests(offload: Offload) {
 }
 
 /**
- * Handles an offloaded request, with an API that does not listen. The memory of its body is freed. Rejects when the outcome is unknown.
+ * Handles an offloaded request with an API that does not listen, and frees its body. Rejects when the outcome is
+ * unknown.
  */
 export async function handleOffloaded(
   server: FastifyInstance,
@@ -112,7 +110,6 @@ export async function handleOffloaded(
   }
 }
 
-/** The headers that belong to a request or a response, and not to a connection. */
 function ownHeaders(
   headers: Readonly<Record<string, string | string[] | number | undefined>>,
 ): Record<string, string | string[]> {

@@ -1,7 +1,7 @@
 /**
- * The origin of the service, as `https://desk.example`: DESKWIRE_PUBLIC_URL; else what a trusted proxy sends in
- * `X-Forwarded-Proto` and `X-Forwarded-Host`; else the connection. A client can put anything into these headers, and some
- * proxies pass it on: values that are not one scheme or one host are ignored.
+ * The origin of the service: DESKWIRE_PUBLIC_URL; else a trusted proxy's `X-Forwarded-Proto` and `X-Forwarded-Host`;
+ * else that of the connection. Values that are not one scheme or one host are ignored, as some proxies pass on what
+ * clients send.
  */
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -11,9 +11,9 @@ import { bareAddress } from './authenticate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The scheme that the client used. Fastify's own `protocol` and `host` take any text of a proxy. */
+    /** Not Fastify's `protocol` and `host`, which accept any text of a proxy. */
     readonly scheme: 'http' | 'https'
-    /** What absolute URLs in a response begin with: no path, no slash at the end. */
+    /** The beginning of absolute URLs: no path, no slash at the end. */
     readonly origin: string
   }
 }
@@ -25,7 +25,9 @@ interface OriginOptions {
   readonly believes: (peer: string | undefined) => boolean
 }
 
-/** Sets `scheme` and `origin` of each request. Returns the function for the scheme, for requests that cannot be routed. */
+/**
+ * Sets `scheme` and `origin` of each request. Returns the function for the scheme, for requests that cannot be routed.
+ */
 export function readOrigins(
   server: FastifyInstance,
   { publicUrl = null, believes }: OriginOptions,
@@ -58,12 +60,12 @@ export function readOrigins(
   return schemeOf
 }
 
-/** The same for the offload thread, which trusts them. */
+/** Headers with both, for the offload thread. */
 export function forwardedHeaders({ scheme, origin }: FastifyRequest): Record<string, string> {
   return { 'x-forwarded-proto': scheme, 'x-forwarded-host': new URL(origin).host }
 }
 
-/** The refusal of a malformed Host (RFC 9112, 3.2); null when it is valid or absent. */
+/** Refuses a malformed Host (RFC 9112, section 3.2); null when it is valid or absent. */
 export function refuseHost({ headers: { host } }: FastifyRequest): Problem | null {
   if (host === undefined || host === '' || isHost(host)) return null
   return problem(

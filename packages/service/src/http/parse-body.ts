@@ -7,7 +7,6 @@ import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The bytes of a JSON body as they came. */
     rawBody: Buffer | null
   }
   interface FastifyContextConfig {
@@ -16,7 +15,6 @@ declare module 'fastify' {
   }
 }
 
-/** Makes the server accept JSON bodies, and no others. */
 export function acceptJson(server: FastifyInstance, offloads: boolean): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
@@ -36,8 +34,7 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
   function parse(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
     request.rawBody = bytes
     request.offloaded = bytes.length > 0 && offloads && isToBeOffloaded(request, bytes)
-    // Some clients send a Content-Type without a body: a route that needs one refuses it. Some routes read their body
-    // themselves, piece by piece.
+    // Some clients send a Content-Type without a body: a route that needs one refuses it.
     if (bytes.length === 0 || request.offloaded || request.routeOptions.config.readsBody) {
       done(null, undefined)
       return

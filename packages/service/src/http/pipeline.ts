@@ -1,6 +1,6 @@
 /**
- * The steps of every request, in order. This is the only file that adds hooks for requests to the server (architecture test); a route
- * has two hooks of its own, which authenticate and refuse an empty path parameter (`route.ts`).
+ * The steps of every request, in order. Only this file adds request hooks to the server (architecture test). Two more
+ * hooks, which authenticate and refuse an empty path parameter, belong to routes (`route.ts`).
  */
 import type { IncomingMessage } from 'node:http'
 import type {
@@ -32,7 +32,7 @@ import { discardBody } from './read-body.ts'
 import { traceRequests } from './trace-requests.ts'
 import { refuseUnknown } from './unknown-address.ts'
 
-/** What the steps use. A step whose part is missing is left out. */
+/** A step whose part is missing is left out. */
 export interface PipelineParts {
   /** Origins whose pages may call from a browser. */
   readonly origins: ReadonlySet<string>
@@ -41,11 +41,8 @@ export interface PipelineParts {
   readonly inside: boolean
   /** Counts requests without a valid key, by network. */
   readonly unauthenticated: RateLimiter | undefined
-  /** The permits and the memory of requests. */
   readonly admission: RequestAdmission | undefined
-  /** Handles large requests. */
   readonly offload: Offload | undefined
-  /** Metrics of responses and of failures. */
   readonly metrics:
     | { readonly onResponse: onResponseHookHandler; readonly onError: onErrorHookHandler }
     | undefined
@@ -124,16 +121,13 @@ function present<Step>(...steps: readonly (Step | false | undefined)[]): readonl
   return steps.filter((step): step is Step => step !== false && step !== undefined)
 }
 
-/**
- * Sets the headers of every response. They depend on the route, as an address can be written in several ways: escaped, or
- * with a host before it.
- */
+/** Headers depend on the route, as an address can be written in several ways: escaped, or with a host before it. */
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   setHeaders(request, reply, request.scheme, request.routeOptions.url)
   done()
 }
 
-/** The same for an address that cannot be routed, for which no step runs. */
+/** For an address that cannot be routed, for which no step runs. */
 export function setHeaders(
   { id, url }: FastifyRequest,
   reply: FastifyReply,
@@ -154,7 +148,7 @@ function isPrivate(url: string): boolean {
 const singleHeaders = ['Authorization', 'Content-Type', 'Host', 'Idempotency-Key']
 const singleNames = singleHeaders.map((name) => name.toLowerCase())
 
-/** The refusal of a request that repeats one of them; null where none is repeated. Names and values alternate. */
+/** Refuses a request that repeats one of them; null: none is repeated. Names and values alternate. */
 function repeatedHeader(raw: readonly string[]): Problem | null {
   let seen = 0
   for (let n = 0; n < raw.length; n += 2) {
@@ -173,7 +167,7 @@ function refuseHeaders(request: FastifyRequest, reply: FastifyReply, done: () =>
   else sendProblem(reply, refused)
 }
 
-/** Limits requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */
+/** Requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */
 function limitUnauthenticated(limiter: RateLimiter): onRequestHookHandler {
   return (request, reply, done) => {
     const { route } = request.routeOptions.config
@@ -197,15 +191,13 @@ function answerPreflight(origins: ReadonlySet<string>): onRequestHookHandler {
   }
 }
 
-/**
- * Reads and drops the body of a request that was refused before it was read: for its key, a limit, its size or its address.
- */
+/** Of a request that was refused before its body was read: for its key, a limit, its size or its address. */
 const discardUnread: onSendHookHandler = (request, _reply, payload, done) => {
   discardUnreadBody(request)
   done(null, payload)
 }
 
-/** The same for an address that cannot be routed, for which no step runs. */
+/** For an address that cannot be routed, for which no step runs. */
 export function discardUnreadBody({ raw }: FastifyRequest): void {
   if (hasBody(raw) && !raw.complete) discardBody(raw)
 }
@@ -214,7 +206,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
-/** Closes the connections of requests that are under way when a shutdown begins: kept alive, they would delay it. */
+/** Connections that stay open would delay a shutdown. */
 function closeAtShutdown(server: FastifyInstance): onSendHookHandler {
   let stopping = false
   server.addHook('preClose', (done) => {

@@ -1,6 +1,6 @@
 /**
- * Refusals on the wire: `application/problem+json` (RFC 9457; specification 12.1). A request that is not valid HTTP never
- * reaches a route; it gets a problem too, and its connection is closed.
+ * Problems on the wire: `application/problem+json` (RFC 9457; specification 12.1), also for requests that are not valid
+ * HTTP, which reach no route and whose connection is closed.
  */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
@@ -9,7 +9,6 @@ import type { FastifyReply } from 'fastify'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type Problem, problem, problemBody } from '../kernel/errors.ts'
 
-/** Sends the problem as the response. */
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
   const { status } = errorCatalogue[refusal.code]
   const { code, logged } = refusal
@@ -27,18 +26,18 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
 }
 
 /**
- * Headers of every response below /v1 (specification 1.2): no shared cache stores it, other caches revalidate it, and its
- * type is not guessed.
+ * Of every response below /v1 (specification 1.2): no shared cache stores it, others revalidate it, its type is not
+ * guessed.
  */
 export const privateHeaders = {
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
 } as const
 
-/** The limit of the request line and all headers, in bytes. */
+/** Bytes of the request line and all headers together. */
 export const headerLimit = 16 * 1024
 
-/** The refusal of a request that Node's parser could not read, by the code of its error. */
+/** The problem of a request that Node's parser could not read, by the code of its error. */
 export function brokenRequest(code: string | undefined): Problem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -53,7 +52,7 @@ export function brokenRequest(code: string | undefined): Problem {
   }
 }
 
-/** Sends the problem of a broken request, and ends its connection. */
+/** Sends it, and ends the connection. */
 export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -2,21 +2,20 @@
 import type { Readable } from 'node:stream'
 import { freeBytes } from '../kernel/free-bytes.ts'
 
-/** The code of a body that is longer than it may be. */
+/** Error codes: the body is too long; the client disconnected before all of it came. */
 export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
-/** The code of a body whose client disconnected before all of it came. */
 export const bodyCut = 'BODY_CUT'
 
-/** How much of a body that is too long is read and dropped before its connection is closed. */
+/** So many bytes of a body that is too long are read and dropped before its connection is closed. */
 const discardedUpTo = 64 * 2 ** 20
 
 /** The first buffer for a body without a length. */
 const firstPiece = 64 * 1024
 
 /**
- * Calls back with the bytes, at most `limit`; the rest of a longer body is left to `discardBody`. A body that comes in one
- * piece is that piece. Others get one buffer: of the length in the header, or, without that and once they are larger than a
- * piece, of the limit. Pieces are freed as they are read, and so is the buffer of a body that fails.
+ * Calls back with the bytes, at most `limit`; `discardBody` drops the rest. Several pieces are copied into one buffer:
+ * of the length in the header, or else of `limit` once they exceed `firstPiece`. Pieces are freed as they are read, and
+ * so is the buffer of a body that fails.
  */
 export function readBody(
   payload: Readable,
@@ -69,8 +68,8 @@ function cutTo(length: number, buffer: Buffer): Buffer {
 }
 
 /**
- * Reads and drops the rest of a body after its response. A connection that is closed while bytes come is reset, and its
- * client may miss the response: a proxy makes a 502 of it.
+ * Reads and drops the rest of a body after its response. Closing the connection while bytes arrive resets it, and the
+ * client may miss the response: a proxy turns that into a 502.
  */
 export function discardBody(payload: Readable): void {
   let left = discardedUpTo

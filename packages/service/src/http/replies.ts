@@ -1,4 +1,4 @@
-/** Parts of requests and responses: the path and the query, lists, and responses that a route sends itself. */
+/** Parts of requests and responses. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { done } from '../kernel/outcome.ts'
@@ -15,8 +15,8 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
 }
 
 /**
- * Records, joined by commas, in the envelope of a list (specification 6.1), as one buffer of UTF-8. A string would be
- * encoded twice, to be measured and to be sent: a tenth of the processor time of a page of 45 KB.
+ * The envelope of a list around records that are joined by commas (specification 6.1), in UTF-8. A string would be
+ * encoded twice, to be measured and to be sent.
  */
 export function listBody(records: string, pagination: Readonly<Record<string, unknown>>): Buffer {
   const parts = ['{"data":[', records, `],"pagination":${JSON.stringify(pagination)}}`]
@@ -26,7 +26,6 @@ export function listBody(records: string, pagination: Readonly<Record<string, un
   return bytes
 }
 
-/** A page of rows; `recordOf` makes the record of a row. */
 export function pageBody<Row>(
   { rows, total }: { readonly rows: readonly Row[]; readonly total: number },
   { limit, offset }: Page,
@@ -37,8 +36,7 @@ export function pageBody<Row>(
 }
 
 /**
- * A route has sent its response itself, or is sending it. (It cannot return the reply: a promise of a reply resolves when
- * that is sent.)
+ * A route has sent its response itself, or is sending it. (It cannot return the reply, which is a promise of its end.)
  */
 export interface Sent {
   readonly outcome: 'sent'
@@ -46,7 +44,7 @@ export interface Sent {
 
 export const sent: Sent = { outcome: 'sent' }
 
-/** The response to a HEAD of a body that is not made, so without its length. Null for any other method. */
+/** For a HEAD whose body is not made: a response without length. Null for any other method. */
 export function headersOnly({
   method,
 }: FastifyRequest): { readonly outcome: 'done'; readonly value: Readable } | null {

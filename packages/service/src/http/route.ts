@@ -1,6 +1,6 @@
 /**
- * A route as one value: what it takes, who may call it, its responses and refusals, and its handler. The server's registration and `openapi.json` are
- * both made from it, so that they cannot differ.
+ * A route as one value: parameters, access, responses, refusals and handler. The server's routes and `openapi.json` are
+ * made from it, so they cannot differ.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
@@ -26,7 +26,6 @@ import { withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The declaration of the route. */
     readonly route?: Operation
   }
 }
@@ -45,39 +44,37 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
   /** What the commit stores the response under; null without an Idempotency-Key. */
   readonly record: ResponseToStore | null
   /**
-   * Why the caller may not do this any more; null when it may. `caller` is current after that. A check less than `goodFor` milliseconds ago is
-   * not repeated. @throws OrganizationNotServed when the organization has moved to another database.
+   * Refuses a caller whose key has been revoked or narrowed; null: it may go on, and `caller` is current. A check less
+   * than `goodFor` milliseconds ago is not repeated.
+   * @throws OrganizationNotServed when the organization has moved to another database.
    */
   recheck(goodFor?: number): Promise<Problem | null>
 }
 
-/**
- * A caller that was checked longer ago, in milliseconds, is checked again: the request waited in a queue, for its body or for a statement. Nearly
- * every request ends before that.
- */
+/** Milliseconds after which a caller is checked again, as the request was queued. Nearly every request ends before. */
 export const recheckAfter = 100
 
-/** The outcome has a value for the first of the route's answers, unless the route has sent another of them itself. */
+/** The value of an outcome is sent as the first of the route's answers. */
 type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
 
 /** A route that works with services of this type. */
 export interface Route<Services> extends Operation {
   readonly handle: (services: Services, call: Call) => Handled
-  /** Reads the body piece by piece instead of the server, up to so many bytes: `call.body` is the result. */
+  /** The route reads the body instead of the server, up to so many bytes: `call.body` is the result. */
   readonly reads?: {
     readonly bodyLimit: number
-    /** Whether these bytes ask for no more work than the body of one object may. Others are offloaded. */
+    /** Whether these bytes ask for no more work than one object may. Others are offloaded. */
     readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
-  /** The token in the body that its organization is found by, for a route of one organization that needs no key. */
+  /** The token in the body by which a route without a key finds its organization. */
   readonly ownedBy?: (body: unknown) => string | null
-  /** Removes from a response, and from a refusal, what the caller may not read. */
+  /** Removes what the caller may not read from responses and refusals. */
   readonly redact?: {
     readonly body: (caller: Caller, body: string) => string
     readonly problem: (caller: Caller, refusal: Problem) => Problem
   }
-  /** Why a stored response, which holds a token or a secret, is not sent to this caller; null when it is. */
+  /** Refuses to send a stored response with a token or secret to this caller; null: it may have it. */
   readonly withhold?: (services: Services, caller: Caller, stored: string) => Promise<Problem | null>
 }
 
@@ -86,7 +83,6 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | NamesIn<Rest>
   : never
 
-/** A route with the types of its path, its query and its body. */
 type Declared<Services, Path extends string, Query extends Operation['query'], Body> = Omit<
   Route<Services>,
   'path' | 'query' | 'handle' | 'reads'
@@ -108,7 +104,6 @@ export function routesOf<Services>() {
   ): Route<Services> => declared as unknown as Route<Services>
 }
 
-/** Checks keys, and stores responses. */
 interface Access {
   readonly authenticator: Authenticator
   readonly idempotency: IdempotencyStore
@@ -120,7 +115,6 @@ export interface BoundRoutes {
   readonly services: unknown
 }
 
-/** Routes with services whose type a list of parts does not know. */
 export function bindRoutes<Services>(
   routes: () => readonly Route<Services>[],
   services: Services,
@@ -128,17 +122,15 @@ export function bindRoutes<Services>(
   return { routes: routes as () => readonly Route<unknown>[], services }
 }
 
-/** The parts of one shard. */
 interface ShardRoutes {
   readonly parts: readonly BoundRoutes[]
   readonly idempotency: IdempotencyStore
 }
 
-/** Finds the shard of a request. */
 export interface ShardRouter {
-  /** The index of the shard that has the token; null for an unknown token. */
+  /** The index of the shard that has the token; null: unknown. */
   shardOf(token: string): Promise<number | null>
-  /** The caller to handle the request for after this error, with its shard as it is now; null when there is none. May wait. */
+  /** The caller after this error, with its shard as it is now; null: give up. May wait. */
   follow(caller: Caller, error: unknown, tried: number): Promise<Caller | null>
 }
 
@@ -153,9 +145,7 @@ export function registerRoutes<Services>(
   for (const route of routes) register(server, route, [shard], { access, shardRouter: null })
 }
 
-/**
- * Registers the routes that all shards have: the shard of its organization handles a request. One shard needs no `shardRouter`.
- */
+/** Registers the routes of all shards. The shard of the caller's organization handles a request. */
 export function registerSharded(
   server: FastifyInstance,
   all: readonly ShardRoutes[],
@@ -262,7 +252,6 @@ function handlerOf<Services>(
     return send(call, stored.body, stored.status)
   }
 
-  /** A POST under its Idempotency-Key, if it has one. */
   function handleOnce(call: RouteCall, services: Services, idempotency: IdempotencyStore) {
     const { caller, record } = call
     return runOnce(idempotency, { organizationId: caller.organizationId, record }, async () => {
@@ -273,7 +262,7 @@ function handlerOf<Services>(
     })
   }
 
-  /** A caller that may not read it any more, after a long read, is refused. */
+  /** A read that took long is refused if the caller may no longer make it. */
   async function handleRead(call: RouteCall, services: Services): Promise<Outcome<unknown> | Sent> {
     const outcome = await route.handle(services, call)
     const refusal = outcome.outcome === 'done' ? await call.recheck(recheckAfter) : null
@@ -298,7 +287,10 @@ function handlerOf<Services>(
     return shard
   }
 
-  /** A database whose organization has moved meanwhile refuses and changes nothing: the request goes to the other one. */
+  /**
+   * The organization may have moved: its former database refuses and changes nothing, and the new one handles the
+   * request.
+   */
   async function handleOnShard(call: RouteCall, shardRouter: ShardRouter): Promise<FastifyReply> {
     for (let tried = 1; ; tried++) {
       try {
@@ -323,7 +315,7 @@ function handlerOf<Services>(
     const call = new RouteCall(route, request, reply, access?.authenticator ?? null)
     if (reads !== undefined) {
       const body = await reads.read(request.rawBody)
-      // A body that is no JSON is refused before its Idempotency-Key is read.
+      // A body that is not JSON is refused before its Idempotency-Key is read.
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
     } else if (route.body !== undefined) {
@@ -344,7 +336,7 @@ function handlerOf<Services>(
   }
 }
 
-/** The status of a route's first response, and a function that sends a value as that, with the headers that it declares. */
+/** The status of a route's first response, and a function that sends a value as that, with its headers. */
 function firstAnswer({ path, answers, redact }: Pick<Route<never>, 'path' | 'answers' | 'redact'>) {
   const [first] = Object.entries(answers)
   if (first === undefined) throw new Error(`${path} has no answer`)

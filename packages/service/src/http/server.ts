@@ -13,14 +13,14 @@ import { answerBroken, headerLimit, sendProblem } from './problem-reply.ts'
 import { maxParamLength } from './unknown-address.ts'
 
 const mebibyte = 1024 * 1024
-/** How long a request may take to arrive as a whole, in milliseconds, so that slow senders hold no connections. */
+/** Milliseconds for a whole request to arrive, so that slow senders hold no connections. */
 const arrivesWithin = 60_000
 
-/** What a server has beyond routes. Everything is optional. */
+/** Everything is optional. */
 interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
-  /** The origin of the service, as `https://desk.example`. Default: that of each request. */
+  /** Default: the origin of each request. */
   readonly publicUrl?: string | null
-  /** Whether a proxy at this address is trusted about the origin and the client of a request. Default: none is. */
+  /** Whether a proxy at this address is trusted about origin and client of a request. Default: none is. */
   readonly isTrustedProxy?: (ip: string) => boolean
   /** Origins whose pages may call from a browser. Default: none. */
   readonly corsOrigins?: readonly string[]
@@ -43,13 +43,13 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
     ...(trusts === null ? {} : { trustProxy: trusts }),
-    // Bodies are validated by declarations of our own: the compilers that Fastify would load are 120 modules, and 4 MB.
+    // Our own declarations validate bodies. Fastify's compilers would load 120 modules and 4 MB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A shutdown closes idle connections at once, and lets requests under way finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Routes read the query as it was sent, repeats included (`searchParameters`).
+    // Routes read the query as it was sent (`searchParameters`).
     routerOptions: { maxParamLength, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => {
       // The steps of the pipeline do not run for an address that cannot be routed.

@@ -5,7 +5,7 @@ import { stopwatch } from '../kernel/timestamps.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The parent of the spans of its work; null where telemetry is off, and for a request that is not traced. */
+    /** The parent of the spans of its work; null: not traced. */
     span: Span | null
   }
 }
@@ -13,15 +13,13 @@ declare module 'fastify' {
 /** Buckets of the semantic conventions, in seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Known methods by their names; all others together, as anybody can make up one. */
+/** Other methods share one name, as clients can invent them. */
 const known = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /**
- * Two steps that trace and count requests: `begin` (`onRequest`), and `resume` wherever Fastify goes on from an event of the socket, which
- * belongs to no trace: `preValidation`, as the body has arrived by then, and `onResponse`.
- *
- * A client's own `traceparent` does not become the parent of the trace, as any client could then decide what is sampled; it becomes a link.
- * With `inside`, requests come from this process, which has begun their trace and counts them.
+ * Two steps: `begin` (`onRequest`), and `resume` wherever Fastify goes on from an event of the socket, outside the
+ * trace's context. A client's `traceparent` becomes a link, as with it as the parent any client could decide what is
+ * sampled. `inside`: this process sent the request, and has begun its trace and counts it.
  */
 export function traceRequests({ tracer, ...telemetry }: Telemetry, inside = false) {
   const counted = inside ? null : countRequests(telemetry)

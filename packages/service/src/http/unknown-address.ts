@@ -8,7 +8,7 @@ import { adviceOn, withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The methods of an address, for `Allow`; null for an unknown address, or before `refuseOtherMethods`. */
+    /** The methods of an address, for `Allow`; null: unknown, or before `refuseOtherMethods`. */
     allowedAt: (url: string) => string | null
   }
 }
@@ -30,9 +30,8 @@ export function refuseUnknown(server: FastifyInstance): onRequestHookHandler {
 
 /**
  * Refuses every other method of these paths with 405 and Allow. Call it once, after all routes.
- *
- * The methods of some route get a route of their own for that, so that `/tickets/batch` is never taken for a ticket. The
- * other thirty lead to no route, and the address is looked up then: routes for all of them took 0.1 s of each start.
+ * Methods in use get routes of their own, so that `/tickets/batch` is never taken for a ticket. For the other thirty
+ * the address is looked up: routes for them took 0.1 s of each start.
  */
 export function refuseOtherMethods(
   server: FastifyInstance,

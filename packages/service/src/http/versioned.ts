@@ -1,11 +1,10 @@
-/** Content that many clients request: compressed as the client prefers, and not sent again while it is the same. */
+/** Content that many clients request: compressed once, and not sent again while it is unchanged. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
 import { entityTag, holdsVersion } from './entity-tag.ts'
 import { type Sent, sent } from './replies.ts'
 
-/** Content that stays the same while the process runs. */
 export interface Versioned {
   readonly mediaType: string
   /** A hash of the content. */
@@ -31,8 +30,8 @@ export function first<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * May be cached, but is revalidated each time: the next release has other content at the same addresses. The tag names the
- * bytes that are sent, so each coding has its own.
+ * Caches revalidate it each time, as the next release has other content at the same address. Each coding has its own
+ * tag.
  */
 export function sendVersioned(request: FastifyRequest, reply: FastifyReply, content: Versioned): Sent {
   const { forms, mediaType, version } = content
@@ -46,7 +45,7 @@ export function sendVersioned(request: FastifyRequest, reply: FastifyReply, cont
   return sent
 }
 
-/** Content whose address changes with it: it can be cached for good. */
+/** Content whose address changes with it: caches need not revalidate it. */
 export function sendUnchanging(
   request: FastifyRequest,
   reply: FastifyReply,

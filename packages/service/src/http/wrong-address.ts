@@ -24,7 +24,7 @@ function* alternatives(path: string): Generator<string> {
   }
 }
 
-/** A slash at the end of a list's address makes it that of an object without an id; empty where there is no such list. */
+/** With a slash at its end, a list's path is that of an object without an id. Empty where there is no such list. */
 export function withoutSlash(request: FastifyRequest): string {
   const path = pathOf(request)
   const list = path.endsWith('/') ? path.slice(0, -1) : ''

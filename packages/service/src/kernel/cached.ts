@@ -1,21 +1,17 @@
 /**
- * A cached value for requests that anyone may make at any rate. Concurrent readers share one read; at most one
- * read runs at a time, and reads begin at least `goodFor` apart.
+ * A cached value for requests that anyone may make at any rate. Reads begin at least `goodFor` apart, one at a time.
  */
 import type { Clock } from './timestamps.ts'
 
 interface CacheOptions {
   readonly clock: Clock
-  /** Maximum age of a value, in milliseconds from the start of its read. */
+  /** In milliseconds from the start of the read. */
   readonly goodFor: number
-  /** The same for a failure. Default: `goodFor`. */
+  /** For a failure. Default: `goodFor`. */
   readonly failureGoodFor?: number
 }
 
-/**
- * Wraps `read`, and repeats its last value or failure while that is recent. A clock that is set back expires
- * the value.
- */
+/** Repeats the last value or failure of `read` while that is recent. A clock that is set back expires it. */
 export function cached<V>(
   read: () => Promise<V>,
   { clock, goodFor, failureGoodFor = goodFor }: CacheOptions,

@@ -1,12 +1,11 @@
 /**
- * Look-ups that arrive while earlier ones run go together into the next query. A look-up never joins a query
- * that was already sent, so it sees everything that was committed before it began.
+ * Look-ups that arrive while earlier ones run go together into the next query. None joins a query that was already
+ * sent, so it sees everything that was committed before it began.
  */
 
 interface CoalesceLimits {
-  /** Keys in one query. */
   readonly keys: number
-  /** Queries under way at once. */
+  /** Under way at once. */
   readonly queries: number
 }
 

@@ -1,22 +1,18 @@
 /**
- * The sync cursor: a position in one organization's stream of a kind, or of a set of kinds (its *resource*), in one epoch
- * of the organization (specification 7.5, decision 20).
- *
- * It is opaque to clients, needs no secret (it grants nothing that the key does not) and does not expire: only a restore,
- * which begins a new epoch, ends it. The bytes are fixed in place and end in a checksum, so a cursor with any character
- * changed is not a cursor.
+ * The sync cursor: a position in one organization's stream of a kind or a set of kinds (its *resource*), in one epoch
+ * (specification 7.5, decision 20). It needs no secret, as it grants nothing that the key does not. It does not expire:
+ * only a restore, which begins a new epoch, ends it.
  *
  *   version 1 · resource 8 (hash) · organization 16 · epoch 4 · at 8 · id 16 · removalsAfter 8 · check 8
  *
- * 69 bytes are 92 base64url characters with no spare bits: there is exactly one spelling of each cursor.
+ * The checksum reveals any change. 69 bytes are 92 base64url characters with no spare bits, so a cursor has one
+ * spelling.
  */
 import { hash } from 'node:crypto'
 import { LruMap } from './lru-map.ts'
 import { isTime } from './timestamps.ts'
 
-/**
- * A position in the order of `(updatedAt, id)`. The stream does not report anything at or before it again.
- */
+/** In the order of `(updatedAt, id)`. The stream does not report anything at or before it again. */
 export interface Position {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
@@ -29,15 +25,15 @@ export interface Cursor {
   readonly epoch: number
   readonly position: Position
   /**
-   * During a first sync: the organization's clock when the sync began, in milliseconds. Removals up to it are
-   * skipped. Null once the position has passed it, and in a sync that did not begin empty.
+   * In a first sync: the organization's clock when it began, in milliseconds. Removals up to it are skipped. Null once
+   * the position has passed it, and in other syncs.
    */
   readonly removalsAfter: number | null
 }
 
-/** The id that sorts before every other: with it a position means "everything later than `at` minus one". */
+/** With it a position means "later than `at` minus one". */
 export const lowestId = '00000000-0000-0000-0000-000000000000'
-/** The id that sorts after every other: with it a position excludes its whole millisecond. */
+/** With it a position excludes its whole millisecond. */
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const version = 1
@@ -45,7 +41,6 @@ const length = 69
 const checkedLength = length - 8
 const none = -(2n ** 63n)
 
-/** The cursor in the form that clients see. */
 export function encodeCursor(cursor: Cursor): string {
   const bytes = Buffer.alloc(length)
   bytes.writeUInt8(version, 0)
@@ -60,15 +55,15 @@ export function encodeCursor(cursor: Cursor): string {
 }
 
 /**
- * The decoded cursor if `text` is an unaltered cursor of this resource and organization; otherwise null. The
- * caller checks the epoch, because only the database knows the current one.
+ * Null unless `text` is an unaltered cursor of this resource and organization. The caller checks the epoch, which only
+ * the database knows.
  */
 export function decodeCursor(text: string, resource: string, organizationId: string): Cursor | null {
   const own = knownKey(resource)
   return decodeCursorOf(text, (key) => (key === own ? resource : null), organizationId)
 }
 
-/** The same for a cursor of any resource that `resourceOf` finds by its key. */
+/** For a cursor of any resource that `resourceOf` finds by its key. */
 export function decodeCursorOf(
   text: string,
   resourceOf: (key: string) => string | null,
@@ -100,12 +95,12 @@ function checksum(bytes: Buffer): string {
   return hash('sha256', bytes.subarray(0, checkedLength), 'hex').slice(0, 16)
 }
 
-/** The form of a resource in a cursor: the first eight bytes of its SHA-256, as hex. */
+/** A resource in a cursor: the first eight bytes of its SHA-256, as hex. */
 export function resourceKey(resource: string): string {
   return hash('sha256', resource).slice(0, 16)
 }
 
-/** Keys of kinds and of the sets of kinds in recent cursors. */
+/** Of kinds, and of the sets of kinds in recent cursors. */
 const knownKeys = new LruMap<string, string>(256)
 
 function knownKey(resource: string): string {

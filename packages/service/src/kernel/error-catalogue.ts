@@ -1,6 +1,5 @@
 /**
- * Every error of the API: status, title, meaning, and what the client should do. Problem responses,
- * `openapi.json`, the pages under `/docs/errors/` and the error catalogue are generated from this table.
+ * Every error of the API. Problem responses, `openapi.json` and the pages under `/docs/errors/` are generated from it.
  */
 
 /** One error in a request body. */
@@ -26,7 +25,6 @@ export const fieldErrorCodes = [
 
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** Members of a problem besides code and detail. */
 export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
   /** For `duplicate`: the object that has the value. */
@@ -38,13 +36,13 @@ export interface ProblemMembers {
 interface ErrorEntry {
   readonly status: number
   readonly title: string
-  /** What happened, for a reader who sees the code for the first time. Code is in backticks. */
+  /** What happened. Markdown. */
   readonly means: string
-  /** What to do next. Code is in backticks. */
+  /** What to do next. Markdown. */
   readonly help: string
-  /** An example of `detail`. */
+  /** Of `detail`. */
   readonly example: string
-  /** Examples of its other members. */
+  /** Of its other members. */
   readonly with?: ProblemMembers
 }
 

@@ -18,7 +18,7 @@ export interface Problem extends ProblemMembers {
   readonly detail: string
 }
 
-/** A refusal. `code` decides the status; `detail` says what is wrong and what is accepted. */
+/** `code` decides the status. */
 export function problem(code: ErrorCode, detail: string, more: ProblemMembers = {}): Problem {
   return { code, detail, ...more }
 }
@@ -33,17 +33,17 @@ export function noSuch(what: string, id: string, why: string): Problem {
   )
 }
 
-/** A value as error messages show it. */
+/** As error messages show it. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/** Maximum number of field errors in a response: a body of 1 MiB can have a hundred thousand. */
+/** Field errors in a response: a body of 1 MiB can have a hundred thousand. */
 export const listedErrors = 100
 
 /**
- * `validation_failed` with one entry per field error (specification 4.1), at most a hundred. `more`: how many
- * further errors there are at least.
+ * `validation_failed` (specification 4.1), with up to `listedErrors`. `more`: how many further errors there are at
+ * least.
  */
 export function validationFailed(errors: readonly FieldError[], more = 0): Problem {
   const [first] = errors
@@ -55,12 +55,11 @@ export function validationFailed(errors: readonly FieldError[], more = 0): Probl
   })
 }
 
-/** The path of the page that explains the code, used as the `type` of its problems. */
+/** The page that explains the code, used as the `type` of its problems. */
 export function errorPath(code: string): string {
   return `/docs/errors/${code}`
 }
 
-/** The body of a problem response. */
 export function problemBody(refusal: Problem, requestId: string): Record<string, unknown> {
   const { code, detail, errors, existingId } = refusal
   const { status, title } = errorCatalogue[code]
@@ -76,7 +75,7 @@ export function problemBody(refusal: Problem, requestId: string): Record<string,
   }
 }
 
-/** An example problem with this code, for the documentation. */
+/** For the documentation. */
 export function exampleProblem(code: ErrorCode): Record<string, unknown> {
   const entry = errorCatalogue[code]
   const more = 'with' in entry ? entry.with : {}

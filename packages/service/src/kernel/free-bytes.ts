@@ -1,9 +1,7 @@
 /**
- * Frees the memory of bytes that are no longer used. Left to V8, it would count until the next full
- * collection, and bring that on (decision 78).
- *
- * Afterwards the array has no length. Bytes that share their memory with others, as small buffers do, are not
- * freed.
+ * Frees the memory of bytes that are no longer used: V8 would count it until the next full collection, and collect
+ * earlier (decision 78). The array has no length afterwards. Bytes that share their memory, as small buffers do, are
+ * not freed.
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength && !buffer.detached)

@@ -7,12 +7,12 @@ export interface IdRange {
   readonly before: string
 }
 
-/** All ids: no object has the lowest. */
+/** No object has the lowest id. */
 export const allIds: IdRange = { after: lowestId, before: highestId }
 
 /**
- * Splits a range into `parts` equal ranges, ascending: part n ends n/parts of the way from `after` to
- * `before`, rounded down. With fewer ids than parts, some are empty. `before` must not be lower than `after`.
+ * Splits a range into `parts`, ascending: part n ends n/parts of the way, rounded down. Some are empty where there are
+ * fewer ids. `before` must not be lower than `after`.
  */
 export function partsOf({ after, before }: IdRange, parts: number): readonly IdRange[] {
   const first = numberOf(after)

@@ -1,28 +1,20 @@
 /**
- * The loop of background jobs: finds due jobs and runs a few at once, of different organizations. The due time
- * is in a table, and a lease or lock decides which worker runs the job, so a job that fails or whose process
- * dies is found again.
+ * The loop of background jobs: finds due jobs and runs a few at once, of different organizations. The due time is in a
+ * table, and a lease or lock decides which worker runs the job, so a job that failed or lost its process is found
+ * again.
  */
 import { atMost, periodic } from './periodic.ts'
 import { stopwatch } from './timestamps.ts'
 
-/**
- * The result of a job or of a part of it. 'busy': another process holds what the job needs, so nothing was
- * done.
- */
+/** 'busy': another process holds what the job needs, so nothing was done. */
 export type JobOutcome = 'done' | 'busy'
 
 export interface JobLoop {
-  /** Searches repeatedly until stopped. */
   start(): void
-  /** Searches at once. */
   wake(): void
   /** Starts no more jobs, and waits for running ones. */
   stop(): Promise<void>
-  /**
-   * Runs all jobs that are due by the clock, and returns how many. For tests, and for commands that wait for
-   * the end.
-   */
+  /** Runs all jobs that are due by the clock, and returns how many. For tests and commands. */
   runDue(): Promise<number>
 }
 
@@ -33,18 +25,15 @@ export interface JobLoopOptions<Job extends { readonly organizationId: string }>
   /** How long a stop waits for running jobs; after that they end with their connections. */
   readonly stopWithin: number
   readonly atOnce: number
-  /** Concurrent jobs of one organization. Default: 1, because they wait for the same locks. */
+  /** Default: 1, because jobs of one organization wait for the same locks. */
   readonly atOnceOfOne?: number
   /** How long to pause an organization after a job that was busy or failed. */
   readonly busyPause: number
   /** Up to `limit` due jobs, longest due first, except those of the organizations `except`. */
   findDue(limit: number, except: readonly string[]): Promise<readonly Job[]>
-  /**
-   * Runs a job, or a part of it that is short enough for others to wait for; the remainder stays due. Ends
-   * soon after the signal, which a stop aborts.
-   */
+  /** Runs a job, or a short part of it; the remainder stays due. Ends soon after the signal, which a stop aborts. */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome>
-  /** A job failed; with null, the search failed. */
+  /** Null: the search failed. */
   onFailure(error: Error, job: Job | null): void
 }
 
@@ -54,9 +43,9 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   const { every, stopWithin, atOnce, atOnceOfOne = 1, busyPause, findDue, run, onFailure } = options
   const stopping = new AbortController()
   const running = new Set<Promise<JobOutcome>>()
-  /** Running jobs by organization. */
+  /** By organization. */
   const runningOf = new Map<string, number>()
-  /** Paused organizations, with the time since their pause began. */
+  /** With the time since the pause began. */
   const paused = new Map<string, () => number>()
   const looking = periodic({ every, stopWithin, run: look, onFailure: (error) => onFailure(error, null) })
 

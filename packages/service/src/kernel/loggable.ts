@@ -1,8 +1,7 @@
 /** The parts of an error that may be logged: where and why it failed, but no data. */
 
 /**
- * Properties that identify what failed. PostgreSQL's `detail`, `where` and `hint` repeat rows and values, so
- * they are left out.
+ * What identifies the failure. PostgreSQL's `detail`, `where` and `hint` repeat rows and values, so they are left out.
  */
 const named = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 

@@ -1,18 +1,12 @@
-/**
- * Networks: parses those of settings, tests whether an address is in one, and finds the network of an address.
- */
+/** Networks of settings, in CIDR notation. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/**
- * The networks of a setting such as DESKWIRE_TRUSTED_PROXIES, in CIDR notation: strings, so that they can be
- * sent to workers.
- */
+/** Strings, so that they can be sent to workers. */
 export type Networks = readonly string[]
 
 export const noNetworks: Networks = []
 
-/** Whether `ip` lies in one of them. */
 export function isWithin(ip: string, networks: Networks): boolean {
   if (networks.length === 0) return false
   const address = parseAddress(ip)
@@ -22,8 +16,7 @@ export function isWithin(ip: string, networks: Networks): boolean {
 }
 
 /**
- * The network by which an address is counted: for IPv6 its /64, because one client has all of it; for IPv4,
- * mapped or not, the address itself.
+ * The network by which an address is counted. One client has a whole /64 of IPv6; IPv4 addresses count by themselves.
  */
 export function networkOf(ip: string): string {
   const address = parseAddress(ip)

@@ -1,24 +1,18 @@
-/**
- * The outcome of an operation, as one value from the commit to the response. The journal and the stores of the
- * API's own records return it, a kind's rules turn the journal's reasons into problems, and `http/route.ts`
- * maps it to a response.
- */
+/** The outcome of an operation, from the journal and the stores to the response, which `http/route.ts` makes of it. */
 import type { Problem } from './errors.ts'
 
 export type Outcome<T, E = Problem> =
-  /** Committed, or read: `value` is the stored value, or the response. */
+  /** `value`: what is stored, or the response. */
   | { readonly outcome: 'done'; readonly value: T }
   /**
-   * Nothing had to change, so nothing was committed and no response is stored. `about`: the id of the object
-   * in the response; null for none.
+   * Nothing had to change, so nothing was committed or stored. `about`: the id of the object in the response, or null.
    */
   | { readonly outcome: 'unchanged'; readonly value: string; readonly about: string | null }
-  /** Nothing was committed, for this reason. */
+  /** Nothing was committed. */
   | { readonly outcome: 'refused'; readonly error: E }
   /** The request's Idempotency-Key committed earlier. `stored` is its response, once that has been read. */
   | { readonly outcome: 'replayed'; readonly stored?: StoredResponse }
 
-/** The response to the first request with an Idempotency-Key. */
 export interface StoredResponse {
   readonly status: number
   readonly body: string
@@ -33,9 +27,8 @@ export function refused<E>(error: E): { readonly outcome: 'refused'; readonly er
 }
 
 /**
- * Converts the word that a database function returned. `done` has this value, and every other word its
- * problem; null for `conflict`: the record has changed since it was read, so the caller decides again
- * (`retryOnConflict`).
+ * Converts the word that a database function returned. Null for `conflict`: the record has changed since it was read,
+ * so the caller decides again (`retryOnConflict`).
  */
 export function outcomeOf<T, Word extends string>(
   word: Word,

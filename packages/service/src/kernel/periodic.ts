@@ -1,6 +1,6 @@
 /**
- * A loop that runs a function repeatedly: one run at a time, earlier when woken, until stopped. Everything in
- * the service that polls or sweeps uses it.
+ * Runs a function repeatedly: one run at a time, earlier when woken, until stopped. Everything that polls or sweeps
+ * uses it.
  */
 import { stopwatch } from './timestamps.ts'
 
@@ -13,8 +13,7 @@ export interface Periodic {
   /** Schedules no run after the current one, until started again. */
   pause(): void
   /**
-   * Runs now, or `apart` after the start of the last run; during a run, once more after it. Works before the
-   * start too.
+   * Runs now, or `apart` after the start of the last run; during a run, once more after it. Works before the start too.
    */
   wake(): void
   /** Starts no more runs, aborts the current one, and waits at most `stopWithin` for it. Never rejects. */
@@ -26,9 +25,9 @@ export interface Periodic {
 export interface PeriodicOptions {
   /** From the end of a run to the next; null: runs only when woken. */
   readonly every: number | null
-  /** The same after a failed run. Default: `every`. */
+  /** After a failed run. Default: `every`. */
   readonly everyAfterFailure?: number
-  /** Minimum time from the start of a run to the start of the next. Default: 0. */
+  /** Minimum time between the starts of two runs. Default: 0. */
   readonly apart?: number
   readonly stopWithin: number
   /** Must settle soon after the signal aborts. */
@@ -37,7 +36,6 @@ export interface PeriodicOptions {
   readonly onFailure: (error: Error) => void
 }
 
-/** A loop that does nothing until it is started or woken. */
 export function periodic(options: PeriodicOptions): Periodic {
   const { every, everyAfterFailure = every, apart = 0, stopWithin, run, onFailure } = options
   const stopping = new AbortController()
@@ -74,7 +72,7 @@ export function periodic(options: PeriodicOptions): Periodic {
     underWay = runOnce().then(scheduleNext)
   }
 
-  /** Returns the milliseconds until the next run; null when none is scheduled. */
+  /** Returns the milliseconds until the next run; null: none. */
   async function runOnce(): Promise<number | null> {
     try {
       await run(stopping.signal)

@@ -1,15 +1,14 @@
 /**
- * Concurrent look-ups of the same key share one load. A look-up never joins a load that has already begun: it
- * waits for the next, so it sees everything that was committed before it began.
+ * Concurrent look-ups of the same key share one load. None joins a load that has already begun, so it sees everything
+ * that was committed before it began.
  */
 
 interface Flight<V> {
   readonly result: Promise<V>
-  /** The load for look-ups that arrived after the current one began. */
+  /** For look-ups that arrived after the current load began. */
   next: Promise<V> | null
 }
 
-/** The returned function looks up a key, by `load` unless another look-up is about to. */
 export function singleFlight<V>(): (key: string, load: () => Promise<V>) => Promise<V> {
   const underWay = new Map<string, Flight<V>>()
 

@@ -1,17 +1,12 @@
 /**
- * The telemetry interfaces: spans, which make up traces, and metrics. Code that is traced depends only on
- * these; `telemetry/sdk.ts` implements them with OpenTelemetry, and is loaded only when telemetry is on
- * (decision 54).
+ * Interfaces of traces and metrics, for all code that is traced. `telemetry/sdk.ts` implements them with OpenTelemetry,
+ * and is loaded only when telemetry is on (decision 54).
  */
 import type { LogFields } from './log.ts'
 
-/**
- * Named by the semantic conventions, or below `deskwire.`. Never a body, a query, a token or a receiver's
- * path.
- */
+/** Named by the semantic conventions, or below `deskwire.`. Never a body, a query, a token or a receiver's path. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
-/** A unit of work, from its start to its end. */
 export interface Span {
   /** Names the span as parent of spans in other processes: a `traceparent` of W3C Trace Context. */
   readonly traceparent: string
@@ -21,10 +16,7 @@ export interface Span {
 }
 
 export interface SpanOptions {
-  /**
-   * `server`: a client waits for the response; `client`: this process waits for another; `producer`: another
-   * process acts on it later.
-   */
+  /** `client`: this process waits for another; `producer`: another process acts on it later. */
   readonly kind: 'server' | 'client' | 'producer' | 'internal'
   /** The parent: a span of this process or a `traceparent`; null starts a trace. */
   readonly parent: Span | string | null
@@ -35,13 +27,13 @@ export interface SpanOptions {
 
 export interface Tracer {
   begin(name: string, options: SpanOptions): Span
-  /** The span of the current asynchronous context; null without one. */
+  /** Of the current asynchronous context; null without one. */
   readonly current: Span | null
-  /** Runs the work, and all that follows from it, in the context of this span; null: outside any span. */
+  /** Runs the work in the context of this span; null: outside any span. */
   within<T>(span: Span | null, work: () => T): T
 }
 
-/** The unit is in UCUM notation, as in the conventions. */
+/** Units in UCUM notation, as in the conventions. */
 interface InstrumentOptions {
   readonly unit: string
   readonly description: string
@@ -69,7 +61,7 @@ export interface Telemetry {
   readonly meter: Meter
   /** Whether deliveries carry the `traceparent` of their attempt. */
   readonly sendsTraceparent: boolean
-  /** Fields of the current trace for log lines. */
+  /** Of the current trace. */
   readonly logFields: LogFields
   /** Also exports these metrics, under their names in /metrics. */
   publish(figures: FiguresSource): void
@@ -80,14 +72,11 @@ export interface FiguresSource {
   getMetricsAsJSON(): Promise<readonly object[]>
 }
 
-/**
- * `00-`, 32 digits of the trace, 16 of the span, 2 of flags; other versions begin alike. All-zero ids are
- * invalid.
- */
+/** `00-`, 32 digits of the trace, 16 of the span, 2 of flags; other versions begin alike. All-zero ids are invalid. */
 const traceparentForm =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
-/** The ids in a `traceparent`; null when it is invalid. */
+/** Null when it is invalid. */
 export function parseTraceparent(
   text: string,
 ): { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | null {

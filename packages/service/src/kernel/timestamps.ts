@@ -1,45 +1,38 @@
 /**
- * Timestamps on the wire (specification 1.3): ISO 8601 UTC with exactly three decimals. Inside, milliseconds since the
- * Unix epoch.
+ * Timestamps on the wire (specification 1.3): ISO 8601 UTC with three decimals. Inside: milliseconds since the Unix
+ * epoch.
  */
 
-/** The source of time. Everything that needs the time takes a Clock, so that tests can move it. */
+/** Everything that needs the time takes a Clock, so that tests can move it. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, as an integer. */
+  /** An integer. */
   now(): number
 }
 
-/**
- * Starts a stopwatch: the function returns the milliseconds since the start, unaffected by changes of the
- * clock.
- */
+/** Returns a function for the milliseconds since the start, unaffected by changes of the clock. */
 export function stopwatch(): () => number {
   const began = performance.now()
   return () => performance.now() - began
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
-/** The years 0001 to 9999: PostgreSQL, JavaScript and RFC 3339 can all represent them. */
+/** PostgreSQL, JavaScript and RFC 3339 can all represent these years. */
 const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Whether these milliseconds since the Unix epoch are in the range of timestamps. */
 export function isTime(milliseconds: number): boolean {
   return milliseconds >= earliest && milliseconds <= latest
 }
 
-/** `2026-01-31T09:30:00.000Z` for milliseconds since the Unix epoch. */
 export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
 /**
- * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, or null when `text` is invalid.
- * Rounds down to the millisecond; rejects a day that its month does not have.
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, rounded down; null when `text` is invalid.
  */
 export function parseTimestamp(text: string): number | null {
   const match = rfc3339.exec(text)

@@ -2,13 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { stopwatch } from './timestamps.ts'
 
-/** Maximum length of a slice, in milliseconds. */
 const sliceMilliseconds = 8
 
 /** Undefined while the slice is short; otherwise a promise that resolves after other pending work. */
 type YieldWhenDue = () => Promise<void> | undefined
 
-/** Starts a slice. */
 export function yielder(): YieldWhenDue {
   let elapsed = stopwatch()
   return () => {

@@ -1,6 +1,6 @@
 /**
- * The types that describe routes and modules for `openapi.json` (`document.ts`). Values that only the document
- * needs are functions, so a server that never serves it does not create them.
+ * Types that describe routes and modules for `openapi.json`. Values for the document alone are functions, so that a
+ * server creates them only to serve it.
  */
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
@@ -20,12 +20,12 @@ interface Tag {
   readonly description: string
 }
 
-/** Who may call: anyone, any key, or a key that holds this scope. */
+/** Anyone, any key, or a key that holds this scope. */
 export type Access = 'public' | 'any key' | `${string}:${string}`
 
 export interface Operation {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
-  /** With parameters in braces: `/v1/tickets/{id}`. Parameters are ids unless `params` says otherwise. */
+  /** With parameters in braces: `/v1/tickets/{id}`. They are ids unless `params` says otherwise. */
   readonly path: string
   /** Unique in the document; generated clients use it as name. */
   readonly id: string
@@ -36,22 +36,20 @@ export interface Operation {
   readonly access: Access
   /** Path parameters that are not ids. */
   readonly params?: readonly Parameter[]
-  /** Query parameters by name; others are refused. Absent: the query is ignored. */
+  /** By name; others are refused. Absent: the query is ignored. */
   readonly query?: QueryParameters
   /** In addition to X-Request-Id and Idempotency-Key. */
   readonly headers?: readonly Parameter[]
-  /** The schema of its JSON body, and whether the body is optional. */
+  /** The schema of its JSON body. */
   readonly body?: string
   readonly bodyOptional?: boolean
   /** Successful responses by status; the first is the default. */
   readonly answers: Readonly<Record<string, Answer>>
-  /** Its own error codes; those that follow from access, path, body and idempotency are added. */
+  /** Its own error codes, without those that follow from access, path, body and idempotency. */
   readonly errors?: readonly ErrorCode[]
-  /** Whether it accepts an Idempotency-Key (specification 13.1). */
+  /** Accepts an Idempotency-Key (specification 13.1). */
   readonly once?: boolean
-  /**
-   * Events that it causes; none: only the stream shows the change. Absent when the stream does not change.
-   */
+  /** Events that it causes; absent when the stream does not change. */
   readonly events?: () => Carriers
 }
 
@@ -59,9 +57,9 @@ export interface Operation {
 export interface Carriers {
   /** Sent with every change. */
   readonly always: readonly string[]
-  /** Sent with some changes: to certain values, or in certain states. */
+  /** Sent with changes to certain values, or in certain states. */
   readonly sometimes: readonly string[]
-  /** Whether some changes have no event. */
+  /** Some changes have no event. */
   readonly silent: boolean
 }
 
@@ -72,7 +70,6 @@ export interface Parameter {
   readonly schema: Json
 }
 
-/** A query parameter. */
 export interface QueryParameter {
   readonly description: string
   readonly schema: Json
@@ -80,7 +77,7 @@ export interface QueryParameter {
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>
 
-/** A parameter with its parser; `text` is null when it is absent. */
+/** `text` is null when the parameter is absent. */
 export interface ReadParameter<T> extends QueryParameter {
   readonly read: (text: string | null, name: string) => Result<T, Problem>
 }
@@ -103,11 +100,10 @@ export interface Answer {
   readonly shownOnce?: boolean
 }
 
-/** An event type, as sent to receivers. */
 export interface SentEvent {
   readonly type: string
   readonly summary: string
-  /** The schema of `data`, and an example of it. */
+  /** The schema of `data`. */
   readonly data: Json
   readonly example: unknown
 }
@@ -122,7 +118,7 @@ function addressOf(schema: string): string {
   return namedSchemas + schema
 }
 
-/** The name of the referenced schema; null for an inline one. */
+/** Null for an inline schema. */
 export function schemaName({ $ref }: Json): string | null {
   return typeof $ref === 'string' ? $ref.slice(namedSchemas.length) : null
 }
@@ -131,7 +127,7 @@ export function header(name: string, description: string): Parameter {
   return { name, in: 'header', description, schema: { type: 'string' } }
 }
 
-/** A constant string, with its type because generators need it. */
+/** With its type, because generators need it. */
 export function constant(word: string): Json {
   return { type: 'string', const: word }
 }

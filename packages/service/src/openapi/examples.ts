@@ -12,10 +12,9 @@ export function exampleIdentity(object: string) {
   return { id: exampleId(3), object, organizationId: exampleId(0), createdAt: exampleTime }
 }
 
-/** The pagination of a complete list. */
+/** Of a complete list. */
 export const examplePagination = { total: 1, limit: 20, offset: 0, hasMore: false }
 
-/** A list with this one record. */
 export function exampleList(record: unknown) {
   return { data: [record], pagination: examplePagination }
 }

@@ -3,12 +3,11 @@ import { z } from 'zod'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Json } from './api-module.ts'
 
-/** The names of the fields that creation requires. */
 export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
   return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
 }
 
-/** The schema of bodies: each field with its rule in words. */
+/** Each field with its rule in words. */
 export function inputs(fields: readonly (readonly [string, Field])[]): Json {
   return Object.fromEntries(
     fields.map(([name, field]) => {
@@ -27,7 +26,7 @@ function rulesOf({ accepts, nullable, initial, unique }: Field): string {
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-/** A field's JSON Schema. In responses an enumeration is open, because later versions may add words. */
+/** In responses an enumeration is open, because later versions may add words. */
 export function fieldSchema(field: Field, direction: 'input' | 'output'): Record<string, unknown> {
   const zod = direction === 'output' ? (field.shown ?? field.schema) : field.schema
   const { $schema: _, ...schema } = z.toJSONSchema(zod, {

@@ -38,13 +38,12 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   'Retry-After': text('In how many seconds to send it again.', '1'),
 }
 
-/** Rate limit headers, in every response to a key. */
+/** In every response to a key. */
 export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
 
-/** Headers of every response to a key. */
 export const answerHeaders = ['Cache-Control', ...limitHeaders]
 
-/** The headers of a response, including those of every response. */
+/** Includes those of every response. */
 export function headersOf(names: readonly string[]): Json {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -4,7 +4,7 @@ import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParamet
 import { answerHeaders, headersOf } from './headers.ts'
 import { refusalResponses } from './refusals.ts'
 
-/** One entry of `paths`, including what follows from the declaration. */
+/** An entry of `paths`, including what follows from the declaration. */
 export function operationObject(operation: Operation): Json {
   const { id, tag, summary, access, body, bodyOptional, answers } = operation
   const events = operation.events?.()
@@ -44,7 +44,6 @@ function accessSentence(access: Access): string {
   }
 }
 
-/** The sentence about the events of a call. */
 export function eventSentence(events: Carriers): string {
   const named = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
   const { always, sometimes, silent } = events

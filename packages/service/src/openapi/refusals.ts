@@ -9,14 +9,13 @@ const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
 const problemType = 'application/problem+json'
 const problemSchema = { $ref: '#/components/schemas/Problem' }
 
-/** Headers of error responses by status. */
 const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After', ...limitHeaders],
   503: ['Retry-After'],
 }
 
-/** All error codes of the operation, including those that follow from its declaration. */
+/** Includes those that follow from the declaration. */
 export function refusalsOf(operation: Operation): readonly ErrorCode[] {
   const { method, path, access, body, once, query, errors } = operation
   const possible: readonly ErrorCode[] = [
@@ -29,22 +28,21 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
     // A body is parsed even when none is expected.
     ...(method === 'get' ? [] : (['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(body === undefined ? [] : (['validation_failed'] as const)),
-    // The object of a stored response may have been removed, and the response erased with it. Another request
-    // may not match.
+    // The object of a stored response may have been removed, and the response erased with it.
     ...(once ? (['invalid_parameter', 'idempotency_key_reused', 'not_found', 'limit_reached'] as const) : []),
     ...(access === 'public' ? [] : (['internal_error', 'unavailable'] as const)),
   ]
   return codes.filter((code) => possible.includes(code))
 }
 
-/** Responses by status: codes with one status share an entry. */
+/** Codes with one status share an entry. */
 export function refusalResponses(operation: Operation): Record<string, Json> {
   return Object.fromEntries(
     [...refusalsByStatus(operation)].map(([status, these]) => [status, response(status, these)]),
   )
 }
 
-/** A shared response for each code that is the only one with its status in some operation. */
+/** For each code that is the only one with its status in some operation. */
 export function refusalComponents(operations: readonly Operation[]): Json {
   const alone = operations
     .flatMap((operation) => [...refusalsByStatus(operation).values()])

@@ -7,7 +7,7 @@ import { exampleId, examplePagination, exampleTime } from './examples.ts'
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 const uuid = { type: 'string', format: 'uuid' }
 
-/** A removal record, as in a sync and in a `*.deleted` event. */
+/** As in a sync and in a `*.deleted` event. */
 export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
 }
@@ -38,7 +38,7 @@ export const ownOfProblem = {
   existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
 }
 
-/** Fields for comparing rows with a copy. */
+/** For comparing rows with a copy. */
 export const ofRows = {
   count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
   digest: {

@@ -1,15 +1,13 @@
-/** Types for declaring the fields of records that are not kinds, for the document and the SDK. */
+/** Declares the fields of records that are not kinds, for the document and the SDK. */
 import type { Json } from './api-module.ts'
 
-/** A field in responses: its JSON Schema and description. */
 export interface ShownField {
   readonly schema: Json
   readonly description: string
-  /** Whether records may lack it. */
   readonly optional?: true
 }
 
-/** All fields of a record; the compiler checks that they match. */
+/** The compiler checks that no field of the record is missing. */
 export type Shown<R> = { readonly [Name in keyof R]-?: ShownField }
 
 export const uuid = { type: 'string', format: 'uuid' }
@@ -27,12 +25,11 @@ export function field(schema: Record<string, unknown>, description: string): Sho
   return { schema, description }
 }
 
-/** A field that a record has only where it says something. */
+/** A field that some records lack. */
 export function optional(schema: Record<string, unknown>, description: string): ShownField {
   return { schema, description, optional: true }
 }
 
-/** The schema of a record with these fields. */
 export function recordSchema(
   description: string,
   fields: Readonly<Record<string, ShownField>>,

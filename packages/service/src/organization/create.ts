@@ -16,7 +16,7 @@ export interface NewKey {
 type Announce = (made: NewKey) => Promise<void>
 const noAnnouncement: Announce = async () => {}
 
-/** Creates an organization with its first key, which has all scopes. */
+/** With its first key, which has all scopes. */
 export function createOrganization(
   pool: Pool,
   clock: Clock,
@@ -30,13 +30,12 @@ export function createOrganization(
   })
 }
 
-/** The number of the advisory lock for the first organization. */
+/** Of the advisory lock for the first organization. */
 const bootstrapLock = 6_737_201_103
 
 /**
- * Creates the first organization and its key, when the installation has no key; otherwise returns null.
- * `token`: the key to use; null: a new one. Of concurrent processes only one creates it. `announce` gets the
- * key before the commit; when it rejects, nothing is created.
+ * Creates the first organization and its key; null when the installation has a key. `token`: the key to use; null: a
+ * new one. Of concurrent processes only one creates it.
  */
 export function bootstrapOrganization(
   pool: Pool,
@@ -57,7 +56,7 @@ export function bootstrapOrganization(
   })
 }
 
-/** Creates a key of an organization; null when the organization does not exist. */
+/** Null when the organization does not exist. */
 export function createApiKey(
   pool: Pool,
   clock: Clock,

@@ -1,9 +1,7 @@
 /**
- * Deletes an organization with all its rows. First one commit removes its keys and endpoints, so that no
- * request is accepted and nothing is sent. Then its rows, table by table as in the catalogue, in pieces.
- * Finally, under its clock row, what was written meanwhile, the clock and the organization: writers that
- * waited for the clock find none and write nothing. Each piece is a commit, so an interrupted deletion
- * continues when it is repeated (decision 43).
+ * Deletes an organization with all its rows (decision 43). One commit removes its keys and endpoints, so that nothing
+ * is accepted or sent. Then come its rows, table by table in pieces, and last, under its clock row, what was written
+ * meanwhile, the clock and the organization. An interrupted deletion continues when it is repeated.
  */
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
@@ -11,14 +9,14 @@ import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { deleteEndpointsOf, lockEndpointsOf } from '../webhooks/table/endpoints.ts'
 
-/** Rows per commit: some tens of milliseconds. */
+/** Some tens of milliseconds a commit. */
 const pieceOfRows = 2_000
-/** PostgreSQL's code for a missing table. */
+/** PostgreSQL's error code. */
 const undefinedTable = '42P01'
 /** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'
 
-/** The organization cannot be deleted now; the message says why and what to do. */
+/** The message says why it cannot be deleted now, and what to do. */
 export class DeletionError extends Error {}
 
 interface DeletionOptions {
@@ -27,8 +25,8 @@ interface DeletionOptions {
 }
 
 /**
- * Deletes the organization, and returns the number of rows; null when it does not exist. `onPiece` is called
- * with the rows deleted so far; `rowsAPiece` is for tests.
+ * Returns the number of rows; null: no such organization. `onPiece` gets the rows deleted so far; `rowsAPiece` is for
+ * tests.
  */
 export async function deleteOrganization(
   pool: Pool,
@@ -47,10 +45,7 @@ export async function deleteOrganization(
   return gone
 }
 
-/**
- * Deletes all rows of an organization that this database does not serve, or the remains of one; `onRows` is
- * called with the rows of each piece.
- */
+/** Deletes all rows of an organization that this database does not serve, or the remains of one. */
 export async function removeRows(
   pool: Pool,
   organizationId: string,
@@ -64,13 +59,10 @@ export async function removeRows(
   onRows(await transaction(pool, (tx) => removeRest(tx, organizationId)))
 }
 
-/** Tables that other writers lock or refer to while the organization exists. */
+/** Other writers lock or refer to these while the organization exists. */
 const heldToTheEnd = ['organization_clocks', 'organizations']
 
-/**
- * Marks it as being deleted, and removes keys and endpoints with their dependents; null when it does not
- * exist.
- */
+/** Marks it as being deleted, and removes keys and endpoints with their dependents; null: no such organization. */
 async function close(tx: Tx, clock: Clock, organizationId: string): Promise<number | null> {
   await lockClock(tx, organizationId)
   const moving = await tx.query(
@@ -99,9 +91,9 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
 }
 
 /**
- * Deletes the organization's rows of a table, one commit per piece; skips partitions that maintenance drops
- * meanwhile. A cursor finds the rows once, because searching again for each piece would scan all dead rows. A
- * row's position may be reused meanwhile, so each delete checks the organization again.
+ * Deletes the organization's rows of a table, one commit per piece; skips partitions that maintenance drops meanwhile.
+ * A cursor finds the rows once, as another search for each piece would scan all dead rows. A row's position may be
+ * reused meanwhile, so each delete checks the organization again.
  */
 async function removeFrom(
   pool: Pool,
@@ -153,8 +145,8 @@ async function lockClock(tx: Tx, organizationId: string): Promise<void> {
 }
 
 /**
- * The tables with rows of organizations, from the catalogue so that none is forgotten; partitions separately,
- * without the directory. Each comes before the tables that it refers to; organizations last.
+ * From the catalogue, so that none is forgotten; partitions separately, without the directory. Each comes before the
+ * tables that it refers to; organizations last.
  */
 async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[]> {
   const { rows } = await db.query<{ name: string; refers: string[] }>(

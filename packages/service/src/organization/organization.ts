@@ -64,7 +64,7 @@ interface OrganizationRow {
   readonly updated_at: Date
 }
 
-/** The organization as the API shows it (specification 3.6). */
+/** As the API shows it (specification 3.6). */
 function organizationRecord(row: OrganizationRow) {
   return {
     id: row.organization_id,

@@ -1,4 +1,4 @@
-/** The routes of the key's organization: any key reads it, a key that manages keys changes it. */
+/** Any key reads its organization; a key that manages keys changes it. */
 
 import { managingScope } from '../auth/scopes.ts'
 import { routesOf } from '../http/route.ts'

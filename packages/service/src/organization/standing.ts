@@ -7,7 +7,6 @@ export interface OrganizationStanding {
   readonly name: string
   /** `deleting`: its deletion has begun and is not finished. */
   readonly status: 'active' | 'suspended' | 'deleting'
-  /** When it was suspended; null when it is not. */
   readonly suspendedAt: string | null
   readonly createdAt: string
   readonly keys: number
@@ -16,9 +15,8 @@ export interface OrganizationStanding {
   readonly bytes: number
 }
 
-/** An organization in one database. */
 export interface HeldOrganization extends OrganizationStanding {
-  /** Whether this database does not serve it: a move left this copy, or is creating it. */
+  /** This database does not serve it: a move left this copy, or is creating it. */
   readonly away: boolean
 }
 
@@ -34,7 +32,7 @@ interface StandingRow {
   readonly bytes: number
 }
 
-/** All organizations of the database, oldest first; or only one. */
+/** Oldest first; or only one. */
 export async function listOrganizations(
   pool: Pick<Pool, 'query'>,
   organizationId: string | null = null,

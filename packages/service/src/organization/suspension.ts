@@ -1,6 +1,6 @@
 /**
- * Suspends and resumes organizations: keys get 403, and deliveries wait; nothing is changed or lost. Every
- * process applies it at the next request and claim. The summarizer and maintenance continue (decision 43).
+ * Suspends and resumes organizations: keys get 403, and deliveries wait; nothing is changed or lost. Every process
+ * applies it at the next request and claim (decision 43).
  */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 /** `unchanged`: it already had that status. `deleting`: its deletion has begun, and can only be finished. */
 export type SuspensionOutcome = 'done' | 'unchanged' | 'unknown' | 'deleting'
 
-/** Suspends it: its keys are refused from the next request, and only claimed attempts are still sent. */
+/** Keys are refused from the next request, and only claimed attempts are still sent. */
 export async function suspendOrganization(
   pool: Pool,
   clock: Clock,
@@ -27,8 +27,8 @@ export async function suspendOrganization(
 }
 
 /**
- * Resumes it: its keys work with the next request, and pending deliveries are sent when due. The suspended
- * time does not count as failing.
+ * Keys work with the next request, and pending deliveries are sent when due. The suspended time does not count as
+ * failing.
  */
 export async function resumeOrganization(
   pool: Pool,
@@ -75,8 +75,8 @@ async function lockStanding(
 }
 
 /**
- * Copies the status to a copy that is not served; returns whether there is one. `as`: allows the transaction
- * to write a copy that a move left.
+ * Copies the status to a copy that is not served; returns whether there is one. `as`: allows the transaction to write a
+ * copy that a move left.
  */
 export function markCopy(
   pool: Pool,

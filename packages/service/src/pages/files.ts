@@ -12,7 +12,6 @@ export const builtDocs = new URL('../../assets/docs/', import.meta.url)
 export const unknownErrorFile = '/unknown-error'
 export const unknownErrorName = '{code}'
 
-/** One representation of a page. */
 export interface SiteFile {
   /** Without its charset. */
   readonly type: MediaType

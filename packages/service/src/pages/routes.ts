@@ -1,6 +1,6 @@
 /**
- * Serves prebuilt pages: the documentation at `/` and below `/docs`, and the console, a single page for all
- * paths below `/console`. They need no key, and load nothing from other hosts.
+ * Serves prebuilt pages: documentation at `/` and below `/docs`, the console below `/console`. They need no key, and
+ * load nothing from other hosts.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { vary } from '../http/compression.ts'
@@ -73,7 +73,7 @@ function addressAt(url: string, request: FastifyRequest): string {
   return `${url.replace('*', '')}${rest}`.replace(/^(\/docs\/guides)\/$/, '$1')
 }
 
-/** The representation that the request prefers, by default the first; adds Vary. */
+/** The representation that the request prefers, by default the first. */
 function preferredForm(forms: readonly SiteFile[], request: FastifyRequest, reply: FastifyReply): SiteFile {
   if (forms.length > 1) vary(reply, 'Accept')
   const types = forms.map(({ type }) => type)
@@ -115,7 +115,7 @@ function confine(reply: FastifyReply, policy: string): void {
     .header('referrer-policy', 'no-referrer')
 }
 
-/** The policy: nothing from other hosts, no HTML from strings, no inline styles or scripts. */
+/** Nothing from other hosts, no HTML from strings, no inline styles or scripts. */
 function policyFor(frameAncestors: readonly string[]): string {
   return [
     "default-src 'none'",

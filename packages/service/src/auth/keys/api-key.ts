@@ -8,9 +8,9 @@ export interface KeyRow {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expires_at: Date | null
-  /** When a worker processed the expiry; null before that. */
+  /** When a worker processed the expiry. */
   readonly expiry_settled_at: Date | null
-  /** The last four characters of the newest token. */
+  /** Of the newest token. */
   readonly last4: string
   readonly previous_token_expires_at: Date | null
   readonly last_used_at: Date | null
@@ -18,7 +18,6 @@ export interface KeyRow {
   readonly updated_at: Date
 }
 
-/** The record in every response; `token` is added by creation and rotation only. */
 export function keyRecord(organizationId: string, row: KeyRow) {
   return {
     id: row.id,
@@ -41,7 +40,7 @@ function shown(at: Date | null): string | null {
   return at === null ? null : formatTimestamp(at.getTime())
 }
 
-/** The fields of a key in responses, for `openapi.json` and the SDK. `scopes`: all scopes. */
+/** For `openapi.json` and the SDK. `scopes`: all scopes. */
 export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   return {
     id: field(uuid, 'Its id. It stays when its tokens change.'),

@@ -16,9 +16,7 @@ export function keyRoutes(services: {
   readonly callUnderClock: CallUnderClock
   /** Encrypts a response that holds a token, to store it for its Idempotency-Key. */
   readonly seal: Parameters<typeof createKeys>[0]['seal']
-  /** Wakes workers: deliveries may be due. */
   readonly wake: () => void
-  /** All scopes. */
   readonly scopes: readonly string[]
   /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null

@@ -75,7 +75,6 @@ const removeLink = route({
   },
 })
 
-/** The fields of a link in responses. */
 export const linkFields = (scopes: readonly string[]): Shown<ConsoleLink> => ({
   id: field(uuid, 'Its id.'),
   object: field(constant('console_link'), 'Its kind.'),
@@ -84,7 +83,6 @@ export const linkFields = (scopes: readonly string[]): Shown<ConsoleLink> => ({
   expiresAt: field(time, 'When link and session end, if not before.'),
 })
 
-/** The fields of a session in responses. */
 export const sessionFields = (scopes: readonly string[]): Shown<ConsoleSession> => ({
   id: field(uuid, 'The id of its link, by which it is ended.'),
   object: field(constant('console_session'), 'Its kind.'),
@@ -114,7 +112,7 @@ const exampleSession = {
   expiresAt: exampleTime,
 }
 
-/** Console links. `scopes`: all scopes. */
+/** `scopes`: all scopes. */
 export function consoleLinkApi(scopes: readonly string[]) {
   const creation = Object.entries(linkShape(scopes).fields)
   return {

@@ -1,7 +1,6 @@
 /**
- * Links to the console (specification 3.7): a key creates one for a person without a key. The first browser
- * that opens it exchanges it for a session token. The session has the link's scopes on behalf of the key,
- * until the link or the key expires or is removed.
+ * Links to the console (specification 3.7). A key creates one for a person without a key; the first browser that opens
+ * it exchanges it for a session, with the link's scopes, until link or key expire or are removed.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
@@ -22,13 +21,12 @@ import { grants, managingScope } from '../scopes.ts'
 import { hashToken, isToken, newToken } from '../token.ts'
 import { refuseGrant } from './decide.ts'
 
-/** Links per organization that have not ended. */
+/** That have not ended. */
 export const linkLimit = 1_000
 /** Seconds. */
 const longestLink = 24 * 60 * 60
 const linkUnlessAsked = 60 * 60
 
-/** A link in the response to its creation. */
 export interface ConsoleLink {
   readonly id: string
   readonly object: 'console_link'
@@ -37,7 +35,7 @@ export interface ConsoleLink {
   readonly expiresAt: string
 }
 
-/** A session in the response to an exchange; `id` is the link's. */
+/** `id` is the link's. */
 export interface ConsoleSession {
   readonly id: string
   readonly object: 'console_session'
@@ -51,13 +49,11 @@ interface ConsoleLinkServices {
   readonly database: Pick<Database, 'of' | 'together'>
   readonly callUnderClock: CallUnderClock
   readonly clock: Clock
-  /** All scopes. */
   readonly scopes: readonly string[]
-  /** Encrypts a response about a link, because it holds the link's secret. */
+  /** Encrypts a response that holds a link's secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
   /**
-   * Records links and sessions in the directory before they are created. Null: this database has the directory
-   * itself, or there is none.
+   * Records links and sessions before they are created. Null: this database has the directory itself, or there is none.
    */
   readonly directory?: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }
@@ -70,17 +66,14 @@ export interface ConsoleLinks {
     base: string,
     record: ResponseToStore | null,
   ): Promise<Outcome<ConsoleLink>>
-  /** Why the caller may not see the stored response to a creation again; null when it may. */
+  /** Refuses to show the caller the stored response to a creation again; null: it may see it. */
   withhold(caller: Caller, stored: string): Problem | null
   exchange(body: unknown): Promise<Outcome<ConsoleSession>>
-  /**
-   * Returns whether a link existed that the caller may end: as its key, its session, or a key that manages
-   * keys.
-   */
+  /** Whether a link existed that the caller may end: as its key, its session, or a key that manages keys. */
   remove(caller: Caller, id: string): Promise<boolean>
 }
 
-/** The body of a creation. A session may not manage keys: it ends, but a key that it created would not. */
+/** A session cannot manage keys, as a key that it created would not end with it. */
 export function linkShape(scopes: readonly string[]): Shape {
   const grantable = scopes.filter((scope) => scope !== managingScope && scope !== '*')
   const fields = {
@@ -96,7 +89,6 @@ export function linkShape(scopes: readonly string[]): Shape {
   return { name: 'link', fields, fieldNames: Object.keys(fields) }
 }
 
-/** The body of an exchange. */
 export const exchangeShape: Shape = {
   name: 'exchange',
   fields: {
@@ -105,16 +97,13 @@ export const exchangeShape: Shape = {
   fieldNames: ['link'],
 }
 
-/** The link secret in such a body; null without one. */
+/** Null without a link secret. */
 export function linkIn(body: unknown): string | null {
   const { link } = (body ?? {}) as { readonly link?: unknown }
   return typeof link === 'string' && isToken(link, 'link') ? link : null
 }
 
-/**
- * Creates a link if its key still exists with all the scopes: 'done', 'limit_reached', 'caller_changed' or
- * 'replayed'.
- */
+/** Requires that the key still exists with all the scopes. */
 export const createLinkFunction: SchemaFunction = schemaFunction(
   'create_console_link',
   {

@@ -5,7 +5,6 @@ import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { grants, lacking, managingScope } from '../scopes.ts'
 import type { KeyRow } from './api-key.ts'
 
-/** Whether these scopes can manage keys. */
 export function manages(scopes: readonly string[]): boolean {
   return grants(scopes, managingScope)
 }
@@ -21,8 +20,8 @@ export function refuseGrant(held: readonly string[], wanted: readonly string[]):
 }
 
 /**
- * 403 when a key with `held` would change, rotate or revoke one that holds a scope which it lacks; otherwise null. A key
- * holds all its own scopes, so one that can manage keys can do all of this to itself.
+ * 403 when a key with `held` would change, rotate or revoke one that holds a scope which it lacks; otherwise null. A
+ * key can always do so to itself.
  */
 export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
   const missing = lacking(held, target.scopes)
@@ -33,7 +32,7 @@ export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scope
   )
 }
 
-/** Whether the key has expired at `now`, in milliseconds. A key whose expiry was processed stays expired. */
+/** A key whose expiry was processed stays expired. `now` in milliseconds. */
 export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>, now: number): boolean {
   return row.expiry_settled_at !== null || (row.expires_at !== null && row.expires_at.getTime() <= now)
 }
@@ -54,10 +53,7 @@ export function expiredAlready(row: Pick<KeyRow, 'expires_at'>): Problem {
   )
 }
 
-/**
- * The row after a change, the same object when nothing changes; or why the change is refused. `sent`: the
- * names of the fields in the body.
- */
+/** The row after a change (the same object when nothing changes), or a refusal. `sent`: the fields in the body. */
 export function decideChange(
   held: readonly string[],
   row: KeyRow,

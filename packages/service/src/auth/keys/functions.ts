@@ -1,8 +1,6 @@
 /**
- * Changes of keys, each one database function that locks the organization's clock row first, as every commit
- * does. Under the lock it checks the calling key again: a key that was revoked, has expired or lost a scope
- * since the request was authenticated changes nothing. The changed row must still have the version that was
- * decided on.
+ * Changes of keys. Each function locks the organization's clock row first, as commits do. Then it checks the calling
+ * key again: one that was revoked, has expired or lost a scope since authentication changes nothing.
  */
 
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
@@ -39,7 +37,6 @@ const keepManager = `perform 1 from api_keys k where k.organization_id = p_organ
 const isManager = `exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
       and k.scopes && array['*', '${managingScope}'] and (k.expires_at is null or k.expires_at > p_now))`
 
-/** Creates a key with its first token: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
 export const createFunction: SchemaFunction = schemaFunction(
   'create_api_key',
   {
@@ -66,10 +63,7 @@ begin
 end;`,
 )
 
-/**
- * Writes the key as in p_row: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. An expiry that a
- * worker has processed no longer changes.
- */
+/** An expiry that a worker has processed no longer changes. */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_api_key',
   { arguments: `${about}, ${asking}, p_row jsonb, p_manages boolean`, returns: 'text' },
@@ -94,10 +88,7 @@ begin
 end;`,
 )
 
-/**
- * Creates a token; earlier ones work until p_expires_at, or their own earlier end: 'done', 'conflict',
- * 'caller_changed' or 'replayed'.
- */
+/** Creates a token. Earlier ones work until p_expires_at, or their own earlier end. */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_api_key',
   {
@@ -121,7 +112,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Ends all earlier tokens at once: 'done', 'conflict' or 'caller_changed'. */
+/** Ends all earlier tokens at once. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_tokens',
   { arguments: `${about}, ${asking}, p_updated_at timestamptz`, returns: 'text' },
@@ -140,10 +131,8 @@ end;`,
 )
 
 /**
- * Removes the key and its tokens, disables the endpoints it registered, and erases stored responses about it,
- * because they hold its tokens: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. Without
- * p_caller_id the operator revokes; an operator may revoke the last key that manages keys, because an operator
- * can create another.
+ * Also disables the endpoints that the key registered, and erases stored responses with its tokens. Without p_caller_id
+ * the operator revokes, who may revoke the last key that manages keys, as the operator can create another.
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',

@@ -1,6 +1,6 @@
 /**
- * The operations on keys (specification 3.4), without HTTP: each checks the body and the caller's scopes,
- * decides on the current record, and commits in one call. When another change commits first, it decides again.
+ * Operations on keys (specification 3.4): each validates, decides on the current record, and commits in one call; it
+ * decides again when another change committed first.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
@@ -28,7 +28,7 @@ import {
 } from './decide.ts'
 import type { KeyStore } from './store.ts'
 
-/** Keys per organization, expired ones included. */
+/** Expired ones included. */
 export const keyLimit = 1_000
 /** How long a replaced token still works, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
@@ -36,20 +36,16 @@ const tokenOverlap = 24 * 60 * 60 * 1_000
 interface KeyServices {
   readonly store: KeyStore
   readonly clock: Clock
-  /** All scopes. */
   readonly scopes: readonly string[]
-  /** Encrypts a response about a key, because it holds a token. */
+  /** Encrypts a response that holds a token. */
   readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Promise<Sealed>
   /** Wakes workers: endpoints were disabled. */
   readonly wake: () => void
-  /**
-   * Records tokens in the directory before they are created. Null: this database has the directory itself, or
-   * there is none.
-   */
+  /** Records tokens before they are created. Null: this database has the directory itself, or there is none. */
   readonly directory?: Pick<Directory, 'note' | 'forgetTokens'> | null
 }
 
-/** The record with its token, which is shown only once. */
+/** The token is shown only once. */
 type WithToken = KeyRecord & { readonly token: string }
 
 export interface Keys {
@@ -57,7 +53,7 @@ export interface Keys {
   read(organizationId: string, id: string): Promise<KeyRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
   rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
-  /** Why the caller may not see the stored response with the token again; null when it may. */
+  /** Refuses to show the caller the stored response with the token again; null: it may see it. */
   withhold(caller: Caller, call: 'create' | 'rotate', stored: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
   /** Revokes the key at once and disables the endpoints it registered. */
@@ -167,10 +163,7 @@ export function createKeys(services: KeyServices): Keys {
       }),
   }
 
-  /**
-   * Decides on the current record; decides again when `decide` returns null because another change committed
-   * first.
-   */
+  /** Decides again when `decide` returns null because another change committed first. */
   async function decideAndCommit<T>(
     caller: Caller,
     id: string,
@@ -214,7 +207,7 @@ const lastManagingKey = problem(
   'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
 )
 
-/** Problems by the word that the database function returns. */
+/** By the word that the database function returns. */
 const problems = {
   limit_reached: tooManyKeys,
   caller_changed: callerChanged,
@@ -240,7 +233,7 @@ function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, n
   }
 }
 
-/** `scopes`: all scopes. Creation and change accept the same. */
+/** Creation and change accept the same. `scopes`: all scopes. */
 export function keyShape(scopes: readonly string[]): Shape {
   const fields = {
     name: text({ required: true, min: 1, max: 255, description: 'What it is for.' }),

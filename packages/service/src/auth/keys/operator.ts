@@ -12,9 +12,7 @@ import { findKey, findKeys } from './store.ts'
 /** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'
 
-/**
- * All keys of the organization as the API shows them, newest first; null when the organization does not exist.
- */
+/** As the API shows them, newest first; null: no such organization. */
 export async function listKeys(
   pool: Pick<Pool, 'query'>,
   clock: Clock,
@@ -30,8 +28,8 @@ export async function listKeys(
 }
 
 /**
- * Revokes the key and disables the endpoints it registered, in one commit. Returns the record, or null when
- * the organization has no such key. May revoke the last key that manages keys.
+ * Revokes the key and disables the endpoints it registered. Null: no such key. May revoke the last key that manages
+ * keys.
  */
 export async function revokeKey(
   pool: Pool,

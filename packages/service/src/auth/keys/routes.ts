@@ -1,7 +1,4 @@
-/**
- * The routes of API keys (specification 3.4). All need `api_keys:manage`, except the one that shows a key its
- * own record.
- */
+/** The routes of API keys (specification 3.4). All need `api_keys:manage`, except the one for a key's own record. */
 
 import { createdBetween, paging } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
@@ -29,7 +26,7 @@ const route = routesOf<KeyServices>()
 const common = { tag: 'api-keys', access: managingScope } as const
 const touches = 'Needs every scope of that key as well.'
 
-/** API keys: create, change, rotate and revoke. `scopes`: all scopes. */
+/** `scopes`: all scopes. */
 export function keyApi(scopes: readonly string[]) {
   const example = {
     ...exampleIdentity('api_key'),

@@ -19,16 +19,12 @@ interface KeyFilter {
   readonly createdBefore: string | null
 }
 
-/** The stored columns of a new token. */
 interface StoredToken {
   readonly hash: Buffer
   readonly last4: string
 }
 
-/**
- * The result of a change, or `caller_changed` when the calling key was changed since the request was
- * authenticated.
- */
+/** `caller_changed`: the calling key was changed since the request was authenticated. */
 type Asked<A> = Promise<A | 'caller_changed'>
 
 export interface KeyStore {
@@ -39,7 +35,6 @@ export interface KeyStore {
     page: { readonly limit: number; readonly offset: number },
     now: number,
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
-  /** How many keys the organization has. */
   count(organizationId: string): Promise<number>
   /** `response`: what to store for an Idempotency-Key; null stores nothing. */
   create(
@@ -78,7 +73,7 @@ const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled
   left join api_key_uses u on u.organization_id = $1 and u.api_key_id = k.id
   where k.organization_id = $1`
 
-/** The key at `now`, in milliseconds; null when the organization has no such key. */
+/** At `now`, in milliseconds; null: no such key. */
 export async function findKey(
   db: Queryable,
   organizationId: string,
@@ -90,7 +85,7 @@ export async function findKey(
   return rows[0] ?? null
 }
 
-/** A page of the organization's keys at `now`, in milliseconds, newest first. */
+/** Newest first, at `now`, in milliseconds. */
 export async function findKeys(
   db: Queryable,
   organizationId: string,

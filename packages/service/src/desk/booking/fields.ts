@@ -25,7 +25,7 @@ interface Location {
 const startAt = 'When it starts. Moves by the action reschedule only.'
 const endAt = 'When it ends, after startAt. Moves by the action reschedule only.'
 
-/** What a booking holds (specification 4.7). */
+/** Specification 4.7. */
 export const bookingFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },
@@ -87,7 +87,7 @@ export const bookingFields = {
   ...commonFields(),
 }
 
-/** What the action `reschedule` takes. */
+/** The body of the action `reschedule`. */
 export const rescheduleFields = {
   startAt: timestamp({ required: true, description: 'When it starts from now on.' }),
   endAt: timestamp({ required: true, description: 'When it ends from now on, after startAt.' }),

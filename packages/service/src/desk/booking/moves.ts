@@ -6,7 +6,7 @@ import type { Booking } from './fields.ts'
 
 export type BookingMove = 'confirm' | 'reject' | 'cancel' | 'reschedule' | 'complete' | 'no-show'
 
-/** The moves that each status allows; what it came to can be stated from its start on. */
+/** A booking can be completed or marked as a no-show from its start on. */
 const moves: Readonly<Record<Booking['status'], readonly BookingMove[]>> = {
   pending: ['confirm', 'reject', 'cancel', 'reschedule'],
   confirmed: ['cancel', 'reschedule', 'complete', 'no-show'],
@@ -67,7 +67,7 @@ export function cancel(
   }))
 }
 
-/** Other times, the same booking in the same status. The same times are no move. */
+/** The same times are no move. */
 export function reschedule(
   before: Booking,
   to: { readonly startAt: string; readonly endAt: string },
@@ -82,12 +82,12 @@ export function reschedule(
   })
 }
 
-/** It took place; also corrects a no-show. */
+/** Also corrects a no-show. */
 export function complete(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
   return moved(before, 'complete', now, () => ({ ...before, status: 'completed', completedAt: now }))
 }
 
-/** The customer did not come; also corrects a completion. */
+/** Also corrects a completion. */
 export function markNoShow(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
   return moved(before, 'no-show', now, () => ({ ...before, status: 'no_show', completedAt: null }))
 }

@@ -2,12 +2,11 @@ import type { StateOf } from '../../kernel/fields/field.ts'
 import { choice, reference, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 
-/** The longest summary that is kept. */
 export const summaryLimit = 10_000
 
 export const channels = ['email', 'chat', 'sms', 'whatsapp', 'phone', 'api'] as const
 
-/** What a conversation holds (specification 4.4). */
+/** Specification 4.4. */
 export const conversationFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },

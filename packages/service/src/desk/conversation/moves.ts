@@ -6,13 +6,12 @@ import type { Conversation } from './fields.ts'
 
 export type ConversationMove = 'escalate' | 'resolve' | 'reopen' | 'summarize'
 
-/** The moves that each status allows; escalation also needs an AI to take over from. */
+/** Escalation also needs an AI that handles the conversation. */
 const moves: Readonly<Record<Conversation['status'], readonly ConversationMove[]>> = {
   open: ['escalate', 'resolve'],
   resolved: ['escalate', 'reopen', 'summarize'],
 }
 
-/** The moves that a conversation allows as it stands. */
 function allowedMoves({ status, handledBy }: Conversation): readonly ConversationMove[] {
   return moves[status].filter((move) => move !== 'escalate' || handledBy === 'ai')
 }
@@ -29,12 +28,12 @@ function moved(
   return refuseMove({ kind: 'conversation', state }, move, allowed)
 }
 
-/** An AI hands over to a person. */
+/** Passes a conversation from an AI to a person. */
 export function escalate(before: Conversation, { now }: RuleContext): Result<Conversation, Problem> {
   return moved(before, 'escalate', () => ({ ...before, handledBy: 'human', escalatedAt: now }))
 }
 
-/** It is closed; its summary is written later. */
+/** The summary is written later. */
 export function resolve(before: Conversation, { now }: RuleContext): Result<Conversation, Problem> {
   return moved(before, 'resolve', () => ({ ...before, status: 'resolved', resolvedAt: now }))
 }
@@ -43,7 +42,7 @@ export function reopen(before: Conversation): Result<Conversation, Problem> {
   return moved(before, 'reopen', () => reopened(before))
 }
 
-/** Its summary is written, by the service or by an AI outside; a later one replaces an earlier. */
+/** By the service or by an AI outside; a later summary replaces an earlier one. */
 export function summarize(
   before: Conversation,
   summary: string,
@@ -54,12 +53,12 @@ export function summarize(
   )
 }
 
-/** Open again: what its resolution brought is gone. */
+/** Open again, without the values of its resolution. */
 function reopened(before: Conversation): Conversation {
   return { ...before, status: 'open', resolvedAt: null, summary: null, summarizedAt: null }
 }
 
-/** A message of it came or went; an inbound one reopens it. */
+/** A message of it was created or removed; an inbound one reopens it. */
 export function withMessage(
   before: Conversation,
   { direction, sentAt }: { readonly direction: 'inbound' | 'outbound'; readonly sentAt: string | null },
@@ -69,7 +68,7 @@ export function withMessage(
   return isLater ? { ...open, lastMessageAt: sentAt } : open
 }
 
-/** Assigning one that an AI handles hands it to a person. */
+/** Assigning one that an AI handles escalates it to a person. */
 export function updateConversation(
   before: Conversation,
   draft: Conversation,

@@ -48,7 +48,7 @@ interface Identity {
   readonly externalId: string | null
 }
 
-/** A customer that nothing identifies cannot be found again by anyone. */
+/** A customer without any identification could not be found again. */
 function identified<S extends Identity>(draft: S) {
   // An empty name identifies nobody either.
   if (draft.name || draft.email || draft.phone || draft.externalId) return ok(draft)

@@ -1,7 +1,7 @@
 /**
- * What a new message must be, and what messages do when they arrive: each takes customer and channel from its conversation and moves its
- * `lastMessageAt`; an inbound one reopens the conversation, and the tickets of it that had come to rest. All of it
- * commits with the messages (specification 4.5).
+ * New messages: each takes customer and channel from its conversation and moves its `lastMessageAt`; an inbound one
+ * reopens the conversation and its tickets that are pending, on hold or resolved, in the same commit (specification
+ * 4.5).
  */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
@@ -13,7 +13,7 @@ import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
 import type { Message } from './fields.ts'
 
-/** A new message: written by the customer exactly when it is inbound, with something in it, sent now unless told. */
+/** The customer writes inbound messages and no others; it has content; `sentAt` is now by default. */
 export function createMessage(draft: Message, { now }: RuleContext): Result<Message, Problem> {
   const errors: FieldError[] = []
   const { author, direction } = draft
@@ -34,7 +34,7 @@ export function createMessage(draft: Message, { now }: RuleContext): Result<Mess
   return ok({ ...draft, sentAt: draft.sentAt ?? now })
 }
 
-/** A message is created and never changes; losing its customer has no event. */
+/** A message never changes, apart from losing its customer, which has no event. */
 export function messageEvents(before: Message | null, after: Message): readonly string[] {
   if (before !== null) return []
   return [after.direction === 'inbound' ? 'message.received' : 'message.sent']

@@ -38,7 +38,7 @@ const attachmentSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_048),
 })
 
-/** What a message holds (specification 4.5). It never changes, but for the customer it loses. */
+/** A message never changes, apart from losing its customer (specification 4.5). */
 export const messageFields = {
   conversationId: reference(
     { kind: 'conversation', onRemove: 'keep' },

@@ -1,14 +1,13 @@
-/** What happens to a ticket: pure functions from one state to the next. */
+/** What happens to a ticket: pure functions from one state to the next (specification 4.6). */
 import { type Problem, problem } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { RuleContext } from '../../kinds/model/kind.ts'
 
-/** Where a ticket can stand, and from where it can go where (specification 4.6). */
 export const ticketStatuses = ['new', 'open', 'pending', 'on_hold', 'resolved', 'closed'] as const
 
 export type TicketStatus = (typeof ticketStatuses)[number]
 
-/** The moves that each status allows. Staying is always allowed. */
+/** The moves that each status allows. Keeping the status is always allowed. */
 export const ticketMoves: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
   new: ['open', 'pending', 'on_hold', 'resolved'],
   open: ['pending', 'on_hold', 'resolved'],
@@ -45,7 +44,7 @@ export function createTicket<S extends Moving>(draft: S, { now }: RuleContext): 
   })
 }
 
-/** Follows the table of moves; a closed ticket takes few changes; assigning a new one opens it. */
+/** A closed ticket takes few changes; assigning a new one opens it. */
 export function updateTicket<S extends Moving>(
   before: S,
   draft: S,
@@ -79,13 +78,13 @@ export function updateTicket<S extends Moving>(
 
 export type ReopenableTicket = Pick<Moving, 'status' | 'resolvedAt'>
 
-/** An inbound message on its conversation: what waited for the customer, or was done, is open again. */
+/** An inbound message on its conversation reopens a ticket that is pending, on hold or resolved. */
 export function reopenedByMessage<S extends ReopenableTicket>(before: S): S {
   const rested = ['pending', 'on_hold', 'resolved'].includes(before.status)
   return rested ? { ...before, status: 'open', resolvedAt: null } : before
 }
 
-/** Creation emits one event alone; every change emits ticket.updated, and what else changed with it. */
+/** Creation emits one event alone; every change emits ticket.updated, and one for each special change. */
 export function ticketEvents(before: Moving | null, after: Moving): readonly string[] {
   if (before === null) return ['ticket.created']
   const events = ['ticket.updated']

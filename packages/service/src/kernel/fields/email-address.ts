@@ -1,13 +1,10 @@
 /** Normalizes e-mail addresses, so that two which look alike are equal (specification 4.3). Pure. */
 import { domainToASCII, domainToUnicode } from 'node:url'
 
-/**
- * Characters that are not visible or change how others display: controls, format characters, line ends,
- * fillers, blank Braille.
- */
+/** Characters that are not visible or change how others display. */
 const invisible = /(?!\0)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}\u2800]/u
 
-/** The first invisible character of a text, as `U+200B`; null where there is none. */
+/** The first invisible character of a text, as `U+200B`; null: none. */
 export function invisibleIn(text: string): string | null {
   const found = invisible.exec(text)?.[0].codePointAt(0)
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
@@ -29,7 +26,6 @@ function domainForm(domain: string): string | null {
   const ascii = /[/\\?#:%[\]]/.test(domain) ? '' : domainToASCII(domain)
   if (ascii === '') return isAscii ? domain : null
   const shown = domainToUnicode(ascii)
-  // Some scripts join letters with an invisible character, which changes the name: the ASCII form keeps them
-  // distinct.
+  // Some scripts join letters with an invisible character: the ASCII form keeps such names distinct.
   return invisible.test(shown) || domainToASCII(shown) !== ascii ? ascii : shown
 }

@@ -1,20 +1,13 @@
-/**
- * A field of a record. It declares what values are accepted, who may set it, how it is stored and shown.
- * Validation, table mapping, filters, representation, OpenAPI and SDK types follow from it.
- */
+/** A field of a record. Validation, table mapping, filters, representation, OpenAPI and SDK types follow from it. */
 import type { z } from 'zod'
 
-/** Who may set a field: clients always, clients at creation only, or only the service. */
+/** Who may set it: clients always, clients at creation only, or only the service. */
 type Access = 'write' | 'create' | 'read'
 
-/**
- * What happens to an object when the object that it refers to is removed: it is removed too, its reference
- * becomes null, or nothing.
- */
+/** What the removal of the object referred to does: removes this one, sets the reference to null, or nothing. */
 type OnRemove = 'remove' | 'detach' | 'keep'
 
 export interface Reference {
-  /** The kind referred to. */
   readonly kind: string
   readonly onRemove: OnRemove
   /** A boolean column of the other table that must be true, and the name for objects where it is not. */
@@ -23,7 +16,7 @@ export interface Reference {
   readonly within?: string
 }
 
-/** A column stored next to the body, because a constraint, a filter or the commit function needs it. */
+/** A column next to the body, because a constraint, a filter or the commit function needs it. */
 export interface Column {
   readonly name: string
   readonly type: 'text' | 'uuid' | 'boolean' | 'bigint' | 'timestamptz(3)'
@@ -36,20 +29,20 @@ export interface Range {
 }
 
 export interface Field<V = unknown> {
-  /** What a value may be; also its type in OpenAPI. Null is allowed when `nullable`. */
+  /** What a value may be, in requests and OpenAPI. Null is allowed when `nullable`. */
   readonly schema: z.ZodType
-  /** The schema in responses, where it is narrower than what is accepted. */
+  /** The schema in responses, where it is narrower. */
   readonly shown?: z.ZodType
   readonly nullable: boolean
-  /** The value when creation does not set it. Undefined for a required field. */
+  /** When creation does not set it; undefined: required. */
   readonly initial: V | undefined
   readonly access: Access
   /** The accepted values, as the end of "must be …". */
   readonly accepts: string
-  /** The same for nested values: for each entry of a list or object, or by property name. */
+  /** For nested values: for each entry of a list or object, or by property name. */
   readonly acceptsWithin?: string | Readonly<Record<string, string>>
   readonly description: string
-  /** Examples for the documentation, where those that `transitions.ts` tries do not fit. */
+  /** For the documentation, where those that `transitions.ts` tries do not fit. */
   readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean
@@ -62,7 +55,7 @@ export interface Field<V = unknown> {
   readonly sequence: boolean
   /** The value of its column, if it differs from the field's. */
   stored?(value: V): unknown
-  /** Merges a PATCH value into the current one. Default: the new value replaces it. */
+  /** Merges a PATCH value into the current one. Default: it replaces it. */
   merge?(current: V, patch: unknown): V
 }
 
@@ -71,7 +64,6 @@ export type Fields = Readonly<Record<string, Field>>
 /** The values of a record's own fields. */
 export type State = Readonly<Record<string, unknown>>
 
-/** The same, of these fields. */
 export type StateOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer V> ? V : never }
 
 export interface Options {

@@ -12,7 +12,7 @@ import {
   type Reference,
 } from './field.ts'
 
-/** A string that PostgreSQL and UTF-8 can hold. */
+/** A string that PostgreSQL and UTF-8 can hold, of so many characters. */
 export function storableText(min: number, max: number): z.ZodType<string> {
   return z
     .string()
@@ -48,7 +48,6 @@ function codePoints(text: string): number {
   return length
 }
 
-/** A string of `min` (default: 0) to `max` characters. */
 export function text<const O extends Optional & { max: number; min?: number }>(
   options: O,
 ): Field<Nullable<O, string>> {
@@ -57,7 +56,7 @@ export function text<const O extends Optional & { max: number; min?: number }>(
   return defineField(storableText(min, options.max), accepts, 'text', options)
 }
 
-/** An email address, stored in normalized form. */
+/** Stored in normalized form. */
 export function email<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const address = z.email({ pattern: z.regexes.unicodeEmail })
   const reject = (because: string) => ({
@@ -81,7 +80,6 @@ export function email<const O extends Optional>(options: O): Field<Nullable<O, s
   return defineField(schema, 'an email address of at most 320 characters', 'text', options)
 }
 
-/** A telephone number in E.164. */
 export function phone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   return defineField(
     z.string().regex(z.regexes.e164),
@@ -91,7 +89,7 @@ export function phone<const O extends Optional>(options: O): Field<Nullable<O, s
   )
 }
 
-/** A language tag (BCP 47), stored in canonical form. */
+/** Stored in canonical form. */
 export function locale<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = storableText(2, 100).transform((value, context) => {
     try {
@@ -141,7 +139,7 @@ function inCaseOfZones(lower: string): string {
   })
 }
 
-/** The name of an IANA time zone, in canonical case. */
+/** Stored in canonical case. */
 export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = storableText(1, 100).transform((value, context) => {
     const name = timezoneNamed(value)
@@ -158,7 +156,7 @@ interface Choice<W extends string> extends Optional {
   readonly settable?: readonly W[]
 }
 
-/** One of a fixed set of words. Nullable unless it is required or has `initial`. */
+/** Nullable unless it is required or has `initial`. */
 export function choice<const W extends readonly string[], const O extends Choice<W[number]>>(
   words: W,
   options: O,
@@ -174,7 +172,7 @@ export function choice<const W extends readonly string[], const O extends Choice
   })
 }
 
-/** A point in time; accepts any RFC 3339 spelling, shows UTC with three decimals. */
+/** Accepts any RFC 3339 spelling, shows UTC with three decimals. */
 export function timestamp<const O extends Optional>(options: O): Field<Nullable<O, string>> {
   const schema = z
     .string()
@@ -189,7 +187,6 @@ export function timestamp<const O extends Optional>(options: O): Field<Nullable<
   return defineField(schema, accepts, 'timestamptz(3)', options)
 }
 
-/** A boolean with an initial value. */
 export function flag(options: Options & { initial: boolean }): Field<boolean> {
   return defineField(z.boolean(), 'true or false', 'boolean', options, {
     nullable: false,
@@ -197,7 +194,7 @@ export function flag(options: Options & { initial: boolean }): Field<boolean> {
   })
 }
 
-/** A whole number from `min` to `max`, for example an amount in the smallest unit of its currency. */
+/** For example an amount in the smallest unit of its currency. */
 export function integer<const O extends Optional & { min: number; max: number }>(
   options: O,
 ): Field<Nullable<O, number>> {
@@ -211,10 +208,7 @@ export function count(options: Options): Field<number> {
   return defineField(z.int().min(0), 'a number', 'bigint', own, { nullable: false, initial: 0 })
 }
 
-/**
- * The id of another object, which must exist when it is set. A reference that detaches becomes null when that
- * object is removed.
- */
+/** The id of another object, which must exist when it is set. */
 export function reference<const R extends Reference, const O extends Optional>(
   to: R,
   options: O & { column: string },
@@ -238,10 +232,10 @@ export function sequence(options: Options & { column: string }): Field<number> {
   )
 }
 
-/** Maximum number of words, repeats included. */
+/** Repeats included. */
 export const mostWords = 100
 
-/** One or more of a fixed set of words, required at creation. Repeats are dropped, order is preserved. */
+/** Required at creation. Repeats are dropped, order is preserved. */
 export function wordList(
   words: readonly string[],
   options: { readonly description: string },

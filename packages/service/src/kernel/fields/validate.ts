@@ -1,6 +1,6 @@
 /**
- * Validates request bodies against a declaration: the result is a draft, or a list of errors (specification
- * 4.1). After a hundred errors, only the names of the remaining fields are checked.
+ * Validates request bodies: the result is a draft, or a list of errors (specification 4.1). When the list is full, only
+ * the names of the remaining fields are checked.
  */
 import type { z } from 'zod'
 import {
@@ -14,22 +14,18 @@ import {
 import { fail, ok, type Result } from '../result.ts'
 import type { Field, Fields, State } from './field.ts'
 
-/** The fields that a body is validated against: of a kind or of any other record. */
 export interface Shape {
   readonly name: string
   readonly fields: Fields
   readonly fieldNames: readonly string[]
-  /** Further fields of the record that only the service sets; for kinds they are among the fields. */
+  /** Fields outside of `fields` that only the service sets. */
   readonly shown?: readonly string[]
 }
 
 /** Fields that every object has and clients cannot set. */
 const serviceFields = new Set(['id', 'object', 'organizationId', 'createdAt', 'updatedAt'])
 
-/**
- * The fields of a new object: those of the body, and initial values for the others. A refusal lists at most
- * `most` errors, from 1 to 100.
- */
+/** The fields of a new object, with initial values. A refusal lists at most `most` errors, from 1 to 100. */
 export function parseCreation(shape: Shape, body: unknown, most = listedErrors): Result<State, Problem> {
   const sent = parseFields(shape, body, 'create', most)
   if (!sent.ok) return sent
@@ -49,10 +45,7 @@ interface Patch {
   readonly sent: ReadonlySet<string>
 }
 
-/**
- * `before` with the patch applied, and the names of the fields in the patch. A refusal lists at most `most`
- * errors, from 1 to 100.
- */
+/** `before` with the patch applied. A refusal lists at most `most` errors, from 1 to 100. */
 export function parsePatch(
   shape: Shape,
   before: State,
@@ -153,7 +146,6 @@ function notWritable(shape: Shape, name: string): FieldError {
   }
 }
 
-/** The writable names of each shape as text, cached. */
 const writable = new WeakMap<Shape, string>()
 
 function writableFields(shape: Shape): string {
@@ -194,7 +186,6 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((within, step) => (within as Record<PropertyKey, unknown>)?.[step], value)
 }
 
-/** The JSON type of a value. */
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -224,7 +215,7 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
   }
 }
 
-/** Longest name, in characters, that a pointer includes; for a longer one it points to the parent. */
+/** A longer name is left out of a pointer, which then points to the parent. */
 const longestStep = 255
 
 function pointerWithin(pointer: string, name: string): string {

@@ -1,18 +1,18 @@
 /**
- * Which event reports which change: of a field, or of a transition. It is derived from what the kind's own rules do
- * (`transitions.ts`). A change without an event is sync only (specification 5.2).
+ * Which events report a change of a field or a transition, derived from what the kind's rules do (`transitions.ts`). A
+ * change without an event is sync only (specification 5.2).
  */
 import type { Carriers } from '../../openapi/api-module.ts'
 import type { Kind } from '../model/kind.ts'
 import { explore, type Transition } from '../model/transitions.ts'
 
-/** The events of a field's changes; for one that only creation sets, that of the creation. */
+/** The events of a field's changes; of its creation where only that sets it. */
 export function fieldCarriers(kind: Kind, name: string): Carriers {
   const changing = changesOf(kind, name)
   return changing.length === 0 && setAtCreation(kind, name) ? creationCarriers(kind) : carriers(changing)
 }
 
-/** What the documents say about a field's events, in one or two sentences. */
+/** What the documents say about a field's events. */
 export function carrierSentence(kind: Kind, name: string): string {
   const told = fieldCarriers(kind, name)
   const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)
@@ -40,22 +40,20 @@ function named(types: readonly string[], word: 'and' | 'or'): string {
   return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} ${word} ${codes.at(-1)}`
 }
 
-/** The events of a creation: of each word of each choice. */
+/** The events of a creation, with each word of each choice. */
 export function creationCarriers(kind: Kind): Carriers {
   return split(explore(kind).created.map((created) => kind.rules.events(null, created)))
 }
 
-/** The events that a PATCH can cause. */
 export function updateCarriers(kind: Kind): Carriers {
   return carriers(explore(kind).transitions.filter(({ by }) => 'field' in by))
 }
 
-/** The events that an action can cause. */
 export function actionCarriers(kind: Kind, action: string): Carriers {
   return carriers(explore(kind).transitions.filter(({ by }) => 'action' in by && by.action === action))
 }
 
-/** Its changes. One that clients change with others along is judged by what they do to it themselves. */
+/** A field that clients change together with others is judged by changes of itself. */
 function changesOf(kind: Kind, name: string): readonly Transition[] {
   const changed = explore(kind).transitions.filter((transition) => transition.changed.has(name))
   if (kind.fields[name]?.access !== 'write') return changed

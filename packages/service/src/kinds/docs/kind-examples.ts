@@ -6,13 +6,13 @@ import { exampleIdentity, exampleTime } from '../../openapi/examples.ts'
 import type { Kind, State } from '../model/kind.ts'
 import { exampleState, explore, sampleValues } from '../model/transitions.ts'
 
-/** The example as it is read once it was created, or an object in this state. */
+/** The example as created, or an object in this state. */
 export function exampleObject(kind: Kind, state: State = exampleState(kind)): Json {
   const own = kind.representationOrder.map((name) => [name, shownValue(kind, name, state)])
   return { ...exampleIdentity(kind.name), ...Object.fromEntries(own), updatedAt: exampleTime }
 }
 
-/** What the service fills in when it commits is filled in here too. */
+/** Fills in what the service sets when it commits. */
 function shownValue(kind: Kind, name: string, state: State): unknown {
   const field = kind.fields[name] as Field
   if (field.sequence) return 1
@@ -20,7 +20,7 @@ function shownValue(kind: Kind, name: string, state: State): unknown {
   return isShown ? state[name] : sampleValues(field).find((value) => value !== null)
 }
 
-/** The object that an event of this type brings. */
+/** The object in an event of this type. */
 export function exampleSubject(kind: Kind, type: string): Json {
   const { created, transitions } = explore(kind)
   const made = created.find((state) => kind.rules.events(null, state).includes(type))
@@ -37,7 +37,6 @@ export function exampleInput(kind: Kind, action: string): State {
   return first
 }
 
-/** How many fields have a value. */
 function given(input: State): number {
   return Object.values(input).filter((value) => value !== null).length
 }

@@ -72,7 +72,7 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   }
 }
 
-/** What an action's body takes: `…Summarize`. */
+/** The body of an action: `…Summarize`. */
 export function actionSchemaName(kind: Kind, action: string): string {
   return `${schemaName(kind)}${capitalized(camelCase(action))}`
 }

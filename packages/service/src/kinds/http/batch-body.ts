@@ -1,7 +1,6 @@
 /**
- * Parses the body of a batch. Its bytes are split before anything is parsed: into its items, and what is around them. So
- * the number of items is known first, each item is parsed by itself, and none blocks the event loop for longer than the
- * body of one object may.
+ * Parses the body of a batch. It first splits the bytes into items and the rest, so that each item is parsed by itself,
+ * and none blocks the event loop for longer than the body of one object may.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
@@ -18,32 +17,29 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 import { yielder } from '../../kernel/yielding.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** Items of one batch. */
 export const batchLimit = 1_000
 
-/** Bytes of a batch's body: 16 MiB. */
 export const batchBodyLimit = 16 * 1024 * 1024
 
 /**
- * The work of a byte of a batch, compared with one of an object: the most objects that 4 KiB can create take as long as the
- * worst body of 32 KiB.
+ * The work of a byte of a batch, relative to one of an object: 4 KiB of smallest objects take as long as the worst body
+ * of 32 KiB.
  */
 const timesAsLong = 8
 
-/** Bytes of an item: the limit of the body of one object. */
+/** The limit of the body of one object. */
 const itemBytes = 1024 * 1024
 
-/** Values of an item, with nested ones: no object has a third of them. */
+/** With nested ones: no object has a third of them. */
 export const itemValues = 1_000
 
 /** Bytes around the items, `{"operation":"upsert","items":[]}`, with spaces. */
 const aroundBytes = 4_096
 
-/** An item as it was sent, or its refusal. */
 export type SentItem = Result<unknown, Problem>
 
 interface BatchBody {
-  /** The body without its items: a `0` stands for all of them. */
+  /** The body with a `0` instead of its items. */
   readonly around: unknown
   /** Null when `items` is no list, or absent. */
   readonly items: readonly SentItem[] | null
@@ -56,7 +52,6 @@ type BatchFault =
   /** Too many bytes around the items. */
   | { readonly fault: 'other_fields' }
 
-/** The position of an item in the bytes, and how many values it has. */
 interface ItemRange {
   readonly from: number
   readonly end: number
@@ -65,13 +60,12 @@ interface ItemRange {
 
 interface Outline {
   readonly ranges: readonly ItemRange[]
-  /** The bytes before and after the items. */
   readonly around: readonly [before: Buffer, behind: Buffer]
 }
 
 /**
- * Whether a batch is small work: it has few bytes, and creates objects that are as small. An upsert may read and write
- * large objects; an escape may hide the word.
+ * Whether a batch is small work: few bytes, for creations of small objects. An upsert may read and write large objects,
+ * and an escape may hide the word.
  */
 export function isLightBatch(bytes: Buffer): boolean {
   return (
@@ -114,9 +108,7 @@ const tooRich = validationFailed([
   { pointer: '', code: 'too_many', detail: `must be an object of at most ${itemValues} values in all` },
 ])
 
-/**
- * The positions of the items. Bytes that are not JSON have an outline too: the error is found when the parts are parsed.
- */
+/** Bytes that are not JSON have an outline too: parsing the parts finds the error. */
 function outlineOf(bytes: Buffer): Outline | BatchFault {
   const ranges: ItemRange[] = []
   let depth = 0
@@ -168,7 +160,7 @@ const closingList = 0x5d
 const openingObject = 0x7b
 const closingObject = 0x7d
 
-/** A name of the outermost object that can be `items` is short, with any escapes. */
+/** A longer name in the outermost object cannot be `items`, with any escapes. */
 const longestName = 64
 
 function nameIn(bytes: Buffer, [from, end]: readonly [number, number]): string {
@@ -187,17 +179,17 @@ function isBlank(bytes: Buffer): boolean {
 export const batchOperations = ['create', 'upsert'] as const
 
 export interface BatchRequest {
-  /** `upsert` changes the object that has an item's externalId, as PATCH does, and creates it where there is none. */
+  /** `upsert` changes the object with an item's externalId, as PATCH does, or creates it. */
   readonly operation: (typeof batchOperations)[number]
   readonly items: readonly SentItem[]
 }
 
-/** Whether objects of this kind have an id of the client. */
+/** Whether objects of this kind have a client's id. */
 export function takesUpserts(kind: Kind): boolean {
   return kind.table.unique.some(({ field }) => field === 'externalId')
 }
 
-/** The request of a body, or its refusal as a whole; items are validated later. */
+/** The request, or its refusal as a whole; items are validated later. */
 export async function parseBatchRequest(
   kind: Kind,
   bytes: Buffer | null,

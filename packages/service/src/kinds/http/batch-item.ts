@@ -1,4 +1,4 @@
-/** The items of a batch: the decision on each (a change, nothing to change, or a refusal), and its part of the response. */
+/** Items of a batch: the decision on each, and its part of the response. */
 import { readJson } from '@deskwire/sdk/json'
 import { type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
@@ -22,7 +22,6 @@ import type { Kind, RuleContext, State } from '../model/kind.ts'
 import { parseRepresentation } from '../model/representation.ts'
 import type { SentItem } from './batch-body.ts'
 
-/** The object of an item with what becomes of it, or why the item is refused. */
 type ItemOutcome = Result<
   { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' },
   Problem
@@ -42,7 +41,7 @@ function upserted(
   return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
 }
 
-/** The item without fields that only a creation sets and that it repeats unchanged: clients upsert whole objects. */
+/** Without fields that only a creation sets, where the item repeats them: clients upsert whole objects. */
 function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
   return Object.fromEntries(
@@ -55,7 +54,6 @@ function withoutRepeats(kind: Kind, before: State, item: unknown): unknown {
   )
 }
 
-/** The externalId of an item of an upsert. */
 export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem> {
   const value =
     typeof item === 'object' && item !== null ? (item as { externalId?: unknown }).externalId : undefined
@@ -67,16 +65,13 @@ export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem>
   return fail(validationFailed([{ pointer: '/externalId', code, detail }]))
 }
 
-/** The refusal of an item that conflicts with an earlier one of the same call. */
+/** Refuses an item that conflicts with an earlier one of the same call. */
 function repeats(earlier: number, id: string): Problem {
   const detail = `Item ${earlier} of this call is the same object, or has the same unique value. Send it in another call.`
   return problem('duplicate', detail, { existingId: id })
 }
 
-/**
- * Errors in the response to a batch, in addition to the first of each item, so that its size is bounded: a hundred for an
- * item, as for an object by itself, and a thousand in all.
- */
+/** Bounds the response: a hundred errors for an item, and a thousand beyond the first of each. */
 class ErrorShare {
   #left = 1_000
 
@@ -85,32 +80,28 @@ class ErrorShare {
     return Math.min(listedErrors, 1 + this.#left)
   }
 
-  /** Counts the errors of a refused item. */
   take({ errors }: Problem): void {
     if (errors !== undefined) this.#left -= Math.max(0, errors.length - 1)
   }
 }
 
-/** The refusal of an item for which the call would read too much. */
 export function tooMuchToChange(mebibytes: number): Problem {
   const detail = `The objects that the items of this call change have more than ${mebibytes} MiB together. Send this item in another call.`
   return problem('body_too_large', detail)
 }
 
-/** The response to a batch: an outcome for each item, in their order, and the number of each outcome. */
+/** The response: an outcome for each item, in their order, and the number of each outcome. */
 export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   const counts = { created: 0, updated: 0, unchanged: 0, refused: 0 }
   for (const item of outcomes) counts[item.ok ? item.value.outcome : 'refused']++
   return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
 }
 
-/** An item in the response. */
 export interface ShownItem {
   readonly index: number
   readonly outcome: string
   readonly status: number
   readonly id?: string
-  /** The members of a problem that an item has. */
   readonly problem?: ProblemMembers & {
     readonly code: ErrorCode
     readonly title: string
@@ -118,7 +109,7 @@ export interface ShownItem {
   }
 }
 
-/** The response to a batch with each item as `show` returns it. */
+/** The response with each item as `show` returns it. */
 export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
   const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
   return JSON.stringify({ data: data.map(show), ...counts })
@@ -143,7 +134,6 @@ interface BatchItems {
   readonly refusals: ReadonlyMap<number, Problem>
 }
 
-/** The change of an item. */
 export interface Planned {
   readonly index: number
   readonly change: Change
@@ -157,7 +147,7 @@ interface BatchPlan {
   readonly outcomes: readonly ItemOutcome[]
 }
 
-/** The intention of an item: a new object, or an existing one in another state. */
+/** A new object, or an existing one in another state. */
 type Intention =
   | { readonly to: 'create'; readonly draft: State }
   | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }
@@ -196,7 +186,7 @@ export async function planBatch(
   })
   return { planned, rest, outcomes }
 
-  /** The change of an intention, null when it changes nothing. Creations are used up in their order. */
+  /** The change of an intention; null: nothing changes. Takes creations in their order. */
   function decide(intention: Intention): Result<{ id: string; change: Change | null }, Problem> {
     if (intention.to === 'update') {
       const { row, state } = intention
@@ -228,7 +218,7 @@ function intentionOf(
   return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
 }
 
-/** Rows and unique values of items so far: the first item has each, as no two changes of a call may share one. */
+/** Rows and unique values of the items so far, as no two changes of a call may share one. */
 function createTaken() {
   const owners = new Map<string, { readonly index: number; readonly id: string }>()
   return {

@@ -1,7 +1,6 @@
 /**
- * Many creations or upserts in one transaction (specification 8.1), with an outcome for each: refused items are left out,
- * and the rest commits together. Some refusals show only at the commit; the rest is decided again then, so that the
- * response is true at one moment.
+ * Many creations or upserts in one transaction (specification 8.1). Refused items are left out, and the others commit
+ * together. After a refusal by the journal all are decided again, so that the response is true at one moment.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
@@ -15,8 +14,8 @@ import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } f
 
 export interface Batch {
   /**
-   * The value of the outcome is the response for a key that may read the kind. Where nothing changes, it is about an object
-   * of the response.
+   * The value is the response for a key that may read the kind. Where nothing changes, it is about an object of the
+   * response.
    */
   run(
     organizationId: string,
@@ -30,10 +29,9 @@ export interface Batch {
 const readAtOnce = 50
 
 const mebibyte = 1024 * 1024
-/** Characters of all objects that one upsert changes, as they are stored. */
+/** Of the stored bodies of all objects that one upsert changes. */
 const changedCharacters = 16 * mebibyte
 
-/** Batches of one kind. */
 export function createBatch(services: ChangeServices): Batch {
   const { kind, rows, journal } = services
 
@@ -66,8 +64,8 @@ export function createBatch(services: ChangeServices): Batch {
   }
 
   /**
-   * The existing objects by the externalIds of the items, read some at a time. When they are more than a call may change,
-   * the other items are refused: a few bytes can name an object of a quarter of a megabyte.
+   * The existing objects by the items' externalIds, read some at a time. Beyond `changedCharacters` the other items are
+   * refused: a few bytes can name an object of 256 KiB.
    */
   async function findExisting(
     organizationId: string,
@@ -99,7 +97,7 @@ export function createBatch(services: ChangeServices): Batch {
     return found
   }
 
-  /** Refusals that another attempt would not change. Other rows are read again. */
+  /** Refusals that another attempt would not change. */
   function finalRefusals(
     planned: readonly Planned[],
     refusals: ReadonlyMap<string, Refusal>,
@@ -108,14 +106,14 @@ export function createBatch(services: ChangeServices): Batch {
     return planned.flatMap(({ index, change }): [number, Problem][] => {
       const refusal = refusals.get(change.id)
       if (refusal === undefined || refusal.reason === 'conflict') return []
-      // The object was created since it was looked for: the next attempt changes it.
+      // The object was created since it was looked up: the next attempt changes it.
       if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
     })
   }
 }
 
-/** The changes of the items; the first has the response to store. */
+/** The first has the response to store. */
 function storing(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
   const record = idempotency === null ? null : { ...idempotency, body: answer }
   return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))

@@ -1,6 +1,6 @@
 /**
- * Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages while data
- * changes.
+ * Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages while
+ * data changes.
  */
 import type { Database } from '../../db/fair-pool.ts'
 import { queryTextWithin } from '../../db/text-query.ts'
@@ -9,14 +9,13 @@ import { searchQuery } from '../model/search.ts'
 import type { Condition } from './list-query.ts'
 
 interface BrowsePage {
-  /** The rows' bodies, joined by commas. */
   readonly records: string
   readonly found: number
   readonly total: number
 }
 
 export interface Browse {
-  /** `too_long`: a search for words that was ended, as it took longer than a search may. */
+  /** `too_long`: a search for words took longer than `searchTimeout`. */
   page(organizationId: string, query: BrowseQuery, signal?: AbortSignal): Promise<BrowsePage | 'too_long'>
 }
 
@@ -27,8 +26,8 @@ interface BrowseQuery {
 }
 
 /**
- * @param searchTimeout the time limit of a search for words, in milliseconds: one that finds a million rows counts and
- * sorts them all, at the expense of other organizations.
+ * `searchTimeout`: milliseconds for a search for words. One that finds a million rows counts and sorts them all, at the
+ * expense of other organizations.
  */
 export function createBrowse(
   database: Pick<Database, 'of' | 'ofLong'>,
@@ -57,17 +56,15 @@ export function createBrowse(
   }
 }
 
-/** From the columns of `browseStatement`. */
+/** The columns of `browseStatement`. */
 function pageOf([total, found, records]: readonly (string | number | null)[]): BrowsePage {
   return { records: String(records ?? ''), found: Number(found), total: Number(total) }
 }
 
 /**
- * The page in one statement, with the columns total, rows on the page, and their bodies joined.
- *
- * Without filters the total is a counter that every commit maintains; with filters the rows are counted. Rows that are
- * found by words, tags or a time other than their creation are in another order than the index: they are found once, for
- * the count and the page, as a page that searches from the newest row on may read every row.
+ * The page in one statement: total, rows on the page, their bodies joined. Without filters the total is a counter that
+ * commits maintain. Rows found by words, tags or another time than creation are not in the order of the index, so they
+ * are found once, for count and page: a search from the newest row on may read every row.
  */
 export function browseStatement(
   kind: Kind,
@@ -104,12 +101,9 @@ function browseText(kind: Kind, organizationId: string, { terms, others }: Asked
 }
 
 /**
- * Rows with these words and tags. Search documents have the time of creation, so that the rows are read only where another
- * filter needs them: of a million matches, one page is.
- *
- * The index entries begin with the organization, so that a search finds those of no other. The condition on the
- * organization is repeated in a form that is no reason to use the primary key: the planner, who does not know how few rows
- * have a word, would read all rows of the organization (187 ms for one match among a million, and 0.5 ms without).
+ * Search documents have the time of creation, so rows are read only where another filter needs them. The index entries
+ * begin with the organization. The condition on the organization is repeated in a form that cannot use the primary key:
+ * the planner, which does not know how few rows have a word, would read all rows of the organization.
  */
 function foundByTerms(
   name: string,
@@ -146,13 +140,13 @@ function isOfCreation(condition: Plain): boolean {
   return (condition.on === 'after' || condition.on === 'before') && condition.column === 'created_at'
 }
 
-/** Ids, or a range of a column which is not the order of the list. */
+/** Conditions that are not in the list's order: ids, or a range of another column. */
 function isElsewhereOrdered(condition: Plain): boolean {
   if (condition.on === 'ids') return true
   return (condition.on === 'after' || condition.on === 'before') && !isOfCreation(condition)
 }
 
-/** The condition in SQL; adds its value to `values`. */
+/** Adds its value to `values`. */
 function filter(condition: Plain, table: string, values: unknown[]): string {
   switch (condition.on) {
     case 'column':

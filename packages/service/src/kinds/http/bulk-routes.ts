@@ -34,13 +34,12 @@ import { redactWrites } from './redact-writes.ts'
 
 export interface BulkServices {
   readonly batch: Batch
-  /** A feed whose records are lines. */
+  /** A feed whose pages are lines. */
   readonly lines: Feed
 }
 
 const route = routesOf<BulkServices>()
 
-/** The routes of a kind. */
 export function bulkRoutes(kind: Kind) {
   return [writeMany(kind), exportAll(kind)]
 }
@@ -102,7 +101,7 @@ function exportAll(kind: Kind) {
       const head = headersOnly(call.request)
       if (head !== null) return head
       const { organizationId, organizationCreatedAt } = call.caller
-      // The first page is read before the status is sent, so that an error until then has its own.
+      // The first page is read before the status is sent, so that an error until then has its own status.
       const of = { organizationId, organizationCreatedAt }
       const pieces = await exportLines(lines, of, () => call.recheck())
       return pieces.ok ? done(Readable.from(pieces.value)) : refused(pieces.error)
@@ -120,7 +119,6 @@ function batchCarriers(kind: Kind): Carriers {
   return { always: [], sometimes: [...new Set([...all, ...along])], silent: updated.silent }
 }
 
-/** The schemas of a kind's batches. */
 export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
   const name = schemaName(kind)
   const upserts = takesUpserts(kind)
@@ -173,7 +171,7 @@ function lines(...records: readonly unknown[]): string {
 
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
-/** What the batches and exports of all kinds share. */
+/** Shared by all kinds. */
 export const bulkApi = {
   tags: [],
   routes: [],

@@ -1,4 +1,4 @@
-/** `GET /v1/{kind}/digests`: counts and digests of ranges of ids, by which a copy finds where it differs (specification 7.9). */
+/** `GET /v1/{kind}/digests`: digests of ranges of ids, by which a copy finds where it differs (specification 7.9). */
 import { anId, invalid } from '../../http/list-parameters.ts'
 import { headersOnly } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
@@ -24,7 +24,7 @@ const route = routesOf<DigestServices>()
 const mostParts = 256
 const mostIds = 100
 
-/** A whole number within bounds; `initial` where it is not given. */
+/** A whole number within bounds; `initial` when absent. */
 function integer(description: string, initial: number, from: number, to: number): ReadParameter<number> {
   return {
     description,
@@ -50,7 +50,6 @@ const parameters = {
   ),
 } as const
 
-/** The route of a kind. */
 export function digestRoute(kind: Kind) {
   return route({
     method: 'get',
@@ -107,7 +106,7 @@ const exampleDigests = {
 
 const id = (description: string): Json => ({ type: 'string', format: 'uuid', description })
 
-/** What the digests of all kinds share. */
+/** Shared by all kinds. */
 export const digestApi = {
   tags: [],
   routes: [],

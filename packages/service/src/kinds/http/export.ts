@@ -1,20 +1,20 @@
 /**
- * Everything of a kind as lines of JSON, in the order of the stream: a first sync that the service makes for the
- * client, a page at a time, so that a million rows take the memory of a thousand (specification 8.2).
+ * Everything of a kind as lines of JSON: a first sync that the service makes for the client, page by page, so that a
+ * million rows need the memory of one page (specification 8.2).
  */
 import type { Feed, Page, PageStart } from '../../journal/feed.ts'
 import { encodeCursor } from '../../kernel/cursor.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 
-/** Records read at once; fewer when they are large (`PageForm`). */
+/** Fewer when they are large (`PageForm`). */
 const pageRecords = 1_000
 
 /**
- * The export's text in pieces, the first of them read already. Its last line is not a row: it holds the cursor to go
- * on from and the checkpoint that the rows before it have. An export that ends without it is not whole. Rejects, and
- * later throws, when the database fails. `recheck` is called after each page, and refuses a caller that may not read it any more: with its
- * problem after the first page, and by an error after a later one.
+ * The export's text in pieces, the first of them already read. The last line has the cursor to go on from and the
+ * checkpoint of the rows before it; an export without it is incomplete. `recheck` refuses a caller that may no longer
+ * read: as a result after the first page, by throwing after a later one. Rejects, and later throws, when the database
+ * fails.
  */
 export async function exportLines(
   feed: Feed,

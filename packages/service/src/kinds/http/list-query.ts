@@ -1,4 +1,4 @@
-/** The query of a list: a browse with filters, or a sync. Errors name what is unknown or malformed. */
+/** The query of a list: a browse with filters, or a sync. */
 import {
   createdBetween,
   invalid,
@@ -18,12 +18,11 @@ import type { Kind } from '../model/kind.ts'
 import { mostSearchWords, neededWords, searchWords } from '../model/search.ts'
 import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
-/** One condition of a browse. */
 export type Condition =
   | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
   | { readonly on: 'ids'; readonly ids: readonly string[] }
   | { readonly on: 'tag'; readonly tag: string }
-  /** Both exclusive. */
+  /** Exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
   /** Beginnings of words. */
   | { readonly on: 'words'; readonly words: readonly string[] }
@@ -37,14 +36,13 @@ export type ListQuery =
     }
   | SyncQuery
 
-/** A filter of a list: its parameter, and the condition of a value. */
 interface Filter extends QueryParameter {
   readonly condition: (text: string) => Result<Condition, Problem>
 }
 
 const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
 
-/** The filters of a kind, by parameter; cached. */
+/** By parameter; cached. */
 function filtersOf(kind: Kind): Readonly<Record<string, Filter>> {
   const filters = known.get(kind) ?? makeFilters(kind)
   known.set(kind, filters)
@@ -70,7 +68,7 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
   return filters
 }
 
-/** The values of the field, except null. */
+/** A filter by the values of the field, except null. */
 function fieldFilter(name: string, field: Field, column: Column): Filter {
   // Ids are stored in lower case.
   const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
@@ -85,7 +83,7 @@ function fieldFilter(name: string, field: Field, column: Column): Filter {
   }
 }
 
-/** A query is text, and a field may accept another type. The field refuses text that is no such value. */
+/** A query is text; the field refuses text that is no value of its type. */
 function filterValue({ type }: Column, text: string): unknown {
   switch (type) {
     case 'boolean':
@@ -97,7 +95,7 @@ function filterValue({ type }: Column, text: string): unknown {
   }
 }
 
-/** A time of the rows before or after a bound, exclusive. */
+/** Exclusive. */
 function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
   return {
     description,
@@ -129,12 +127,12 @@ const wordsFilter: Filter = {
   },
 }
 
-/** Ids of one call at most: as many as a page has. */
+/** As many as a page has. */
 const mostIds = 100
 
 const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
-/** It is no filter: all objects that it names are in one page. */
+/** Not a filter: all objects that it names are in one page. */
 const ids = {
   description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
   schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${mostIds - 1}}$` },
@@ -156,7 +154,6 @@ const ids = {
   },
 } as const
 
-/** The parameters that are filters, for a kind. */
 export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
@@ -167,7 +164,7 @@ export function listParameters(kind: Kind): QueryParameters {
   return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
 }
 
-/** What a list request asks for (specification 7). */
+/** Reads the query of a list (specification 7). */
 export function parseListQuery(
   kind: Kind,
   organizationId: string,

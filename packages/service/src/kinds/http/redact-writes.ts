@@ -1,7 +1,7 @@
 /**
- * Redacts responses to writes for keys that may not read the kind: they show which object was written, and its version (specification 3.3: `write`
- * does not imply `read`). Responses are made, and stored, as if every key could read, and redacted here alone, by the scopes of the key of the
- * request.
+ * Redacts responses to writes for keys that may not read the kind: they show only which object was written, and its
+ * version, as `write` does not imply `read` (specification 3.3). Responses are made and stored unredacted, and redacted
+ * here by the current scopes of the key.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../../auth/look-up.ts'
@@ -15,12 +15,11 @@ import { type ShownItem, withItems } from './batch-item.ts'
 
 type Redact = NonNullable<Route<never>['redact']>
 
-/** For a write of one object, which is answered with its representation, and for a batch. */
 export function redactWrites(kind: Kind): { readonly one: Redact; readonly batch: Redact } {
   const scope = `${kind.plural}:read`
   const mayRead = ({ scopes }: Caller) => grants(scopes, scope)
 
-  /** For a refusal by the kind's own rules, which shows the state of the object: a problem that does not; otherwise null. */
+  /** A refusal by the kind's own rules shows the object's state: returns a problem that does not, otherwise null. */
   function withoutState(code: Problem['code']): Problem | null {
     const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
     if (!isOfState || errorCatalogue[code].status !== 409) return null

@@ -1,4 +1,4 @@
-/** Puts the kinds together: their readers, and the routes of all of them. */
+/** Composes the kinds: their readers, and the routes of all of them. */
 import type { Pool } from 'pg'
 import type { Database } from '../../db/fair-pool.ts'
 import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
@@ -30,13 +30,12 @@ interface DeskOptions {
   readonly database: Database
   readonly clock: Clock
   readonly kinds: readonly Kind[]
-  /** What writes them. */
   readonly journal: Journal
-  /** How long a search for words may take, in milliseconds. */
+  /** Milliseconds for a search for words. */
   readonly searchTimeout: number
 }
 
-/** The parts of all kinds. The caller notifies `readers` of commits. */
+/** The caller notifies `readers` of commits. */
 export function deskRoutes(options: DeskOptions): {
   readonly parts: readonly BoundRoutes[]
   readonly readers: WaitingReaders
@@ -66,7 +65,6 @@ export function deskRoutes(options: DeskOptions): {
   return { parts: [...parts, bindRoutes(() => streamApi(kinds).routes, stream)], readers }
 }
 
-/** A reader of rows for each kind. */
 function createRows(database: Database, kinds: readonly Kind[]): Rows {
   const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
   return ({ name }) => {
@@ -76,7 +74,7 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
   }
 }
 
-/** Cached feeds of sets of kinds: the keys of an installation rarely use more sets, and another costs little. */
+/** The keys of an installation rarely use more sets of kinds, and another costs little. */
 const cachedFeeds = 64
 
 /** Feeds of several kinds, made when they are first used. */

@@ -33,7 +33,6 @@ import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { redactWrites } from './redact-writes.ts'
 import { type SyncSource, syncPage } from './sync.ts'
 
-/** What the routes of one kind need. */
 interface KindServices extends BulkServices, DigestServices {
   readonly changes: Changes
   readonly rows: RowReader
@@ -43,7 +42,7 @@ interface KindServices extends BulkServices, DigestServices {
 
 const route = routesOf<KindServices>()
 
-/** `kinds` are all of the installation: removing an object can take others with it. */
+/** `kinds` are all of the installation: removing an object can remove others. */
 export function kindApi(kind: Kind, kinds: readonly Kind[]) {
   const routes: readonly Route<KindServices>[] = [
     list(kind),
@@ -271,7 +270,7 @@ function duplicates({ table }: Kind): readonly ErrorCode[] {
   return table.unique.length === 0 ? [] : ['duplicate']
 }
 
-/** The events of the object, and those of others that may move with it. */
+/** The events of the object, and of others that may change with it. */
 function withMoved(carriers: Carriers, moved: readonly string[]): Carriers {
   return { ...carriers, sometimes: [...carriers.sometimes, ...moved] }
 }

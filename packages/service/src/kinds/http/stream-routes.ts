@@ -1,4 +1,4 @@
-/** `GET /v1/changes`: the stream of all kinds that a key may read, as one, under one cursor. */
+/** `GET /v1/changes`: all kinds that a key may read as one stream, under one cursor. */
 import type { Caller } from '../../auth/look-up.ts'
 import { grants } from '../../auth/scopes.ts'
 import { unknownParameter } from '../../http/list-parameters.ts'
@@ -20,7 +20,6 @@ import { filterNames } from './list-query.ts'
 import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
 interface StreamServices {
-  /** The stream of these kinds. */
   readonly feedsOf: (kinds: readonly Kind[]) => Feeds<Checkpoints>
   readonly readers: WaitingReaders
 }
@@ -58,7 +57,7 @@ export function streamApi(kinds: readonly Kind[]) {
       const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
       const page = await syncPage(call, stream, query)
       if (call.caller.scopes === scopes) return page
-      // It has waited: the key may not read one of its kinds any more.
+      // It has waited, and the key may have lost the scope of a kind.
       const lost = of.filter((kind) => !mayRead(call.caller, kind))
       return lost.length === 0 ? page : refused(scopeLost(lost))
     },

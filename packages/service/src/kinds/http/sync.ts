@@ -1,6 +1,6 @@
 /**
- * A sync over HTTP. Its query: where it starts or goes on, how much at once, and how long to wait for something. Its answer: a
- * page of the stream, delayed while there is nothing to report and the client waits.
+ * A sync over HTTP: reads its query, and answers with a page of the stream, after waiting while there is nothing to
+ * report if the client asks for that.
  */
 import { invalid, notTimestamp, paging } from '../../http/list-parameters.ts'
 import { listBody } from '../../http/replies.ts'
@@ -21,7 +21,7 @@ export type SyncQuery = {
   readonly wait: number
 } & ({ readonly updatedAfter: number } | { readonly cursor: Cursor })
 
-/** The longest wait: a delayed response has to end before proxies close the connection, most of them at 60 s. */
+/** A delayed response has to end before proxies close the connection, most of them at 60 s. */
 const longestWait = 50
 
 const wait: ReadParameter<number> = {
@@ -49,18 +49,17 @@ export const syncParameters = {
 } as const satisfies QueryParameters
 const names: readonly string[] = Object.keys(syncParameters)
 
-/** Whether a query asks for a sync. */
 export function isSync(query: URLSearchParams): boolean {
   return query.has('cursor') || query.has('updatedAfter')
 }
 
-/** Reads the query of a sync. `decode` reads a cursor of this stream, and returns null for any other text. */
+/** `decode` reads a cursor of this stream, and returns null for any other text. */
 export function parseSync(
   query: URLSearchParams,
   path: string,
   decode: (text: string) => Cursor | null,
 ): Result<SyncQuery, Problem> {
-  // Generated clients send the default of a browse; a sync has no other offset.
+  // Generated clients send the default of a browse.
   const accepted = query.get('offset') === '0' ? [...names, 'offset'] : names
   const refused = [...query.keys()].filter((name) => !accepted.includes(name))
   if (refused.length > 0) {
@@ -85,13 +84,11 @@ export function parseSync(
   return ok({ ...common, updatedAfter })
 }
 
-/** One stream to sync from. */
 export interface SyncSource<C> extends Feeds<C> {
   readonly kinds: ReadonlySet<string>
   readonly readers: WaitingReaders
 }
 
-/** What a delayed response needs of its request. */
 type Waiting = Pick<Call, 'request' | 'reply' | 'caller' | 'recheck'>
 
 /** The page that the query asks for (specification 7). */
@@ -129,7 +126,7 @@ async function waitForPage<C>(
 ): Promise<Result<Page<C>, keyof typeof lost | Problem>> {
   const { request, reply, caller } = call
   const { organizationId } = caller
-  // From the arrival of the request: one whose organization moves is handled again at the other database.
+  // Time counts from the request's arrival: after a move of the organization, another database handles it again.
   using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
   request.admitted?.wait()
   const leave = () => watch[Symbol.dispose]()

@@ -1,10 +1,7 @@
 /**
- * The backfill: upgrades rows of earlier releases to the current version of their kind. The journal writes them like any
- * other change, with a stamp, so that copies get them, but without an event, as nothing happened. The rows themselves show
- * which are left, so it can be killed at any moment and continues.
- *
- * One process of an installation runs it at a time, alternating between organizations, with one statement under way at a
- * time.
+ * The backfill: upgrades rows of earlier releases to the current version of their kind. The journal writes them with a
+ * stamp, so that copies get them, but without an event, as nothing happened. The rows show which remain, so it can be
+ * interrupted at any moment. One process of an installation runs it at a time, alternating between organizations.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -31,33 +28,31 @@ import type { Kind } from './kind.ts'
 export interface Backfill {
   /** Upgrades all outdated rows, and looks again every minute until stopped. */
   start(): void
-  /** Ends after the piece under way, for which it waits 5 s at most. */
+  /** Ends after the piece under way, for which it waits at most 5 s. */
   stop(): Promise<void>
   /**
-   * Upgrades all outdated rows and returns their number: 0 where another process runs the backfill. Rejects between two
-   * pieces when the signal aborts.
+   * Upgrades all outdated rows and returns their number: 0 where another process does. Rejects between two pieces when
+   * the signal aborts.
    */
   run(signal?: AbortSignal): Promise<number>
 }
 
-/**
- * Rows of a piece: as many as a commit of the writers has, so that none waits longer for a piece than for another commit.
- */
+/** As many as a commit has, so that writers do not wait longer for a piece than for another commit. */
 const rowsAtOnce = 32
-/** From the end of a run to the next, in milliseconds: processes of an earlier release may still write. */
+/** In milliseconds, from the end of a run to the next: processes of an earlier release may still write. */
 const every = 60_000
-/** How long a stop waits for the piece under way, in milliseconds. */
+/** In milliseconds, for the piece under way. */
 const stopWithin = 5_000
-/** Rows that cannot be upgraded that the log names, of a kind and a run: a wrong upgrade may fail for millions. */
+/** Per kind and run: a wrong upgrade may fail for millions. */
 const failuresLogged = 10
-/** The number of its lock in PostgreSQL: any constant that nothing else on the server uses. */
+/** Of its advisory lock: any constant that nothing else on the server uses. */
 const lockNumber = 673_720_111
 
-/** What `pool` writes must be durable when it is acknowledged, as it is part of the stream. It takes two connections. */
+/** Writes of `pool` must be durable when acknowledged, as they are part of the stream. Takes two connections. */
 function createBackfill(services: {
   readonly pool: Pool
   readonly kinds: readonly Kind[]
-  /** It gives up at once where an organization's clock is held, so that others need not wait. */
+  /** Gives up at once where an organization's clock is held, so that others need not wait. */
   readonly journal: Journal
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
@@ -84,7 +79,7 @@ function createBackfill(services: {
     return upgraded
   }
 
-  /** A piece of each organization that has rows left, until none has or all are busy. */
+  /** A piece of each organization in turn, until none has rows left or all are busy. */
   async function upgradeKind(kind: Kind, signal: AbortSignal | undefined): Promise<number> {
     const found = await organizationsWithOutdated(pool, kind.table)
     if (found.length === 0) return 0
@@ -114,7 +109,7 @@ function createBackfill(services: {
     return upgraded
   }
 
-  /** The rows after `after`; the last of them, null when there are no more. */
+  /** Upgrades the rows after `after`. `last`: the last of them; null when there are no more. */
   async function upgradePiece(
     kind: Kind,
     organizationId: string,
@@ -158,13 +153,12 @@ function createBackfill(services: {
   }
 }
 
-/** Called for a row that cannot be upgraded, with the reason. */
 type OnFailure = (
   row: { readonly organizationId: string; readonly id: string },
   why: { readonly err: unknown } | { readonly reason: string },
 ) => void
 
-/** A backfill with a journal of its own. It runs when it is started or called. Writes of the pool must be durable. */
+/** A backfill with a journal of its own. Writes of the pool must be durable. */
 export function createBackfillOf(options: {
   readonly pool: Pool
   readonly clock: Clock
@@ -191,10 +185,9 @@ export function createBackfillOf(options: {
   return createBackfill({ pool, kinds, journal, clock, log })
 }
 
-/** Rows of a kind that are counted at most. */
 export const outdatedCounted = 100_000
 
-/** The outdated rows of each kind. A kind that never changed is not queried. */
+/** Counts up to `outdatedCounted` of each kind. A kind that never changed is not queried. */
 export async function outdatedRows(
   pool: Pool,
   kinds: readonly Kind[],

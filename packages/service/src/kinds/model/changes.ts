@@ -1,6 +1,6 @@
 /**
- * The write path of a kind: decide on the stored row, commit, and decide again when that has changed meanwhile. The kind's
- * pure rules decide; the journal alone writes.
+ * The write path of a kind: decides on the stored row, commits, and decides again when the row has changed meanwhile.
+ * The kind's pure rules decide; the journal alone writes.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
@@ -18,18 +18,18 @@ import type { Action, Kind, State } from './kind.ts'
 import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
 
-/** Refuses a version of the row, for If-Match, or a caller that may not change it any more; null allows the change. */
+/** For If-Match, or a caller that may not change the row any more; null allows the change. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
-/** While a creation waits: checks the caller again, and ends when the client disconnects. */
+/** While a creation is queued: checks the caller again, and ends when the client disconnects. */
 interface WhileWaiting {
   readonly recheck?: () => Promise<Problem | null>
   readonly signal?: AbortSignal
 }
 
 /**
- * The value of an outcome is what is stored now: the representation, or for a removal its record. `signal`: a change that still waits when it
- * aborts is not made.
+ * The value of an outcome is what is stored: the representation, or the removal record. `signal`: a change that is
+ * still queued when it aborts is not made.
  */
 export interface Changes {
   create(
@@ -45,7 +45,7 @@ export interface Changes {
     precondition: Precondition,
     signal?: AbortSignal,
   ): Promise<Outcome<string>>
-  /** The action of this name, which the kind must have. */
+  /** The kind must have the action. */
   act(
     organizationId: string,
     id: string,
@@ -76,10 +76,8 @@ interface Asked {
   readonly signal: AbortSignal | undefined
 }
 
-/** The new state of a row, or why it is refused. */
 type Decide = (before: State) => Result<State, Problem>
 
-/** The changes of one kind. */
 export function createChanges(services: ChangeServices): Changes {
   const { kind, journal, rows, clock, queue } = services
   return { create, update, act, remove }
@@ -186,7 +184,7 @@ export function createChanges(services: ChangeServices): Changes {
     return queue.run(`${organizationId} ${id}`, change, signal)
   }
 
-  /** The outcome with a problem for the journal's reason; null for a conflict, as the change is to be decided again. */
+  /** Null for a conflict, as the change has to be decided again. */
   function explained(outcome: Outcome<string, Refusal>): Outcome<string> | null {
     if (outcome.outcome !== 'refused') return outcome
     return outcome.error.reason === 'conflict' ? null : refused(refusalProblem(kind, outcome.error))
@@ -200,7 +198,7 @@ export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: numbe
   return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
 }
 
-/** Parses the body of an action; an action without fields takes none. */
+/** An action without fields takes no body. */
 function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
   return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
 }

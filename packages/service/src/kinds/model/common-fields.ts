@@ -4,7 +4,7 @@ import { listedErrors } from '../../kernel/errors.ts'
 import { defineField, type Field } from '../../kernel/fields/field.ts'
 import { storableText, text } from '../../kernel/fields/fields.ts'
 
-/** Up to 50 labels. A set: repeats are dropped, order is kept. */
+/** A set: repeats are dropped, order is preserved. */
 function tags(): Field<readonly string[]> {
   const schema = z.array(storableText(1, 50)).max(50)
   return defineField<readonly string[]>(
@@ -18,13 +18,13 @@ function tags(): Field<readonly string[]> {
 
 type CustomAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** Up to 50 named values. A PATCH merges: a key sent replaces its value, null deletes the key. */
+/** A PATCH merges: a key sent replaces its value, null deletes the key. */
 function customAttributes(): Field<CustomAttributes> {
   const name = storableText(1, 40)
   const text = storableText(0, 500)
   const value = z.union([text, z.number(), z.boolean(), z.null()])
-  // The record is for the schema. The check is here, as a record drops a key called "__proto__" and reports a string that
-  // is too long as a wrong type.
+  // The record is for the schema. A check of its own, as a record drops a key called "__proto__" and reports a string
+  // that is too long as a wrong type.
   const { $schema: _, ...documented } = z.toJSONSchema(z.record(name, value))
   const schema = z
     .unknown()
@@ -75,7 +75,6 @@ function mergeAttributes(current: CustomAttributes, patch: unknown): CustomAttri
   return Object.fromEntries(merged)
 }
 
-/** The fields that customers, conversations, tickets and bookings have in common. */
 export function commonFields() {
   return {
     externalId: text({

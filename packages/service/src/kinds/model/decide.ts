@@ -13,7 +13,6 @@ import {
 } from './representation.ts'
 import { changedSearchDocument } from './search.ts'
 
-/** The creation of an object with this state. */
 export function insertChange(
   kind: Kind,
   identity: Identity,
@@ -37,8 +36,8 @@ export function insertChange(
 }
 
 /**
- * The change of a row to this state; null when no value changes. A row of an earlier version of its kind is upgraded with
- * it, which is a change by itself, without an event.
+ * Null when no value changes. A row of an earlier version of its kind is upgraded too, which is a change by itself,
+ * without an event.
  */
 export function updateChange(
   kind: Kind,
@@ -73,14 +72,12 @@ export function updateChange(
   }
 }
 
-/** The change that upgrades a row of an earlier version of its kind. */
 export function upgrading(kind: Kind, clock: Clock, row: StoredRow): Change {
   const change = updateChange(kind, clock, row, parseRepresentation(kind, row).state, null)
   if (change === null) throw new Error(`a ${kind.name} of this version is not upgraded`)
   return change
 }
 
-/** The removal of a row. */
 export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRow): Change {
   const event = kind.removedEvent
   if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
@@ -99,7 +96,7 @@ export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRo
 
 type Columns = Readonly<Record<string, unknown>>
 
-/** References that the change sets, which must exist. Earlier ones are not checked again. */
+/** References that the change sets. Earlier ones are not checked again. */
 function setReferences(kind: Kind, before: Columns | null, after: Columns): Record<string, string> {
   const references: Record<string, string> = {}
   for (const { column } of kind.table.references) {
@@ -109,7 +106,6 @@ function setReferences(kind: Kind, before: Columns | null, after: Columns): Reco
   return references
 }
 
-/** Unique values that the change sets. */
 function setUnique(kind: Kind, before: Columns | null, after: Columns): Record<string, unknown> {
   const unique: Record<string, unknown> = {}
   for (const { column } of kind.table.unique) {

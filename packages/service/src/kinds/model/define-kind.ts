@@ -1,11 +1,10 @@
-/** How a kind is declared: what a folder of kinds calls with its declaration. */
 import { isRewritten, placeInBody } from '../../journal/body.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 import { exampleState, requireActions } from './transitions.ts'
 
 /**
- * Checks a declaration and derives what the journal needs. Throws for contradictions, for rules that refuse the kind's
+ * Derives from a kind's declaration what the journal needs. Throws for contradictions, for rules that refuse the kind's
  * example, and for an action that nothing leads to from the example.
  */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
@@ -47,7 +46,6 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
   return kind
 }
 
-/** Throws for a contradiction that would only show later. */
 function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
   const all = Object.entries<Field>(fields)
   for (const [field, { column, unique, filter, range }] of all) {

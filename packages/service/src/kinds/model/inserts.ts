@@ -1,5 +1,5 @@
 /**
- * Makes the unit that creates objects, one or many, with the changes of others that follow. Every row that was read is an
+ * Makes the unit that creates objects, with the changes of others that follow. Every row that was read is an
  * expectation of the unit, so that it commits as decided or not at all.
  */
 import type {
@@ -20,13 +20,11 @@ import { insertChange, updateChange } from './decide.ts'
 import type { DeskReader, Kind, Moved, Read, State } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
 
-/** Rows of every kind. */
 export type Rows = (kind: Kind) => RowReader
 
 interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or its refusal. */
   readonly changes: readonly Result<Change, Problem>[]
-  /** The rest of the unit. */
   readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
 }
 
@@ -56,7 +54,6 @@ interface RecordingReader extends DeskReader {
   unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>
 }
 
-/** Remembers what it read. */
 function recordingReader(rows: Rows, organizationId: string): RecordingReader {
   const read = new Map<string, { readonly kind: Kind; readonly row: StoredRow }>()
   const referring: ReferringExpectation[] = []

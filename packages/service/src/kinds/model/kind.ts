@@ -10,17 +10,16 @@ import { fail, type Result } from '../../kernel/result.ts'
 
 export type { State } from '../../kernel/fields/field.ts'
 
-/** What a rule may use in addition to the object: the time. */
 export interface RuleContext {
-  /** The time, as on the wire. */
+  /** As on the wire. */
   readonly now: string
 }
 
-/** The behaviour of a kind: pure functions of its states. */
+/** Pure functions of an object's states. */
 export interface Rules<S> {
   /** Completes or refuses a new object; `draft` is what was sent, with initial values for the rest. */
   create?(draft: S, context: RuleContext): Result<S, Problem>
-  /** Completes or refuses a change; `draft` is `before` with the patch laid over, `sent` the fields it named. */
+  /** Completes or refuses a change; `draft` is `before` with the patch applied, `sent` the fields in it. */
   update?(before: S, draft: S, sent: ReadonlySet<string>, context: RuleContext): Result<S, Problem>
   /** Event types of a creation (`before` null) or of a change. Not called for a change that changes no value. */
   events(before: S | null, after: S): readonly string[]
@@ -29,9 +28,9 @@ export interface Rules<S> {
 /** A state transition that clients request by name: `POST /v1/{kind}/{id}/{action}`. */
 export interface Action<S> {
   readonly description: string
-  /** The fields of its body, parsed as at a creation. */
+  /** Of its body, parsed as at a creation. */
   readonly fields: Fields
-  /** The object after the transition, or why it is refused. Its events are those of the change. */
+  /** The object after the transition, or its refusal. Its events are those of the change. */
   apply(before: S, input: State, context: RuleContext): Result<S, Problem>
 }
 
@@ -45,9 +44,8 @@ export function action<S, const F extends Fields>(declaration: {
 }
 
 /**
- * From the members of a body of one version to those of the next: a field is added with a value, renamed or dropped. Pure,
- * and total over every body of that version. It sets no reference that the row did not have, and does not change the
- * sequence.
+ * From a body of one version to the next: adds a field with a value, renames or drops one. Pure, and total over every
+ * body of that version. Sets no reference that the row did not have, and does not change the sequence.
  */
 type Upgrade = (shown: State) => State
 
@@ -61,7 +59,7 @@ export interface Declaration<F extends Fields> {
   readonly rules: Rules<StateOf<F>>
   /** By the name in their path. */
   readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
-  /** Objects of it are never changed by clients: there is no PATCH. */
+  /** Clients never change objects of it: there is no PATCH. */
   readonly immutable?: boolean
   /** What a creation changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
@@ -76,8 +74,8 @@ export interface Declaration<F extends Fields> {
   /** Creates its table, unless the baseline has it (desk/tables.ts), and changes it later. */
   readonly migrations?: readonly Migration[]
   /**
-   * Upgrades bodies of earlier releases, a step for each change of the fields since the first release: the kind is of
-   * version 1, and one higher with each step. A released step is never changed.
+   * A step for each change of the fields since the first release: the kind has version 1, and one more with each step.
+   * A released step is never changed.
    */
   readonly upgrades?: readonly Upgrade[]
   /** A creation body for the documents. */
@@ -97,7 +95,7 @@ export interface Kind
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable
   readonly fieldNames: readonly string[]
-  /** Fields in the order of the representation: those that a commit may rewrite are last. */
+  /** Those that a commit may rewrite are last. */
   readonly representationOrder: readonly string[]
 }
 
@@ -109,7 +107,7 @@ export interface Read<S = State> {
 
 /** Reads objects of one organization. What a creation was decided on must still hold when it commits. */
 export interface DeskReader {
-  /** Objects by id; those that do not exist are missing. */
+  /** Objects that do not exist are missing. */
   byId<S = State>(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, Read<S>>>
   /** The objects that refer to one of `ids` through a field of theirs, oldest first. */
   referring<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
@@ -123,24 +121,23 @@ export interface Moved {
 }
 
 interface Plan<S> {
-  /** The new objects, completed or refused, in the order of the drafts. */
+  /** Completed or refused, in the order of the drafts. */
   readonly drafts: readonly Result<S, Problem>[]
   readonly moved: readonly Moved[]
 }
 
 /**
- * What a creation changes in other objects: a message moves its conversation. A function in the kind's folder reads what it
- * needs and decides; all of it commits together or not at all.
+ * What a creation changes in other objects: a message moves its conversation. All of it commits together or not at all.
  */
 export interface Effects<S> {
   /** Event types of other kinds that it can cause, for the documents. */
   readonly events: readonly string[]
-  /** The object that a creation moves: creations that move the same one run one after another, instead of conflicting. */
+  /** Creations with the same key run one after another, instead of conflicting: the object that they move. */
   queuedBehind(draft: S): string
   plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
 }
 
-/** The refusal of a transition, 409 `invalid_transition`: names the object's state and what that allows. */
+/** 409 `invalid_transition`: names the object's state and what that allows. */
 export function refuseMove(
   object: { readonly kind: string; readonly state: string },
   move: string,

@@ -3,7 +3,6 @@ import type { Refusal } from '../../journal/change.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import type { Kind } from './kind.ts'
 
-/** The problem of a change that another row, or a limit, does not allow. */
 export function refusalProblem(kind: Kind, refusal: Exclude<Refusal, { reason: 'conflict' }>): Problem {
   switch (refusal.reason) {
     case 'duplicate':

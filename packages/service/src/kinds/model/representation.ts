@@ -1,5 +1,5 @@
 /**
- * The representation of an object: made when its row is written, stored, and sent as it is by every reader. The commit
+ * The representation of an object: made when its row is written, stored, and sent unchanged by every reader. The commit
  * writes its end (`journal/body.ts`).
  */
 import { readJson } from '@deskwire/sdk/json'
@@ -18,7 +18,6 @@ interface StoredObject extends Identity {
   readonly updatedAt: string
 }
 
-/** The head of the representation. */
 export function representationHead(kind: Kind, identity: Identity, state: State, isNew: boolean): string {
   const { id, organizationId, createdAt } = identity
   const shown: Record<string, unknown> = { id, object: kind.name, organizationId, createdAt }
@@ -29,14 +28,12 @@ export function representationHead(kind: Kind, identity: Identity, state: State,
   return bodyHead(shown)
 }
 
-/** A stored representation, with the version of its kind. */
 export type StoredBody = Pick<StoredRow, 'body' | 'version'>
 
 type Shown = Record<string, unknown> & Identity & { readonly updatedAt: string }
 
 /**
- * The object of a stored body, in this version of its kind: one of an earlier version is upgraded.
- *
+ * The object of a stored body, upgraded if its version is earlier.
  * @throws NewerVersion when a later version dropped or renamed a field that this one has.
  */
 export function parseRepresentation(kind: Kind, { body, version }: StoredBody): StoredObject {
@@ -47,7 +44,7 @@ export function parseRepresentation(kind: Kind, { body, version }: StoredBody): 
   return { id, organizationId, createdAt, updatedAt, state }
 }
 
-/** The object of a body of another version, which has at least the members of this one. */
+/** A body of another version has at least the members of this one. */
 function otherVersion(kind: Kind, shown: State, version: number): State {
   const members = kind.upgrades.slice(version - 1).reduce((state, upgrade) => upgrade(state), shown)
   const missing = kind.fieldNames.find((name) => members[name] === undefined)
@@ -67,7 +64,7 @@ export function changedHead(kind: Kind, row: StoredBody, before: Identity, state
   return bodyHead({ ...shown, ...own })
 }
 
-/** The values of the row's own columns, from the same state as the body. */
+/** From the same state as the body. */
 export function columnValues(kind: Kind, state: State): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(kind.fields)) {

@@ -1,32 +1,30 @@
 /**
- * Search (specification 6.4): words and tags of a row as terms of its search document, a text of which `search_vector`
- * (db/migrations/baseline.ts) makes index entries, each with the organization in front. Pure.
+ * Search (specification 6.4): terms of a search document from the words and tags of a row. `search_vector`
+ * (db/migrations/baseline.ts) turns them into index entries that begin with the organization. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { SearchDocument } from '../../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
-/** The first characters of a longer word: an index entry has at most 2,046 bytes. */
+/** An index entry has at most 2,046 bytes, so longer words are cut. */
 const longestWord = 255
-/** Bytes of the entries of one row: PostgreSQL allows a mebibyte. A longer text is found by its first words. */
+/** PostgreSQL allows a mebibyte of entries for a row. A longer text is found by its first words. */
 const mostBytes = 1_000_000
-/** Words of one search at most. */
 export const mostSearchWords = 16
 
-/**
- * Marks on a character; further ones are dropped. Normalizing a row of marks takes time with its square (64,000 of them: 3
- * to 6 s, and 2 ms with this limit).
- */
+/** Further marks on a character are dropped, as normalizing takes time quadratic in them: 64,000 took some seconds. */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu
 
 /**
- * Characters that do not distinguish words: points of Hebrew and Arabic, which most texts leave out, variation selectors,
- * keycaps, the dot that lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
+ * Characters that do not distinguish words: points of Hebrew and Arabic, which most texts leave out, variation
+ * selectors, keycaps, the dot that lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
  */
 const unwritten =
   /(?=\p{M})[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]|(?<=i)\u0307|\u00ad|(?<=(?![\u0590-\u06ff\u0890-\u08ff])\p{M})[\u200c\u200d]/gu
 
-/** A letter or digit, and marks that belong to letters: the vowel signs of most scripts of South and South-East Asia. */
+/**
+ * A letter or digit, and marks that belong to letters: the vowel signs of most scripts of South and South-East Asia.
+ */
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
 
 /** The words of a text as `q` finds them: letters, digits and marks, lower case, compatibility forms folded. */
@@ -42,13 +40,13 @@ export function searchWords(text: string): string[] {
   return words.map((word) => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')))
 }
 
-/** The words of a search without repeats, and without those that begin another one, which they imply. */
+/** Without repeats, and without words that begin another one, which they imply. */
 export function neededWords(words: readonly string[]): string[] {
   const sorted = [...words].sort()
   return sorted.filter((word, n) => !(sorted[n + 1]?.startsWith(word) ?? false))
 }
 
-/** The new search document; null when it does not change, or there is none. */
+/** Null when it does not change, or there is none. */
 export function changedSearchDocument(
   kind: Kind,
   createdAt: string,
@@ -63,7 +61,6 @@ export function changedSearchDocument(
   return before !== null && terms === termsOf(names, before) ? null : { createdAt, terms }
 }
 
-/** The values of searched fields. */
 function sourcesOf(kind: Kind, state: State): readonly unknown[] {
   return [state.tags, ...searchedFields(kind).map((name) => state[name])]
 }
@@ -72,7 +69,6 @@ function searchedFields(kind: Kind): readonly string[] {
   return kind.fieldNames.filter((name) => kind.fields[name]?.search)
 }
 
-/** The terms of a state: its tags, and the words of these fields. */
 function termsOf(names: readonly string[], state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
   const terms = new Set(tags.map(tagTerm))
@@ -92,7 +88,7 @@ function firstTerms(terms: ReadonlySet<string>): string[] {
   })
 }
 
-/** The prefix of a tag: no word begins with it, and no term has a space in it. */
+/** No word begins with the prefix of a tag, and no term has a space in it. */
 function tagTerm(tag: string): string {
   return `#${tag.replaceAll('%', '%25').replaceAll(' ', '%20')}`
 }
@@ -100,9 +96,8 @@ function tagTerm(tag: string): string {
 const prefixLength = 8
 
 /**
- * The tsquery for rows with words that begin with each of these, and with these tags. As in `search_vector`, each term
- * begins with the end of the organization's id. That distinguishes nearly all organizations, so the statement names the
- * organization as well.
+ * The tsquery for rows with words that begin with each of these, and with these tags. As in `search_vector`, terms
+ * begin with the end of the organization's id. That is not unique, so the statement names the organization as well.
  */
 export function searchQuery(
   organizationId: string,
@@ -116,7 +111,6 @@ export function searchQuery(
   return terms.join(' & ')
 }
 
-/** A term of a tsquery, whatever is in it. */
 function quoted(term: string): string {
   return `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 }

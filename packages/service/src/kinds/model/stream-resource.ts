@@ -1,17 +1,16 @@
 /**
- * The resource of a cursor of `GET /v1/changes`: the kinds that its sync began with, which stay the same to its end. The
- * cursor has a hash of them. Nearly always that is the hash of all kinds that the key may read; else it is searched for
- * among all sets, which are two to the power of the number of kinds.
+ * The resource of a cursor of `GET /v1/changes`: the kinds that its sync began with. The cursor has a hash of them. It
+ * is nearly always that of all kinds that the key may read; otherwise it is looked up among all sets of kinds.
  */
 import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
 
 /**
- * Kinds of a stream at most: 16 have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. With more, the cursor would have
- * to name the kinds.
+ * 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. With more, the cursor would have to name its
+ * kinds.
  */
 const mostKinds = 16
 
-/** The resource of these kinds, in any order. */
+/** In any order. */
 export function streamResource(kinds: Iterable<string>): string {
   return `changes ${[...kinds].sort().join(' ')}`
 }

@@ -1,7 +1,7 @@
 /**
- * Every sort of change that a kind's rules allow, found by trying: from the example, created with each word of each choice,
- * along the kind's actions, and from each state by a change of each single field. The documents are made from these
- * changes, so that they cannot differ from the rules. The values to try are at the end.
+ * Every sort of change that a kind's rules allow, found by trying: from the example, created with each word of each
+ * choice, along the kind's actions, and by a change of each field in each state. The documents are made from these
+ * changes, so they cannot differ from the rules.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -17,7 +17,6 @@ export interface Transition {
   readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
   readonly before: State
   readonly after: State
-  /** The fields whose values differ. */
   readonly changed: ReadonlySet<string>
   readonly events: readonly string[]
 }
@@ -29,7 +28,6 @@ const now = '2026-03-01T12:00:00.000Z'
 const depth = 3
 
 interface Explored {
-  /** States that a creation can lead to. */
   readonly created: readonly State[]
   readonly transitions: readonly Transition[]
 }
@@ -73,9 +71,9 @@ export function requireActions(kind: Kind): void {
 
 type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
 
-/** The changes by actions from these states, and from those that they lead to. */
+/** From these states, and from those that they lead to. */
 function* followActions(kind: Kind, start: readonly State[]): Generator<Acted> {
-  // Finding what a field accepts takes longer than trying a rule: it is done once, not in each state.
+  // Finding what a field accepts takes longer than trying a rule, so it is done once.
   const tried = Object.entries(kind.actions).map(([action, { fields }]) => ({
     action,
     inputs: sampleInputs(fields),
@@ -120,7 +118,6 @@ function distinctInChoices(kind: Kind, states: readonly State[]): readonly State
   ]
 }
 
-/** Values of each field that a PATCH can send. */
 function sentValues(kind: Kind): ReadonlyMap<string, readonly unknown[]> {
   const sent = kind.immutable
     ? []
@@ -161,7 +158,7 @@ function transition<By extends Transition['by']>(
   return [{ by, before, after, changed: new Set(changed), events: kind.rules.events(before, after) }]
 }
 
-/** Samples, two of each sort; a field takes those that it accepts. */
+/** Two of each sort; a field takes those that it accepts. */
 const values: readonly unknown[] = [
   'The parcel was found.',
   'The parcel is late.',
@@ -201,7 +198,7 @@ export function sampleValues(field: Field, example?: unknown): readonly unknown[
   return words === null ? samples.slice(0, 3) : samples
 }
 
-/** The words of a choice that can be sent; null for any other field. */
+/** Null for a field that is no choice. */
 function wordsOf(field: Field): readonly string[] | null {
   return field.schema instanceof z.ZodEnum ? (field.schema.options as string[]) : null
 }
@@ -215,7 +212,7 @@ function sampleInputs(fields: Fields): readonly State[] {
   )
 }
 
-/** The fields of the kind's example once created. Throws, with the reason, where the kind itself refuses it. */
+/** Throws, with the reason, where the kind itself refuses its example. */
 export function exampleState(kind: Kind): State {
   const created = createdState(kind, {})
   if (created.ok) return created.value
@@ -245,7 +242,6 @@ function firstCreated(kind: Kind, values: State, beside: readonly State[]): read
   return []
 }
 
-/** The kind's example with these values, or its refusal. */
 function createdState(kind: Kind, values: State): Result<State, Problem> {
   const draft = parseCreation(kind, { ...kind.example, ...values })
   return draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
