@@ -1,7 +1,4 @@
-/**
- * Records when keys were last used: after the response, at most once a minute per key and process. It changes no
- * `updatedAt`, and a failed write is only logged.
- */
+/** Records when keys were last used: after the response, at most once a minute. A failed write is only logged. */
 import type { Pool } from 'pg'
 import { LruMap } from '../kernel/lru-map.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'

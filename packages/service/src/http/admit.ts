@@ -1,6 +1,6 @@
 /**
- * What a request needs before it is handled: a permit of its organization, and memory for its body or response. It
- * waits for them with its body unread, so that TCP holds the sender back.
+ * A request needs a permit of its organization, and memory for its body or response. It waits for both with its body
+ * unread, so that TCP holds the sender back.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
@@ -20,9 +20,7 @@ declare module 'fastify' {
 export interface AdmissionLimits {
   readonly requests: FairQueueLimits
   readonly bodies: FairQueueLimits
-  /**
-   * Bytes of responses that clients have not read yet. Counted apart from bodies, so that slow senders delay no reader.
-   */
+  /** Bytes of responses that clients have not read yet, apart from bodies: slow senders delay no reader. */
   readonly responses: FairQueueLimits
   /** A connection whose client reads nothing of a response for so many milliseconds is closed. */
   readonly takesWithin: number

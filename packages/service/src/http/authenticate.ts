@@ -25,9 +25,7 @@ function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
     : problem('insufficient_scope', `This needs a key with the scope ${needed}.`)
 }
 
-/**
- * A hook that refuses requests without a valid key for this. Every response to a key has the state of its rate limit.
- */
+/** Refuses requests without a valid key for this. Every response to a key has the state of its rate limit. */
 export function requireKey(authenticator: Authenticator, needed: Needed) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)

@@ -27,10 +27,7 @@ const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants
 /** Less is sent at once anyway, in the ten segments that a connection may begin with (RFC 6928). */
 export const compressedFrom = 14 * 1024
 
-/**
- * Up to so many bytes the event loop compresses itself, in at most 0.4 ms: a thread costs two to four times the CPU
- * time.
- */
+/** Bytes that the event loop compresses itself, in at most 0.4 ms: a thread costs two to four times the CPU time. */
 const compressedHere = 64 * 1024
 
 /** Bytes of a piece. Between the pieces of a large page, others are compressed. */

@@ -1,7 +1,4 @@
-/**
- * Cross-origin requests from browsers (CORS; DESKWIRE_CORS_ORIGINS; specification 1.1). Pages send keys in a header of
- * their own, so credentials are not allowed.
- */
+/** CORS (DESKWIRE_CORS_ORIGINS; specification 1.1). Keys come in a header, so browsers' credentials are not allowed. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const methods = 'GET, HEAD, POST, PATCH, DELETE'

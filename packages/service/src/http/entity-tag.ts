@@ -1,7 +1,4 @@
-/**
- * ETag, If-None-Match and If-Match of stream objects (RFC 9110, section 13; specification 13.2). The tag is the
- * `updatedAt`.
- */
+/** Conditional requests for objects (specification 13.2; RFC 9110, section 13). The tag is the `updatedAt`. */
 import { type Problem, problem } from '../kernel/errors.ts'
 
 export function entityTag(updatedAt: string): string {

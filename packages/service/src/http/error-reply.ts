@@ -65,10 +65,7 @@ function expectedProblem(error: FastifyError, { routeOptions, headers }: Fastify
   }
 }
 
-/**
- * After `unavailable` the request can be sent again: nothing was changed. A database that was lost during a commit may
- * have committed: an internal error, except for reads.
- */
+/** `unavailable` says that nothing changed. A write whose connection was lost may have committed: an internal error. */
 function databaseProblem(error: Error & { code?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey

@@ -1,6 +1,6 @@
 /**
- * `/healthz`: the process answers. `/readyz`: so does its database, or one of several. Both need no key, so each
- * database is queried at most once a second, over one connection (`db/ping.ts`).
+ * `/healthz`: the process answers. `/readyz`: so does a database. Databases are queried at most once a second, as
+ * neither needs a key.
  */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
@@ -11,8 +11,7 @@ interface Health {
   /** Whether the database answered within the last second; of several, whether any did. */
   readonly answers: () => Promise<boolean>
   /**
-   * What does not work apart from the API, as a sentence that anybody may read; null: nothing. Sent with a 200, as a
-   * load balancer would otherwise stop using an API that works.
+   * What does not work apart from the API, for anybody to read. A 200, as the load balancer must go on using the API.
    */
   readonly degraded: () => Promise<string | null> | string | null
 }

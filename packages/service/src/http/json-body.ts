@@ -23,8 +23,8 @@ const closing = 0x7d
 const shortText = 64
 
 /**
- * Where the string that begins at `from`, after its quote, ends: behind its closing quote, or at the end of the bytes.
- * A native search for the quote is ten times as fast as reading long strings byte by byte.
+ * The end of the string that begins at `from`, after its quote. Searching for the quote reads long strings ten times as
+ * fast.
  */
 export function endOfText(json: Buffer, from: number): number {
   let near = from + shortText
@@ -134,10 +134,7 @@ function repeated(json: Buffer): BodyFault {
   throw new Error('a body has fewer members than it writes, and none of them twice')
 }
 
-/**
- * Refuses text that cannot be stored, in a value or a name, at any depth; null when there is none. In valid UTF-8, only
- * an escape can write such text.
- */
+/** Refuses text that cannot be stored, at any depth. In valid UTF-8, only an escape can write such text. */
 export function unstorableText(bytes: Buffer | null, value: unknown): Problem | null {
   if (bytes === null || !bytes.includes('\\u')) return null
   const errors: FieldError[] = []

@@ -32,10 +32,7 @@ export interface OffloadedResponse {
   readonly body: Buffer
 }
 
-/**
- * Rejects when the outcome is unknown, and with the signal's reason when the client disconnected before the work began,
- * which then is not done.
- */
+/** Rejects when the outcome is unknown, and when the client disconnected before the work began: then it is not done. */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
 /** Routes that read their body decide themselves, as few bytes may ask for much work. */
@@ -80,10 +77,7 @@ export function offloadRequests(offload: Offload) {
   }
 }
 
-/**
- * Handles an offloaded request with an API that does not listen, and frees its body. Rejects when the outcome is
- * unknown.
- */
+/** With an API that does not listen. Frees the body. Rejects when the outcome is unknown. */
 export async function handleOffloaded(
   server: FastifyInstance,
   { method, url, headers, ip, body }: OffloadedRequest,

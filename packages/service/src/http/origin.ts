@@ -25,9 +25,7 @@ interface OriginOptions {
   readonly believes: (peer: string | undefined) => boolean
 }
 
-/**
- * Sets `scheme` and `origin` of each request. Returns the function for the scheme, for requests that cannot be routed.
- */
+/** Sets `scheme` and `origin` of requests; returns the function for the scheme, for requests without a route. */
 export function readOrigins(
   server: FastifyInstance,
   { publicUrl = null, believes }: OriginOptions,

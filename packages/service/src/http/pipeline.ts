@@ -1,6 +1,6 @@
 /**
- * The steps of every request, in order. Only this file adds request hooks to the server (architecture test). Two more
- * hooks, which authenticate and refuse an empty path parameter, belong to routes (`route.ts`).
+ * The steps of every request, in order. Only this file adds request hooks to the server (architecture test), apart from
+ * a route's own: authentication, and refusing an empty path parameter (`route.ts`).
  */
 import type { IncomingMessage } from 'node:http'
 import type {

@@ -1,7 +1,4 @@
-/**
- * Problems on the wire: `application/problem+json` (RFC 9457; specification 12.1), also for requests that are not valid
- * HTTP, which reach no route and whose connection is closed.
- */
+/** Problems on the wire (RFC 9457; specification 12.1), also for requests that are not valid HTTP. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,10 +22,7 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
     .send(JSON.stringify(problemBody(refusal, reply.request.id)))
 }
 
-/**
- * Of every response below /v1 (specification 1.2): no shared cache stores it, others revalidate it, its type is not
- * guessed.
- */
+/** Of every response below /v1 (specification 1.2): shared caches do not store it, others revalidate it. */
 export const privateHeaders = {
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',

@@ -67,10 +67,7 @@ function cutTo(length: number, buffer: Buffer): Buffer {
   return buffer.length === length ? buffer : Buffer.from((buffer.buffer as ArrayBuffer).transfer(length))
 }
 
-/**
- * Reads and drops the rest of a body after its response. Closing the connection while bytes arrive resets it, and the
- * client may miss the response: a proxy turns that into a 502.
- */
+/** Reads and drops the rest of a body after its response: closing the connection could lose the response. */
 export function discardBody(payload: Readable): void {
   let left = discardedUpTo
   payload.on('data', (chunk: Buffer) => {

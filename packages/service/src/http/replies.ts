@@ -14,10 +14,7 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'))
 }
 
-/**
- * The envelope of a list around records that are joined by commas (specification 6.1), in UTF-8. A string would be
- * encoded twice, to be measured and to be sent.
- */
+/** A list's envelope around records joined by commas (specification 6.1). As a string it would be encoded twice. */
 export function listBody(records: string, pagination: Readonly<Record<string, unknown>>): Buffer {
   const parts = ['{"data":[', records, `],"pagination":${JSON.stringify(pagination)}}`]
   const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
@@ -35,9 +32,7 @@ export function pageBody<Row>(
   return listBody(records, { total, limit, offset, hasMore: offset + rows.length < total })
 }
 
-/**
- * A route has sent its response itself, or is sending it. (It cannot return the reply, which is a promise of its end.)
- */
+/** The route sends its response itself. (It cannot return the reply, which is a promise of its end.) */
 export interface Sent {
   readonly outcome: 'sent'
 }

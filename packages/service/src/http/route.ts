@@ -1,7 +1,4 @@
-/**
- * A route as one value: parameters, access, responses, refusals and handler. The server's routes and `openapi.json` are
- * made from it, so they cannot differ.
- */
+/** A route as one value. The server's routes and `openapi.json` are made from it, so they cannot differ. */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import type { Authenticator } from '../auth/authenticator.ts'
@@ -287,10 +284,7 @@ function handlerOf<Services>(
     return shard
   }
 
-  /**
-   * The organization may have moved: its former database refuses and changes nothing, and the new one handles the
-   * request.
-   */
+  /** A former database of the organization refuses and changes nothing: its present one handles the request. */
   async function handleOnShard(call: RouteCall, shardRouter: ShardRouter): Promise<FastifyReply> {
     for (let tried = 1; ; tried++) {
       try {

@@ -29,10 +29,7 @@ export function first<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/**
- * Caches revalidate it each time, as the next release has other content at the same address. Each coding has its own
- * tag.
- */
+/** Revalidated each time: the next release has other content at the same address. Each coding has its own tag. */
 export function sendVersioned(request: FastifyRequest, reply: FastifyReply, content: Versioned): Sent {
   const { forms, mediaType, version } = content
   const form = chooseCoding(request, reply)

@@ -1,6 +1,4 @@
-/**
- * A cached value for requests that anyone may make at any rate. Reads begin at least `goodFor` apart, one at a time.
- */
+/** A cached value for unlimited requests: reads begin at least `goodFor` apart, one at a time. */
 import type { Clock } from './timestamps.ts'
 
 interface CacheOptions {

@@ -1,7 +1,4 @@
-/**
- * Look-ups that arrive while earlier ones run go together into the next query. None joins a query that was already
- * sent, so it sees everything that was committed before it began.
- */
+/** Look-ups that arrive while others run share the next query, so each sees what was committed before it began. */
 
 interface CoalesceLimits {
   readonly keys: number

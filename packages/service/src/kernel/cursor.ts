@@ -24,10 +24,7 @@ export interface Cursor {
   readonly organizationId: string
   readonly epoch: number
   readonly position: Position
-  /**
-   * In a first sync: the organization's clock when it began, in milliseconds. Removals up to it are skipped. Null once
-   * the position has passed it, and in other syncs.
-   */
+  /** In a first sync: the clock when it began, in milliseconds. Removals up to it are skipped. Otherwise null. */
   readonly removalsAfter: number | null
 }
 
@@ -54,10 +51,7 @@ export function encodeCursor(cursor: Cursor): string {
   return bytes.toString('base64url')
 }
 
-/**
- * Null unless `text` is an unaltered cursor of this resource and organization. The caller checks the epoch, which only
- * the database knows.
- */
+/** Null unless `text` is an unaltered cursor of this resource and organization. The caller checks the epoch. */
 export function decodeCursor(text: string, resource: string, organizationId: string): Cursor | null {
   const own = knownKey(resource)
   return decodeCursorOf(text, (key) => (key === own ? resource : null), organizationId)

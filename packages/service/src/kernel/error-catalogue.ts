@@ -1,6 +1,4 @@
-/**
- * Every error of the API. Problem responses, `openapi.json` and the pages under `/docs/errors/` are generated from it.
- */
+/** Every error of the API. Responses, `openapi.json` and the pages below `/docs/errors/` are generated from it. */
 
 /** One error in a request body. */
 export interface FieldError {

@@ -41,10 +41,7 @@ export function quoted(text: string): string {
 /** Field errors in a response: a body of 1 MiB can have a hundred thousand. */
 export const listedErrors = 100
 
-/**
- * `validation_failed` (specification 4.1), with up to `listedErrors`. `more`: how many further errors there are at
- * least.
- */
+/** 422 (specification 4.1), with up to `listedErrors` errors. `more`: how many others there are at least. */
 export function validationFailed(errors: readonly FieldError[], more = 0): Problem {
   const [first] = errors
   const others = errors.length - 1 + more

@@ -10,10 +10,7 @@ export interface IdRange {
 /** No object has the lowest id. */
 export const allIds: IdRange = { after: lowestId, before: highestId }
 
-/**
- * Splits a range into `parts`, ascending: part n ends n/parts of the way, rounded down. Some are empty where there are
- * fewer ids. `before` must not be lower than `after`.
- */
+/** Equal parts, ascending, with bounds rounded down; some may be empty. `before` must not be lower than `after`. */
 export function partsOf({ after, before }: IdRange, parts: number): readonly IdRange[] {
   const first = numberOf(after)
   const width = numberOf(before) - first

@@ -1,7 +1,6 @@
 /**
- * The loop of background jobs: finds due jobs and runs a few at once, of different organizations. The due time is in a
- * table, and a lease or lock decides which worker runs the job, so a job that failed or lost its process is found
- * again.
+ * Finds due jobs and runs a few at once, of different organizations. The due time is in a table, and a lease or lock
+ * decides which worker runs the job, so a job that failed or lost its process is found again.
  */
 import { atMost, periodic } from './periodic.ts'
 import { stopwatch } from './timestamps.ts'

@@ -1,8 +1,6 @@
 /** The parts of an error that may be logged: where and why it failed, but no data. */
 
-/**
- * What identifies the failure. PostgreSQL's `detail`, `where` and `hint` repeat rows and values, so they are left out.
- */
+/** PostgreSQL's `detail`, `where` and `hint` repeat rows and values, so they are left out. */
 const named = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
 /** SQLSTATE class 22, data exceptions: their message quotes the value. */

@@ -15,9 +15,7 @@ export function isWithin(ip: string, networks: Networks): boolean {
   return ipaddr.subnetMatch(address, { within }, '') !== ''
 }
 
-/**
- * The network by which an address is counted. One client has a whole /64 of IPv6; IPv4 addresses count by themselves.
- */
+/** Addresses are counted by this. One client has a whole /64 of IPv6; IPv4 addresses count by themselves. */
 export function networkOf(ip: string): string {
   const address = parseAddress(ip)
   if (!(address instanceof ipaddr.IPv6) || address.isIPv4MappedAddress()) return ip

@@ -4,9 +4,7 @@ import type { Problem } from './errors.ts'
 export type Outcome<T, E = Problem> =
   /** `value`: what is stored, or the response. */
   | { readonly outcome: 'done'; readonly value: T }
-  /**
-   * Nothing had to change, so nothing was committed or stored. `about`: the id of the object in the response, or null.
-   */
+  /** Nothing had to change, and nothing was committed. `about`: the id of the object in the response, or null. */
   | { readonly outcome: 'unchanged'; readonly value: string; readonly about: string | null }
   /** Nothing was committed. */
   | { readonly outcome: 'refused'; readonly error: E }
@@ -26,10 +24,7 @@ export function refused<E>(error: E): { readonly outcome: 'refused'; readonly er
   return { outcome: 'refused', error }
 }
 
-/**
- * Converts the word that a database function returned. Null for `conflict`: the record has changed since it was read,
- * so the caller decides again (`retryOnConflict`).
- */
+/** Converts a database function's word. Null for `conflict`: the caller decides again (`retryOnConflict`). */
 export function outcomeOf<T, Word extends string>(
   word: Word,
   value: T,

@@ -1,7 +1,4 @@
-/**
- * Runs a function repeatedly: one run at a time, earlier when woken, until stopped. Everything that polls or sweeps
- * uses it.
- */
+/** Runs a function repeatedly: one run at a time, earlier when woken, until stopped. */
 import { stopwatch } from './timestamps.ts'
 
 /** `idle`: no next run is scheduled. `waiting`: one is. */
@@ -12,9 +9,7 @@ export interface Periodic {
   start(): void
   /** Schedules no run after the current one, until started again. */
   pause(): void
-  /**
-   * Runs now, or `apart` after the start of the last run; during a run, once more after it. Works before the start too.
-   */
+  /** Runs now, or `apart` after the last start; during a run, once more after it. Works before the start too. */
   wake(): void
   /** Starts no more runs, aborts the current one, and waits at most `stopWithin` for it. Never rejects. */
   stop(): Promise<void>

@@ -5,9 +5,7 @@ const attempts = 10
 const firstPause = 4
 const longestPause = 250
 
-/**
- * Runs `attempt` until it returns a value, at most ten times, with random exponential backoff. Null: a write conflict.
- */
+/** Runs `attempt` until it returns a value, at most ten times, with random exponential backoff; null: conflict. */
 export async function retryOnConflict<A>(attempt: () => Promise<A | null>): Promise<A | null> {
   for (let lost = 0; lost < attempts; lost++) {
     if (lost > 0) await delay(Math.random() * Math.min(longestPause, firstPause * 2 ** (lost - 1)))

@@ -1,7 +1,4 @@
-/**
- * Concurrent look-ups of the same key share one load. None joins a load that has already begun, so it sees everything
- * that was committed before it began.
- */
+/** Concurrent look-ups of a key share one load that begins after them, so each sees what was committed before. */
 
 interface Flight<V> {
   readonly result: Promise<V>

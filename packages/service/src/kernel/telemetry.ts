@@ -1,6 +1,5 @@
 /**
- * Interfaces of traces and metrics, for all code that is traced. `telemetry/sdk.ts` implements them with OpenTelemetry,
- * and is loaded only when telemetry is on (decision 54).
+ * Interfaces of traces and metrics. `telemetry/sdk.ts` implements them, loaded only when telemetry is on (decision 54).
  */
 import type { LogFields } from './log.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Timestamps on the wire (specification 1.3): ISO 8601 UTC with three decimals. Inside: milliseconds since the Unix
- * epoch.
- */
+/** Timestamps (specification 1.3). Inside the service: milliseconds since the Unix epoch. */
 
 /** Everything that needs the time takes a Clock, so that tests can move it. */
 export interface Clock {
@@ -31,9 +28,7 @@ export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/**
- * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, rounded down; null when `text` is invalid.
- */
+/** Milliseconds since the Unix epoch, rounded down; null unless `text` is an RFC 3339 date-time with an offset. */
 export function parseTimestamp(text: string): number | null {
   const match = rfc3339.exec(text)
   if (match === null) return null

@@ -1,6 +1,6 @@
 /**
- * Types that describe routes and modules for `openapi.json`. Values for the document alone are functions, so that a
- * server creates them only to serve it.
+ * What routes and modules declare for `openapi.json`. Values for the document alone are functions, made when it is
+ * served.
  */
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'

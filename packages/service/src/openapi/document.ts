@@ -15,10 +15,7 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
 
 \`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that tell of a field or of a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
 
-/**
- * Yields to the event loop, as it takes about 150 ms. Rejects when two modules declare the same operation or schema, or
- * an example cannot be made.
- */
+/** Yields to the event loop, as it takes about 150 ms. Rejects when two operations or schemas have one name. */
 export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json> {
   const yieldWhenDue = yielder()
   const routes = parts.flatMap(({ routes }) => routes)

@@ -33,10 +33,7 @@ export function createOrganization(
 /** Of the advisory lock for the first organization. */
 const bootstrapLock = 6_737_201_103
 
-/**
- * Creates the first organization and its key; null when the installation has a key. `token`: the key to use; null: a
- * new one. Of concurrent processes only one creates it.
- */
+/** Null when the installation has a key. `token`: the key to use; null: a new one. Only one process creates it. */
 export function bootstrapOrganization(
   pool: Pool,
   clock: Clock,

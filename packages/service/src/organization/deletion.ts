@@ -25,8 +25,7 @@ interface DeletionOptions {
 }
 
 /**
- * Returns the number of rows; null: no such organization. `onPiece` gets the rows deleted so far; `rowsAPiece` is for
- * tests.
+ * Returns the number of rows; null: no such organization. `onPiece` gets the rows so far; `rowsAPiece` is for tests.
  */
 export async function deleteOrganization(
   pool: Pool,
@@ -144,10 +143,7 @@ async function lockClock(tx: Tx, organizationId: string): Promise<void> {
   ])
 }
 
-/**
- * From the catalogue, so that none is forgotten; partitions separately, without the directory. Each comes before the
- * tables that it refers to; organizations last.
- */
+/** From the catalogue, so that none is forgotten. Each comes before the tables that it refers to. */
 async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[]> {
   const { rows } = await db.query<{ name: string; refers: string[] }>(
     `select c.relname::text as name,

@@ -1,7 +1,4 @@
-/**
- * Suspends and resumes organizations: keys get 403, and deliveries wait; nothing is changed or lost. Every process
- * applies it at the next request and claim (decision 43).
- */
+/** While an organization is suspended, keys get 403 and deliveries wait; nothing is changed or lost (decision 43). */
 import type { Pool } from 'pg'
 import { transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
@@ -26,10 +23,7 @@ export async function suspendOrganization(
   })
 }
 
-/**
- * Keys work with the next request, and pending deliveries are sent when due. The suspended time does not count as
- * failing.
- */
+/** Pending deliveries are sent when due. The suspended time does not count as failing. */
 export async function resumeOrganization(
   pool: Pool,
   clock: Clock,
@@ -75,8 +69,8 @@ async function lockStanding(
 }
 
 /**
- * Copies the status to a copy that is not served; returns whether there is one. `as`: allows the transaction to write a
- * copy that a move left.
+ * Copies the status to a copy that is not served; returns whether there is one. `as`: the transaction's permission to
+ * write it.
  */
 export function markCopy(
   pool: Pool,

@@ -1,7 +1,4 @@
-/**
- * Serves prebuilt pages: documentation at `/` and below `/docs`, the console below `/console`. They need no key, and
- * load nothing from other hosts.
- */
+/** Serves prebuilt pages: documentation, and the console below `/console`. No key; nothing from other hosts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { vary } from '../http/compression.ts'
 import { preferred } from '../http/negotiation.ts'

@@ -52,9 +52,7 @@ interface ConsoleLinkServices {
   readonly scopes: readonly string[]
   /** Encrypts a response that holds a link's secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
-  /**
-   * Records links and sessions before they are created. Null: this database has the directory itself, or there is none.
-   */
+  /** Records links and sessions first. Null: this database has the directory itself, or there is none. */
   readonly directory?: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }
 

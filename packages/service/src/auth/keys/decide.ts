@@ -19,10 +19,7 @@ export function refuseGrant(held: readonly string[], wanted: readonly string[]):
   )
 }
 
-/**
- * 403 when a key with `held` would change, rotate or revoke one that holds a scope which it lacks; otherwise null. A
- * key can always do so to itself.
- */
+/** 403 when a key with `held` would change or revoke another that holds more; otherwise null. */
 export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
   const missing = lacking(held, target.scopes)
   if (missing.length === 0) return null

@@ -131,8 +131,8 @@ end;`,
 )
 
 /**
- * Also disables the endpoints that the key registered, and erases stored responses with its tokens. Without p_caller_id
- * the operator revokes, who may revoke the last key that manages keys, as the operator can create another.
+ * Also disables the endpoints that the key registered, and erases stored responses with its tokens. Without
+ * p_caller_id: for the operator, who may revoke the last key that manages keys.
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',

@@ -1,7 +1,4 @@
-/**
- * Operations on keys (specification 3.4): each validates, decides on the current record, and commits in one call; it
- * decides again when another change committed first.
- */
+/** Operations on keys (specification 3.4). Each is decided again when another change committed first. */
 import { readJson } from '@deskwire/sdk/json'
 import { announced, type Directory } from '../../databases/directory.ts'
 import { encodeResponse, type Sealed } from '../../idempotency/stored-responses.ts'

@@ -27,10 +27,7 @@ export async function listKeys(
   return rows.map((row) => keyRecord(organizationId, row))
 }
 
-/**
- * Revokes the key and disables the endpoints it registered. Null: no such key. May revoke the last key that manages
- * keys.
- */
+/** Null: no such key. May revoke the last key that manages keys, as the operator can create another. */
 export async function revokeKey(
   pool: Pool,
   clock: Clock,

@@ -1,7 +1,4 @@
-/**
- * Validates request bodies: the result is a draft, or a list of errors (specification 4.1). When the list is full, only
- * the names of the remaining fields are checked.
- */
+/** Validates request bodies (specification 4.1). Once the list of errors is full, only names are checked. */
 import type { z } from 'zod'
 import {
   type FieldError,

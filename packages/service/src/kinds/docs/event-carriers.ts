@@ -1,7 +1,4 @@
-/**
- * Which events report a change of a field or a transition, derived from what the kind's rules do (`transitions.ts`). A
- * change without an event is sync only (specification 5.2).
- */
+/** Which events report a change, derived by trying the kind's rules (`transitions.ts`; specification 5.2). */
 import type { Carriers } from '../../openapi/api-module.ts'
 import type { Kind } from '../model/kind.ts'
 import { explore, type Transition } from '../model/transitions.ts'

@@ -1,6 +1,6 @@
 /**
- * Parses the body of a batch. It first splits the bytes into items and the rest, so that each item is parsed by itself,
- * and none blocks the event loop for longer than the body of one object may.
+ * Parses a batch. It splits the bytes into items first and parses each by itself, so that none blocks the event loop
+ * for longer than the body of one object may.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { largeBeyond } from '../../admission/large-work.ts'
@@ -21,10 +21,7 @@ export const batchLimit = 1_000
 
 export const batchBodyLimit = 16 * 1024 * 1024
 
-/**
- * The work of a byte of a batch, relative to one of an object: 4 KiB of smallest objects take as long as the worst body
- * of 32 KiB.
- */
+/** The work of a byte, relative to one of an object: 4 KiB of smallest objects take as long as the worst 32 KiB. */
 const timesAsLong = 8
 
 /** The limit of the body of one object. */
@@ -63,10 +60,7 @@ interface Outline {
   readonly around: readonly [before: Buffer, behind: Buffer]
 }
 
-/**
- * Whether a batch is small work: few bytes, for creations of small objects. An upsert may read and write large objects,
- * and an escape may hide the word.
- */
+/** Few bytes, for creations: an upsert may read and write large objects, and an escape may hide the word. */
 export function isLightBatch(bytes: Buffer): boolean {
   return (
     bytes.length * timesAsLong <= largeBeyond.bodyBytes && !bytes.includes('upsert') && !bytes.includes('\\')

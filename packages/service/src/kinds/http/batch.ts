@@ -1,6 +1,6 @@
 /**
- * Many creations or upserts in one transaction (specification 8.1). Refused items are left out, and the others commit
- * together. After a refusal by the journal all are decided again, so that the response is true at one moment.
+ * Many creations or upserts in one transaction (specification 8.1). Refused items are left out; when the journal
+ * refuses one, all are decided again, so that the response is true at one moment.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
@@ -13,10 +13,7 @@ import type { BatchRequest, SentItem } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
 
 export interface Batch {
-  /**
-   * The value is the response for a key that may read the kind. Where nothing changes, it is about an object of the
-   * response.
-   */
+  /** The value is the unredacted response. Where nothing changes, it is about an object of the response. */
   run(
     organizationId: string,
     request: BatchRequest,
@@ -63,10 +60,7 @@ export function createBatch(services: ChangeServices): Batch {
     },
   }
 
-  /**
-   * The existing objects by the items' externalIds, read some at a time. Beyond `changedCharacters` the other items are
-   * refused: a few bytes can name an object of 256 KiB.
-   */
+  /** Read some at a time. Beyond `changedCharacters`, items are refused: few bytes can name objects of 256 KiB. */
   async function findExisting(
     organizationId: string,
     items: readonly SentItem[],

@@ -1,7 +1,4 @@
-/**
- * Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages while
- * data changes.
- */
+/** Browsing (specification 6.2): existing rows, newest first, by filter. For display, as rows move between pages. */
 import type { Database } from '../../db/fair-pool.ts'
 import { queryTextWithin } from '../../db/text-query.ts'
 import type { Kind } from '../model/kind.ts'
@@ -25,10 +22,7 @@ interface BrowseQuery {
   readonly conditions: readonly Condition[]
 }
 
-/**
- * `searchTimeout`: milliseconds for a search for words. One that finds a million rows counts and sorts them all, at the
- * expense of other organizations.
- */
+/** `searchTimeout`, in milliseconds: a search that finds a million rows counts and sorts them all. */
 export function createBrowse(
   database: Pick<Database, 'of' | 'ofLong'>,
   kind: Kind,
@@ -62,9 +56,8 @@ function pageOf([total, found, records]: readonly (string | number | null)[]): B
 }
 
 /**
- * The page in one statement: total, rows on the page, their bodies joined. Without filters the total is a counter that
- * commits maintain. Rows found by words, tags or another time than creation are not in the order of the index, so they
- * are found once, for count and page: a search from the newest row on may read every row.
+ * The page in one statement. Without filters the total is a counter. Rows found by words, tags or another time than
+ * creation are not in the order of the index, so they are found once, for count and page.
  */
 export function browseStatement(
   kind: Kind,
@@ -102,8 +95,8 @@ function browseText(kind: Kind, organizationId: string, { terms, others }: Asked
 
 /**
  * Search documents have the time of creation, so rows are read only where another filter needs them. The index entries
- * begin with the organization. The condition on the organization is repeated in a form that cannot use the primary key:
- * the planner, which does not know how few rows have a word, would read all rows of the organization.
+ * begin with the organization, so the condition on it is written in a form that cannot use the primary key: the
+ * planner, which does not know how few rows have a word, would read all of the organization's rows.
  */
 function foundByTerms(
   name: string,

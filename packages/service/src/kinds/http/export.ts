@@ -1,7 +1,4 @@
-/**
- * Everything of a kind as lines of JSON: a first sync that the service makes for the client, page by page, so that a
- * million rows need the memory of one page (specification 8.2).
- */
+/** Everything of a kind as lines (specification 8.2): a first sync by the service, in the memory of one page. */
 import type { Feed, Page, PageStart } from '../../journal/feed.ts'
 import { encodeCursor } from '../../kernel/cursor.ts'
 import type { Problem } from '../../kernel/errors.ts'
@@ -11,10 +8,9 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 const pageRecords = 1_000
 
 /**
- * The export's text in pieces, the first of them already read. The last line has the cursor to go on from and the
- * checkpoint of the rows before it; an export without it is incomplete. `recheck` refuses a caller that may no longer
- * read: as a result after the first page, by throwing after a later one. Rejects, and later throws, when the database
- * fails.
+ * The text in pieces, the first already read. The last line has the cursor to go on from and the checkpoint of the rows
+ * before it. `recheck` refuses a caller that may no longer read: by the result after the first page, by throwing later.
+ * Throws when the database fails.
  */
 export async function exportLines(
   feed: Feed,

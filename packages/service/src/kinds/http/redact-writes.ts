@@ -1,7 +1,6 @@
 /**
- * Redacts responses to writes for keys that may not read the kind: they show only which object was written, and its
- * version, as `write` does not imply `read` (specification 3.3). Responses are made and stored unredacted, and redacted
- * here by the current scopes of the key.
+ * For keys that may not read the kind, responses to writes show only which object was written, and its version
+ * (specification 3.3). Responses are stored unredacted, and redacted here by the key's current scopes.
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../../auth/look-up.ts'

@@ -1,7 +1,4 @@
-/**
- * A sync over HTTP: reads its query, and answers with a page of the stream, after waiting while there is nothing to
- * report if the client asks for that.
- */
+/** A sync over HTTP: its query, and its page, which waits for something to report if the client asks for that. */
 import { invalid, notTimestamp, paging } from '../../http/list-parameters.ts'
 import { listBody } from '../../http/replies.ts'
 import type { Call } from '../../http/route.ts'

@@ -1,7 +1,7 @@
 /**
- * The backfill: upgrades rows of earlier releases to the current version of their kind. The journal writes them with a
- * stamp, so that copies get them, but without an event, as nothing happened. The rows show which remain, so it can be
- * interrupted at any moment. One process of an installation runs it at a time, alternating between organizations.
+ * Upgrades rows of earlier releases to the current version of their kind. The journal writes them with a stamp, so that
+ * copies get them, but without an event, as nothing happened. The rows show which remain, so it can be interrupted. One
+ * process of an installation runs it at a time.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -30,10 +30,7 @@ export interface Backfill {
   start(): void
   /** Ends after the piece under way, for which it waits at most 5 s. */
   stop(): Promise<void>
-  /**
-   * Upgrades all outdated rows and returns their number: 0 where another process does. Rejects between two pieces when
-   * the signal aborts.
-   */
+  /** Returns the number of upgraded rows: 0 where another process runs it. Rejects when the signal aborts. */
   run(signal?: AbortSignal): Promise<number>
 }
 

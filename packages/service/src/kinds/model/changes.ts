@@ -1,6 +1,6 @@
 /**
- * The write path of a kind: decides on the stored row, commits, and decides again when the row has changed meanwhile.
- * The kind's pure rules decide; the journal alone writes.
+ * The write path of a kind: its pure rules decide on the stored row, the journal commits, and a conflict is decided
+ * again.
  */
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
@@ -27,10 +27,7 @@ interface WhileWaiting {
   readonly signal?: AbortSignal
 }
 
-/**
- * The value of an outcome is what is stored: the representation, or the removal record. `signal`: a change that is
- * still queued when it aborts is not made.
- */
+/** The value is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
 export interface Changes {
   create(
     organizationId: string,

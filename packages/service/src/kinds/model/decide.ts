@@ -35,10 +35,7 @@ export function insertChange(
   }
 }
 
-/**
- * Null when no value changes. A row of an earlier version of its kind is upgraded too, which is a change by itself,
- * without an event.
- */
+/** Null when no value changes. Upgrading a row of an earlier version is a change too, without an event. */
 export function updateChange(
   kind: Kind,
   clock: Clock,

@@ -4,8 +4,7 @@ import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts
 import { exampleState, requireActions } from './transitions.ts'
 
 /**
- * Derives from a kind's declaration what the journal needs. Throws for contradictions, for rules that refuse the kind's
- * example, and for an action that nothing leads to from the example.
+ * Throws for contradictions, for rules that refuse the kind's example, and for an action that the example cannot reach.
  */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)

@@ -1,6 +1,6 @@
 /**
- * Makes the unit that creates objects, with the changes of others that follow. Every row that was read is an
- * expectation of the unit, so that it commits as decided or not at all.
+ * The unit that creates objects and changes others with them. It expects every row that was read, so it commits as
+ * decided or not at all.
  */
 import type {
   Change,

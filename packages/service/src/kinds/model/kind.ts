@@ -1,7 +1,4 @@
-/**
- * A kind of object as a value: its name, its fields and its rules. `defineKind` derives from it what the journal, the
- * routes and the documents need. This file knows no kind by name.
- */
+/** A kind of object as a value. `defineKind` derives from it what the journal, the routes and the documents need. */
 import type { Migration } from '../../db/migration.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
@@ -43,10 +40,7 @@ export function action<S, const F extends Fields>(declaration: {
   return declaration as unknown as Action<S>
 }
 
-/**
- * From a body of one version to the next: adds a field with a value, renames or drops one. Pure, and total over every
- * body of that version. Sets no reference that the row did not have, and does not change the sequence.
- */
+/** Adds, renames or drops a field of a body. Pure and total. Sets no new reference and leaves the sequence alone. */
 type Upgrade = (shown: State) => State
 
 export interface Declaration<F extends Fields> {
@@ -73,10 +67,7 @@ export interface Declaration<F extends Fields> {
   readonly removedEvent: string | null
   /** Creates its table, unless the baseline has it (desk/tables.ts), and changes it later. */
   readonly migrations?: readonly Migration[]
-  /**
-   * A step for each change of the fields since the first release: the kind has version 1, and one more with each step.
-   * A released step is never changed.
-   */
+  /** Each step adds one to the kind's version, which began with 1. A released step is never changed. */
   readonly upgrades?: readonly Upgrade[]
   /** A creation body for the documents. */
   readonly example: Readonly<Record<string, unknown>>
@@ -126,9 +117,7 @@ interface Plan<S> {
   readonly moved: readonly Moved[]
 }
 
-/**
- * What a creation changes in other objects: a message moves its conversation. All of it commits together or not at all.
- */
+/** What a creation changes in other objects, in one commit: a message moves its conversation. */
 export interface Effects<S> {
   /** Event types of other kinds that it can cause, for the documents. */
   readonly events: readonly string[]

@@ -1,7 +1,4 @@
-/**
- * The representation of an object: made when its row is written, stored, and sent unchanged by every reader. The commit
- * writes its end (`journal/body.ts`).
- */
+/** The representation of an object: made when its row is written, and sent unchanged by every reader. */
 import { readJson } from '@deskwire/sdk/json'
 import { bodyHead } from '../../journal/body.ts'
 import { NewerVersion, type StoredRow } from '../../journal/rows.ts'
@@ -33,7 +30,7 @@ export type StoredBody = Pick<StoredRow, 'body' | 'version'>
 type Shown = Record<string, unknown> & Identity & { readonly updatedAt: string }
 
 /**
- * The object of a stored body, upgraded if its version is earlier.
+ * Upgrades a body of an earlier version.
  * @throws NewerVersion when a later version dropped or renamed a field that this one has.
  */
 export function parseRepresentation(kind: Kind, { body, version }: StoredBody): StoredObject {

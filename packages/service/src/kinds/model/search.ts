@@ -1,6 +1,6 @@
 /**
- * Search (specification 6.4): terms of a search document from the words and tags of a row. `search_vector`
- * (db/migrations/baseline.ts) turns them into index entries that begin with the organization. Pure.
+ * Search (specification 6.4). `search_vector` (db/migrations/baseline.ts) indexes a row's search document, with the
+ * organization in front of each term. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { SearchDocument } from '../../journal/change.ts'
@@ -16,15 +16,13 @@ export const mostSearchWords = 16
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu
 
 /**
- * Characters that do not distinguish words: points of Hebrew and Arabic, which most texts leave out, variation
- * selectors, keycaps, the dot that lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
+ * Characters that do not distinguish words: points of Hebrew and Arabic, variation selectors, keycaps, the dot that
+ * lower case leaves of `İ`, soft hyphens, and joiners after a vowel sign or a virama.
  */
 const unwritten =
   /(?=\p{M})[\u0590-\u06ff\u0890-\u08ff\p{Me}\p{DI}]|(?<=i)\u0307|\u00ad|(?<=(?![\u0590-\u06ff\u0890-\u08ff])\p{M})[\u200c\u200d]/gu
 
-/**
- * A letter or digit, and marks that belong to letters: the vowel signs of most scripts of South and South-East Asia.
- */
+/** Marks belong to letters: the vowel signs of most scripts of South and South-East Asia. */
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
 
 /** The words of a text as `q` finds them: letters, digits and marks, lower case, compatibility forms folded. */
@@ -96,8 +94,8 @@ function tagTerm(tag: string): string {
 const prefixLength = 8
 
 /**
- * The tsquery for rows with words that begin with each of these, and with these tags. As in `search_vector`, terms
- * begin with the end of the organization's id. That is not unique, so the statement names the organization as well.
+ * A tsquery for all of these words' beginnings and tags. Terms begin with the end of the organization's id, as in
+ * `search_vector`; it is not unique, so the statement names the organization as well.
  */
 export function searchQuery(
   organizationId: string,

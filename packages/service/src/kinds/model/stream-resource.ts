@@ -1,13 +1,10 @@
 /**
- * The resource of a cursor of `GET /v1/changes`: the kinds that its sync began with. The cursor has a hash of them. It
- * is nearly always that of all kinds that the key may read; otherwise it is looked up among all sets of kinds.
+ * The resource of a cursor of `GET /v1/changes`: a hash of the kinds that its sync began with. That is nearly always
+ * all kinds that the key may read; otherwise it is looked up among all sets of kinds.
  */
 import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
 
-/**
- * 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. With more, the cursor would have to name its
- * kinds.
- */
+/** 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. A cursor of more would have to name them. */
 const mostKinds = 16
 
 /** In any order. */

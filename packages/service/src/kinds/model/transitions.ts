@@ -1,7 +1,6 @@
 /**
- * Every sort of change that a kind's rules allow, found by trying: from the example, created with each word of each
- * choice, along the kind's actions, and by a change of each field in each state. The documents are made from these
- * changes, so they cannot differ from the rules.
+ * Every sort of change that a kind's rules allow, found by trying them on its example: creations, actions, and changes
+ * of each field in each state. The documents are made from these, so they cannot differ from the rules.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -52,10 +51,7 @@ function tryRules(kind: Kind): Explored {
   return { created, transitions: [...acted, ...patched] }
 }
 
-/**
- * Throws where nothing allows one of the kind's actions, as the documents show an example of it. Tries no more than
- * necessary, as every process does this when it starts.
- */
+/** The documents show an example of each action. Tries no more than necessary, as every process starts with it. */
 export function requireActions(kind: Kind): void {
   const missing = new Set(Object.keys(kind.actions))
   const starts = [() => [exampleState(kind)], () => createdStates(kind)]
