@@ -11,6 +11,7 @@ import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
 import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
+import { consoleLists } from './generate/console-lists.ts'
 import { consoleTypes } from './generate/console-types.ts'
 import { dashboardFile } from './generate/dashboard.ts'
 import { errorPage } from './generate/errors.ts'
@@ -43,6 +44,7 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
   'packages/console/src/generated/api.ts': () => typesOfConsole,
+  'packages/console/src/generated/lists.ts': () => consoleLists(kinds),
 }
 
 const check = process.argv.includes('--check')

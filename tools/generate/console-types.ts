@@ -1,8 +1,8 @@
-/** The types with which the console calls the API, made of openapi.json by openapi-typescript. */
+/** The console's types of the API, generated from openapi.json by openapi-typescript. */
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-// Of the console: it makes types with a compiler that the rest of the repository does not have.
+// The console's: it needs a TypeScript compiler that the rest of the repository does not have.
 const ofConsole = createRequire(new URL('../../packages/console/package.json', import.meta.url))
 const generator = pathToFileURL(ofConsole.resolve('openapi-typescript')).href.replace('.cjs', '.mjs')
 
@@ -11,7 +11,7 @@ interface Operation {
   parameters?: { in?: string; $ref?: string }[]
 }
 
-/** What is called below /v1, without what is said of it for people: a quarter of the whole document. */
+/** The operations below /v1, without their descriptions. */
 export async function consoleTypes(document: object): Promise<string> {
   const { openapi, info, paths, components } = structuredClone(document) as {
     openapi: string
@@ -33,8 +33,11 @@ export async function consoleTypes(document: object): Promise<string> {
   const { schemas, parameters = {} } = components
   const shown = { openapi, info, paths: Object.fromEntries(called), components: { schemas, parameters } }
   const text: string = astToString(await openapiTS(withoutWords(shown)))
-  const lines = text.split('\n').filter((line) => !/^\s+\w+\??: never;$/.test(line))
-  return `/** Made of openapi.json by \`npm run generate\`. */\n${lines.join('\n')}`
+  const lines = text
+    .replaceAll(/^ *\/\*\*.*?\*\/\n/gms, '')
+    .split('\n')
+    .filter((line) => !/^\s+\w+\??: never;$/.test(line))
+  return `/** Generated from openapi.json by \`npm run generate\`. */\n${lines.join('\n')}`
 }
 
 function withoutWords<T>(value: T): T {

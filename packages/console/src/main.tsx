@@ -12,7 +12,7 @@ import { openLink, watchForLinks } from './session/link.ts'
 
 const client = new QueryClient({
   defaultOptions: {
-    // What passes by itself is tried twice more; what is refused is shown at once.
+    // Temporary failures are tried twice more; refusals are shown at once.
     queries: {
       retry: (count, error) => count < 2 && isPassing(error),
       staleTime: 5000,

@@ -1,4 +1,4 @@
-/** Light, dark, or as the reader's system has it. `?theme=` wins for a page that is shown inside of another. */
+/** Light, dark, or as the system has it. `?theme=` wins, for a page that is shown inside another. */
 import { useSyncExternalStore } from 'react'
 
 export const themes = ['system', 'light', 'dark'] as const

@@ -1,5 +1,6 @@
 /** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
 import { expect, test } from 'vitest'
+import { consoleLists } from '../../../tools/generate/console-lists.ts'
 import { sdkTypes } from '../../../tools/generate/sdk-types.ts'
 import { type TestDatabase, testDatabase } from '../../testbed/database.ts'
 import { testService } from '../../testbed/service.ts'
@@ -189,7 +190,7 @@ test('a declared kind is created, changed, listed, synced, removed with what it 
   ])
 })
 
-test('a declared kind has scopes of its own, stands in the OpenAPI document and in the types of the SDK', async () => {
+test('a declared kind has scopes of its own, and is in the OpenAPI document, the SDK and the console', async () => {
   await using database = await upgradedDatabase()
   await using service = await testService({ database, kinds: withInvoices })
   const reader = await service.newKey(service.api.organizationId, ['invoices:read'])
@@ -211,6 +212,11 @@ test('a declared kind has scopes of its own, stands in the OpenAPI document and 
   expect(types).toContain('export interface Invoice extends Row')
   expect(types).toContain('  amount: number\n')
   expect(types).toContain("status: Open<'draft' | 'sent' | 'paid'>")
+
+  const lists = consoleLists(withInvoices)
+  expect(lists).toContain('{"name":"invoice","plural":"invoices"}')
+  expect(lists).toContain('"invoices:read","invoices:write"')
+  expect(lists).toContain('"invoice.created","invoice.updated","invoice.paid","invoice.deleted"')
 })
 
 test.each(kinds)('each event of a $name is caused by something that its rules let through', (kind) => {

@@ -1,7 +1,6 @@
 /**
- * Changing an object that others change too. A change says which version it was made of (`If-Match`). When another version is
- * there by now, what others changed elsewhere in it is no conflict, and the change is made of that version instead; what both
- * have changed is for somebody to decide.
+ * Changing an object that others change too, with `If-Match`. When another version exists, the change is made to it
+ * unless both have changed the same field: then the user decides.
  */
 import { ApiProblem } from './problem.ts'
 
@@ -16,21 +15,21 @@ export type Changed<T> =
   | { readonly outcome: 'changed'; readonly row: T }
   | {
       readonly outcome: 'conflict'
-      /** What is there now. */
+      /** The current version. */
       readonly theirs: T
-      /** What both have changed, and not to the same. */
+      /** Fields that both have changed, to different values. */
       readonly fields: readonly string[]
     }
 
 interface ChangeOf<T extends Versioned> {
-  /** The version that the change was made of. */
+  /** The version that the user saw. */
   readonly base: T
   readonly patch: Patch
   readonly read: () => Promise<T>
   readonly write: (patch: Patch, ifMatch: string) => Promise<T>
 }
 
-/** Versions that are tried: each that is lost was won by somebody else in between. */
+/** Each lost attempt means that another change came in between. */
 const triesAtMost = 5
 
 /** The entity tag of a version (specification 13.2). */
@@ -38,7 +37,7 @@ export function tagOf({ updatedAt }: Versioned): string {
   return `"${updatedAt}"`
 }
 
-/** Makes the change, or tells what stands against it. Throws what the service refuses otherwise. */
+/** Makes the change, or returns the conflict. Throws other refusals. */
 export async function change<T extends Versioned>({
   base,
   patch,
@@ -59,12 +58,12 @@ export async function change<T extends Versioned>({
   }
 }
 
-/** The fields that `patch` and somebody else have changed since `base`, to different values. */
+/** The fields that both `patch` and somebody else have changed since `base`, to different values. */
 export function conflicts(base: object, patch: Patch, theirs: object): readonly string[] {
   return Object.entries(patch).flatMap(([name, mine]) => {
     const was = own(base, name)
     const is = own(theirs, name)
-    // A patch of named values holds those alone that change.
+    // A patch of named values has only those that change.
     const isPart = name === 'customAttributes' && isObject(mine) && isObject(was) && isObject(is)
     const isLost = isPart
       ? conflicts(was, mine, is).length > 0

@@ -1,6 +1,6 @@
 /**
- * The one way to the API: typed by openapi.json, with the key of the session. `await answerOf(api.GET('/v1/webhooks'))` is the
- * answer, or throws ApiProblem or Unreachable; a 401 ends the session on the way.
+ * The client of the API, typed by openapi.json, with the session's key. `await answerOf(api.GET('/v1/webhooks'))`
+ * returns the response, or throws ApiProblem or Unreachable. A 401 ends the session.
  */
 import { readJson } from '@deskwire/sdk/json'
 import createClient from 'openapi-fetch'
@@ -26,7 +26,7 @@ api.use({
       request.headers.set('authorization', `Bearer ${token}`)
     return request
   },
-  // The library reads with the browser's JSON.parse where an answer has no length, and with `json` where it has.
+  // The library reads a response without length by the browser's JSON.parse, and others by `json`.
   async onResponse({ response }) {
     if (!response.ok || response.status === 204) return undefined
     const text = await response.text()
@@ -43,13 +43,13 @@ interface Answer {
   readonly response: Response
 }
 
-/** The answer of a call. Throws ApiProblem where it is refused, Unreachable where nothing comes back. */
+/** The response of a call. Throws ApiProblem or Unreachable. */
 export async function answerOf<T extends Answer>(call: Promise<T>): Promise<NonNullable<T['data']>> {
   let answer: T
   try {
     answer = await call
   } catch (error) {
-    // Whoever has left does not want to know.
+    // The caller has aborted.
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new Unreachable(error)
   }
@@ -61,13 +61,13 @@ export async function answerOf<T extends Answer>(call: Promise<T>): Promise<NonN
   throw problem
 }
 
-/** For the Idempotency-Key of a creation: the same for each try of one intent. */
+/** An Idempotency-Key: the same for each try of one creation. */
 export function newIntent(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** A call as it can be shown, and repeated from a shell. */
+/** A call that can be shown, and repeated from a shell. */
 export interface ShownCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** From /v1 on, filled in. */

@@ -1,8 +1,8 @@
-/** The Idempotency-Key of what somebody means to make: the same while nothing about it changes, however often it is sent. */
+/** The Idempotency-Key of a creation: the same until its body changes, however often it is sent. */
 import { useRef } from 'react'
 import { newIntent } from './client.ts'
 
-/** Asked with what is sent, tells its key; `done` begins another, so that the same can be meant twice. */
+/** `done` begins another creation, so that the same body can be sent as a new one. */
 export function useIntent(): { readonly keyFor: (body: unknown) => string; readonly done: () => void } {
   const held = useRef({ of: '', key: '' })
   return {

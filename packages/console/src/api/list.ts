@@ -1,7 +1,6 @@
 /**
- * A list of the API as a screen shows it: pages that are loaded one after another, and the news of it. What has come since
- * waits behind a count until the reader asks for it, and what has left the list stays until then, marked, so that nothing moves
- * under the eyes; what is shown already is kept current in its place.
+ * A list of the API as a screen shows it. New rows wait behind a count until the user asks for them, and rows that have
+ * left the list stay until then, marked, so that nothing moves while it is read. Shown rows are kept current.
  */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -16,20 +15,20 @@ export interface ListPage<T extends Row> {
 }
 
 interface ListOptions<T extends Row> {
-  /** What the list is of, with its filters: one list a key. */
+  /** Identifies the list, with its filters. */
   readonly key: readonly unknown[]
   readonly load: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<ListPage<T>>
-  /** Milliseconds between looks for news; none unless told. */
+  /** Milliseconds between looks for new rows; default: none. */
   readonly every?: number | undefined
   readonly pageSize?: number
-  /** False where it may not be asked for. */
+  /** False: not loaded. */
   readonly isEnabled?: boolean
 }
 
-/** Rows that are kept at most when news are taken in: the oldest go, and "load more" brings them back. */
+/** Rows that are kept when new ones are shown: the oldest go, and "load more" brings them back. */
 const keptAtMost = 500
 
-/** Rows that a look for news asks for at most. */
+/** Rows that a look for new ones asks for. */
 const lookedAtMost = 100
 
 export interface List<T extends Row> {
@@ -42,9 +41,9 @@ export interface List<T extends Row> {
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly loadMore: () => void
-  /** How many rows have come that are not shown; `isMore` when there are more than were looked at. `gone` have left the list. */
+  /** How many new rows are not shown; `isMore`: at least so many. `gone`: shown rows that have left the list. */
   readonly news: { readonly count: number; readonly isMore: boolean; readonly gone: number }
-  /** Whether a row that is shown has left the list: somebody has resolved, moved or deleted it. */
+  /** The row has left the list: it was resolved, moved or deleted. */
   readonly isGone: (row: T) => boolean
   readonly showNews: () => void
 }
@@ -63,7 +62,7 @@ export function useList<T extends Row>({
     queryFn: ({ pageParam, signal }) => load({ limit: pageSize, offset: pageParam }, signal),
     initialPageParam: 0,
     enabled: isEnabled,
-    // News push rows down: what comes twice is shown once.
+    // New rows push others down, so some come twice.
     getNextPageParam: (last, all) =>
       last.pagination.hasMore ? all.reduce((sum, { data }) => sum + data.length, 0) : undefined,
     placeholderData: keepPreviousData,
@@ -87,16 +86,16 @@ export function useList<T extends Row>({
     }
     const rows = [...shown.values()]
     const fresh = [...newest.values()].filter(({ id }) => !shown.has(id))
-    // Rows keep their order: what stands before one that was found has been looked for as well.
+    // Rows keep their order: those before one that was found have been looked for as well.
     const last = head.data?.pagination.hasMore ? rows.findLastIndex(({ id }) => newest.has(id)) : rows.length
-    // A look that was before does not know what has been taken in since.
+    // An earlier look does not know of rows that were shown since.
     const isLater = head.data !== undefined && head.dataUpdatedAt >= pages.dataUpdatedAt
     const left = isLater ? rows.slice(0, last + 1).filter(({ id }) => !newest.has(id)) : []
     return { rows, fresh, gone: new Set(left.map(({ id }) => id)) }
   }, [pages.data, pages.dataUpdatedAt, head.data, head.dataUpdatedAt])
 
   function showNews(): void {
-    // There may be more between what was looked at and what is shown.
+    // There may be more between the new rows and the shown ones.
     if (fresh.length >= pageSize) {
       void client.resetQueries({ queryKey: pagesKey })
       return

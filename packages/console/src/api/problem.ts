@@ -1,19 +1,18 @@
-/** What may become of a call other than its answer: the service refuses it, or cannot be reached. */
+/** How a call fails: the service refuses it, or cannot be reached. */
 import type { components } from '../generated/api.ts'
 
 type FieldError = components['schemas']['FieldError']
 type Problem = components['schemas']['Problem']
 
-/** The service has refused: RFC 9457, as it came. */
+/** A problem response (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number
-  /** What to decide by. */
   readonly code: string
   readonly title: string
   readonly errors: readonly FieldError[]
   readonly requestId: string | null
   readonly existingId: string | null
-  /** In how many seconds it may be tried again, where the service says so. */
+  /** Seconds until it may be tried again; null: not said. */
   readonly retryAfter: number | null
 
   constructor(status: number, problem: Partial<Problem>, headers: Headers) {
@@ -30,7 +29,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Nothing came back: the reader is offline, or the service is away. */
+/** The user is offline, or the service is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super('The service could not be reached.', { cause })
@@ -38,7 +37,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** Whether another try may go better without anybody's doing. */
+/** Whether another attempt may succeed. */
 export function isPassing(error: unknown): boolean {
   return (
     error instanceof Unreachable ||

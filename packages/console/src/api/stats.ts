@@ -1,4 +1,4 @@
-/** What is counted of deliveries and changes, over the spans that screens show. */
+/** Statistics of deliveries and changes, over the spans that screens show. */
 import { queryOptions } from '@tanstack/react-query'
 import type { Point } from '../design/chart.tsx'
 import { locale } from '../design/time.tsx'
@@ -8,7 +8,7 @@ export type StatsPoint = components['schemas']['StatsPoint']
 
 const hour = 3_600_000
 
-/** Each with its step, how many of them, and milliseconds between looks. */
+/** Each with its step, the number of steps, and milliseconds between looks. */
 export const spans = {
   hour: { title: 'Hour', step: '1m', steps: 60, length: hour, per: 'minute', every: 5000 },
   day: { title: 'Day', step: '1h', steps: 24, length: 24 * hour, per: 'hour', every: 30_000 },
@@ -20,7 +20,7 @@ export function spanOf(name: string | undefined): Span {
   return name === 'day' || name === 'month' ? name : 'hour'
 }
 
-/** The points of a span that ends now: of one endpoint, or of all where `id` is null. */
+/** The points of a span that ends now, of one endpoint or all (`id` null). */
 export function statsQuery(span: Span, id: string | null) {
   const { step, steps, every } = spans[span]
   const stepLength = spans[span].length / steps
@@ -55,7 +55,7 @@ export function byOutcome(points: readonly StatsPoint[]): Point[] {
   }))
 }
 
-/** How a step of a span is called on an axis, in the reader's zone; days are those of UTC, in which they are counted. */
+/** How a step is labelled on an axis, in the user's time zone; days are in UTC, as they are counted. */
 export function sayStepOf(span: Span): (at: string) => string {
   const format = new Intl.DateTimeFormat(
     locale,
@@ -66,7 +66,7 @@ export function sayStepOf(span: Span): (at: string) => string {
   return (at) => format.format(Date.parse(at))
 }
 
-/** The slowest twentieth of the latest step that had an attempt; null where none had. */
+/** The 95th percentile of the latest step with an attempt; null without one. */
 export function latestP95(points: readonly StatsPoint[]): number | null {
   return points.findLast(({ p95 }) => p95 !== null)?.p95 ?? null
 }

@@ -1,11 +1,11 @@
-/** What is pressed. One `primary` a screen; `danger` for what cannot be taken back. */
+/** One `primary` a screen; `danger` for what cannot be undone. */
 import type { ComponentProps } from 'react'
 import css from './button.module.css'
 
 interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   readonly size?: 'm' | 's'
-  /** Pressed, and not yet answered: it keeps its width and its place, and takes no second press. */
+  /** While the call runs: keeps its width, and cannot be pressed again. */
   readonly isBusy?: boolean
 }
 

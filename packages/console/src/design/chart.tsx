@@ -1,6 +1,6 @@
 /**
- * Counts over time, as stacked bars; and the same as a table, for who does not see them or wants the figures. Each series is
- * one path, whatever it has of points: a chart that is drawn anew every second costs nothing to speak of.
+ * Counts over time as stacked bars, and as a table for screen readers. Each series is one path, so that redrawing every
+ * second is cheap.
  */
 import { scaleBand, scaleLinear } from '@visx/scale'
 import { LinePath } from '@visx/shape'
@@ -17,16 +17,16 @@ interface Series {
 
 export interface Point {
   readonly at: string
-  /** By the keys of series; what is missing is none. */
+  /** By the keys of series; missing: 0. */
   readonly counts: Readonly<Record<string, number>>
 }
 
 interface ChartProps {
-  /** What is counted: `Attempts per minute`. */
+  /** `Attempts per minute`. */
   readonly title: string
   readonly series: readonly Series[]
   readonly points: readonly Point[]
-  /** How a step is called on the axis. */
+  /** The label of a step on the axis. */
   readonly sayStep: (at: string) => string
   readonly height?: number
 }
@@ -139,7 +139,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
     </figure>
   )
 
-  /** The bars of the nth series, each on those of the series before it. */
+  /** The bars of the nth series, each on top of the series before it. */
   function barsOf(n: number): string {
     const band = x.bandwidth().toFixed(2)
     return points
@@ -147,7 +147,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
         const below = series.slice(0, n).reduce((sum, { key }) => sum + (counts[key] ?? 0), 0)
         const count = counts[series[n]?.key ?? ''] ?? 0
         if (count === 0) return ''
-        // What happened is seen, however little it is beside the rest.
+        // A count above 0 is always visible.
         const top = Math.min(y(below + count), y(below) - 1.5)
         return `M${(x(at) ?? 0).toFixed(2)} ${y(below).toFixed(2)}h${band}V${top.toFixed(2)}h-${band}z`
       })
@@ -193,13 +193,13 @@ function Figures({ title, series, points }: Pick<ChartProps, 'title' | 'series' 
   )
 }
 
-/** A course at a glance; beside it stands what it is of. */
+/** A trend at a glance, next to a label. */
 export function Sparkline({
   label,
   values,
   colour = '--chart-good',
 }: {
-  /** What it shows, with its figures: for who does not see it. */
+  /** A description with figures, for screen readers. */
   readonly label: string
   readonly values: readonly number[]
   readonly colour?: Series['colour']
@@ -222,7 +222,7 @@ export function Sparkline({
   )
 }
 
-/** The width of what the ref is put on, as it changes. */
+/** The width of the element with the ref, as it changes. */
 function useWidth(): readonly [width: number, ref: RefCallback<HTMLElement>] {
   const [width, setWidth] = useState(0)
   const ref = useCallback((place: HTMLElement | null) => {

@@ -1,4 +1,4 @@
-/** Text of programs, to look at and to copy. What comes from elsewhere is text here and never anything else. */
+/** Code to look at and to copy. Foreign content is shown as text and never interpreted. */
 import { lazy, Suspense, useRef, useState } from 'react'
 import type { ShownCall } from '../api/client.ts'
 import { Button } from './button.tsx'
@@ -20,7 +20,7 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
   )
 }
 
-/** A value of JSON with its parts told apart. */
+/** JSON in colours. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   const text = JSON.stringify(value, null, 2) ?? 'null'
   return (
@@ -40,7 +40,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 /** Names, texts and other values, as JSON.stringify writes them. */
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d[\d.eE+-]*/g
 
-/** Beyond this it is one text: each part is an element of the page. */
+/** Longer values have no colours, as each part is an element of the page. */
 const colouredUpTo = 40_000
 
 function coloured(text: string) {
@@ -62,10 +62,9 @@ function coloured(text: string) {
   return parts
 }
 
-// Loaded when somebody wants to see it.
 const CurlPopover = lazy(() => import('./curl-popover.tsx'))
 
-/** Shows what a screen asks, or would ask, as a command: nothing here is done that the API does not do. */
+/** Shows the calls of a screen as curl commands: the console does nothing that the API cannot. */
 export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
   const anchor = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)

@@ -1,8 +1,8 @@
-/** What is there to be copied. A page without a secure context has no clipboard: then the text is selected. */
+/** Copies a text. A page without a secure context has no clipboard: then the text is selected. */
 import { useEffect, useRef, useState } from 'react'
 import css from './copy.module.css'
 
-/** Whether it could be; the page says so in either case. */
+/** Returns whether it was copied; the page says so in either case. */
 async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -30,7 +30,7 @@ function useCopied(): readonly [
   return [state, (text, shown) => void run(text, shown)]
 }
 
-/** An id or the like. `short` shows its end, which tells ids of one moment apart. */
+/** An id. `short` shows its end, as ids of one moment begin alike. */
 export function CopyText({ text, short = false }: { readonly text: string; readonly short?: boolean }) {
   const shown = useRef<HTMLElement>(null)
   const [state, run] = useCopied()
@@ -40,7 +40,7 @@ export function CopyText({ text, short = false }: { readonly text: string; reado
       className={css.text}
       title={`Copy ${text}`}
       onClick={(event) => {
-        // The row that it stands in may be a link.
+        // The row around it may be a link.
         event.preventDefault()
         event.stopPropagation()
         run(text, shown.current)

@@ -1,4 +1,4 @@
-/** The calls of a screen as commands; loaded when somebody wants to see them. */
+/** The calls of a screen as curl commands; loaded when it is opened. */
 import { Popover } from '@base-ui/react/popover'
 import { curlOf, type ShownCall } from '../api/client.ts'
 import css from './code.module.css'

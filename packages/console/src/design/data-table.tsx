@@ -1,6 +1,6 @@
 /**
- * Rows of a list: a table where there is room, and cards where there is not. Each row is a link; arrows move between rows, and
- * what has come since waits behind a count.
+ * Rows of a list: a table on wide screens, cards on narrow ones. Each row is a link; arrow keys move between rows, and
+ * new rows wait behind a count.
  */
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { KeyboardEvent, ReactNode } from 'react'
@@ -13,25 +13,24 @@ export interface Column<T> {
   readonly title: string
   readonly cell: (row: T) => ReactNode
   readonly align?: 'end'
-  /** Takes what room is left; otherwise as much as it needs. */
+  /** Takes the remaining width; otherwise as much as it needs. */
   readonly isWide?: boolean
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   readonly isExtra?: boolean
 }
 
 export interface DataTableProps<T extends Row> {
-  /** What the rows are: `Deliveries`. */
+  /** `Deliveries`. */
   readonly caption: string
   readonly list: List<T>
-  /** The first is what the row is called, and its link. */
+  /** The first is the row's name and link. */
   readonly columns: readonly Column<T>[]
-  /** Where a row leads. */
   readonly to?: (row: T) => LinkProps
-  /** Shown where there is nothing at all. */
+  /** Shown where there are no rows at all. */
   readonly empty: ReactNode
-  /** Takes the filters away; null where none is set. */
+  /** Null where no filter is set. */
   readonly clearFilters?: (() => void) | null
-  /** Said where nothing matches, if that needs to be explained. */
+  /** An explanation where nothing matches. */
   readonly noMatch?: ReactNode
 }
 

@@ -1,4 +1,4 @@
-/** What has to be answered before anything else: a form, or whether something is really meant. */
+/** Modal dialogs: forms, and confirmations. */
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Primitive } from '@base-ui/react/dialog'
 import { type ReactNode, useState } from 'react'
@@ -12,11 +12,10 @@ interface DialogProps {
   readonly title: string
   readonly about?: ReactNode
   readonly children: ReactNode
-  /** For what has much in it. */
   readonly isWide?: boolean
 }
 
-/** Closes by Escape, by its button and by a press beside it; what had the focus gets it back. */
+/** Closes by Escape, by its button and by a press outside; the focus returns to where it was. */
 export function Dialog({ isOpen, close, title, about, children, isWide = false }: DialogProps) {
   return (
     <Primitive.Root open={isOpen} onOpenChange={(open) => open || close()}>
@@ -46,14 +45,14 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
 interface ConfirmProps {
   readonly isOpen: boolean
   readonly close: () => void
-  /** A question: `Delete this endpoint?` */
+  /** `Delete this endpoint?` */
   readonly title: string
-  /** What will have happened then. */
+  /** The consequences. */
   readonly children: ReactNode
   /** What the button does: `Delete`. */
   readonly verb: string
   readonly kind?: 'danger' | 'primary'
-  /** Done once it resolves; what it throws is shown, and the dialog stays. */
+  /** Closes when it resolves; an error is shown, and the dialog stays. */
   readonly act: () => Promise<unknown>
 }
 

@@ -1,4 +1,4 @@
-/** Fields of forms and of filters. Each has a label; what is wrong with it stands at it, and is read with it. */
+/** Fields of forms and filters. Each has a label; screen readers read its error with it. */
 import { Field as Primitive } from '@base-ui/react/field'
 import type { ComponentProps, ReactNode } from 'react'
 import type { FieldValues, Path, UseFormSetError } from 'react-hook-form'
@@ -8,12 +8,12 @@ import css from './field.module.css'
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong with it: the end of the sentence that begins with its label, or a sentence. */
+  /** The end of a sentence that begins with the label, or a sentence. */
   readonly error?: string | undefined
   readonly children: ReactNode
 }
 
-/** A label, one of the controls below, and what there is to say of it. */
+/** A label, one of the controls below, a hint and an error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   return (
     <Primitive.Root className={css.field} invalid={error !== undefined}>
@@ -47,12 +47,12 @@ export function TextArea({ mono, ...rest }: ComponentProps<'textarea'> & Mono) {
   )
 }
 
-/** The browser's own: it is at home on every device. */
+/** The browser's own, which suits every device. */
 export function Select(props: ComponentProps<'select'>) {
   return <Primitive.Control render={<select {...props} className={css.control} />} />
 }
 
-/** A filter of a list: its name stands before it. An empty value is every one. */
+/** A filter of a list, with its name before it. An empty value is all. */
 export function FilterSelect({
   label,
   value,
@@ -84,7 +84,6 @@ export function FilterSelect({
   )
 }
 
-/** Some of several. */
 export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonly label: ReactNode }) {
   return (
     <label className={css.check}>
@@ -95,8 +94,8 @@ export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonl
 }
 
 /**
- * Puts what the service says of fields to the fields: `/url` to `url`. What it says of none that the form has, or of all, is
- * left for the form as a whole. For `catch` around the call of a form.
+ * Shows the service's errors at their fields: `/url` at `url`. Other errors are shown for the form as a whole. For
+ * `catch` around the call of a form.
  */
 export function fieldErrors<T extends FieldValues>(
   error: unknown,
@@ -125,7 +124,7 @@ export function fieldErrors<T extends FieldValues>(
     setError('root', { message: left.map(({ pointer, detail }) => `${pointer} ${detail}`).join(' ') })
 }
 
-/** What is wrong with a form as a whole. */
+/** An error of the form as a whole. */
 export function FormError({ message }: { readonly message: string | undefined }) {
   return (
     <p className={css.error} role="alert">

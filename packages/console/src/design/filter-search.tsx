@@ -1,8 +1,8 @@
-/** Words that a list is searched for. They are looked for when typing pauses, and at once by Enter. */
+/** Search words of a list: applied when typing pauses, and at once by Enter. */
 import { useEffect, useRef, useState } from 'react'
 import css from './filter-search.module.css'
 
-/** Milliseconds without a key after which typing has paused. */
+/** Milliseconds without a key. */
 const pause = 250
 
 export function FilterSearch({

@@ -1,4 +1,4 @@
-/** Actions that are needed now and then, behind one button. */
+/** Rarer actions, behind one button. */
 import { Menu } from '@base-ui/react/menu'
 import { Button } from './button.tsx'
 import css from './menu.module.css'

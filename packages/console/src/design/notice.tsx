@@ -1,4 +1,4 @@
-/** Something that somebody has to know before all else on a page, with what can be done about it. */
+/** An important message at the top of a page, with its actions. */
 import type { ReactNode } from 'react'
 import css from './notice.module.css'
 

@@ -1,4 +1,4 @@
-/** What is shown this once, a token or a secret: leaving is a decision, and says what it means. */
+/** A token or secret that is shown once: closing needs a confirmation. */
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
@@ -7,18 +7,18 @@ import css from './dialog.module.css'
 import { DialogActions } from './dialog.tsx'
 
 interface ShownOnceProps {
-  /** Null where nothing is shown. */
+  /** Null: nothing is shown. */
   readonly text: string | null
   readonly close: () => void
   /** `Keep this token`. */
   readonly title: string
-  /** What stands over it: `Token`. */
+  /** `Token`. */
   readonly label: string
-  /** What it is for, and what becomes of one that is lost. */
+  /** What it is for, and what to do if it is lost. */
   readonly children: ReactNode
 }
 
-/** Closes by its button alone: neither Escape nor a press beside it takes away what is never shown again. */
+/** Only its button closes it: Escape or a press outside would lose the text for good. */
 export function ShownOnce({ text, close, title, label, children }: ShownOnceProps) {
   return (
     <AlertDialog.Root open={text !== null}>

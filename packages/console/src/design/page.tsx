@@ -1,14 +1,14 @@
-/** The one shape of a screen: where it is, what it is called, what can be done, what is filtered, and its body. */
+/** The shape of every screen: trail, title, actions, filters, body. */
 import { type ReactNode, useEffect, useRef } from 'react'
 import css from './page.module.css'
 
 interface PageProps {
   readonly title: string
-  /** Above the title, where this is part of something: a link to that. */
+  /** Above the title: a link to the parent. */
   readonly trail?: ReactNode
-  /** Beside the title: a state, an id. */
+  /** Next to the title: a state, an id. */
   readonly beside?: ReactNode
-  /** Under the title: a sentence, where one helps. */
+  /** Under the title: a sentence. */
   readonly about?: ReactNode
   readonly actions?: ReactNode
   readonly filters?: ReactNode
@@ -17,7 +17,7 @@ interface PageProps {
 
 let hasGoneOn = false
 
-/** Says that somebody goes on from where they came in: the keyboard then goes on at the beginning of each page that comes. */
+/** After sign-in: keyboard focus then goes to the beginning of each new page. */
 export function goOn(): void {
   hasGoneOn = true
 }
@@ -25,7 +25,7 @@ export function goOn(): void {
 export function Page({ title, trail, beside, about, actions, filters, children }: PageProps) {
   const main = useRef<HTMLElement>(null)
   useEffect(() => {
-    // What was pressed has gone with the page that it was on.
+    // The pressed element has gone with its page.
     if (hasGoneOn && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
   }, [])
   return (
@@ -73,7 +73,7 @@ export function Panel({
   )
 }
 
-/** Facts: each a name and what it is; what is `wide` has the room of two. */
+/** Names and values; a `wide` one takes two columns. */
 export function Facts({
   of,
 }: {

@@ -1,4 +1,4 @@
-/** What a screen shows instead of its content: nothing yet, nothing, nothing that matches, not allowed, not now. */
+/** What a screen shows instead of its content: loading, empty, no match, not allowed, failed. */
 import type { ReactNode } from 'react'
 import { ApiProblem, Unreachable } from '../api/problem.ts'
 import { Button } from './button.tsx'
@@ -6,7 +6,7 @@ import { CopyText } from './copy.tsx'
 import css from './states.module.css'
 import { useDelay } from './time.tsx'
 
-/** Lines where content will be. Nothing in the first 200 ms: most answers are there before. */
+/** Placeholder lines. Nothing in the first 200 ms, as most responses come sooner. */
 export function Loading({ lines = 6 }: { readonly lines?: number }) {
   const isLate = useDelay(200)
   return (
@@ -40,7 +40,7 @@ function State({ title, children, actions, tone = 'quiet', role }: StateProps) {
   )
 }
 
-/** There is nothing at all: says what would be here, and how it comes. */
+/** No rows at all: explains what would be here, and how it comes about. */
 export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'role'>) {
   return (
     <State title={title} actions={actions}>
@@ -49,7 +49,7 @@ export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'r
   )
 }
 
-/** There is something, and the filters show nothing of it. */
+/** The filters match nothing. */
 export function NoMatch({ clear, children }: { readonly clear: () => void; readonly children?: ReactNode }) {
   return (
     <State title="Nothing matches" role="status" actions={<Button onClick={clear}>Clear the filters</Button>}>
@@ -58,7 +58,7 @@ export function NoMatch({ clear, children }: { readonly clear: () => void; reado
   )
 }
 
-/** The key may not do this. `scope` is what it would need. */
+/** `scope` is what the key lacks. */
 export function Forbidden({ scope }: { readonly scope: string }) {
   return (
     <State title="Not with this key">
@@ -70,7 +70,7 @@ export function Forbidden({ scope }: { readonly scope: string }) {
   )
 }
 
-/** Whatever a call came to that is no answer: each with what can be done about it. */
+/** Each error with what the user can do about it. */
 export function ErrorState({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const again = retry && <Button onClick={retry}>Try again</Button>
   if (error instanceof Unreachable) {

@@ -1,10 +1,10 @@
-/** The state of something: a sign and a word. What is well is quiet; colour is for what needs somebody. */
+/** A state as a sign and a word. Healthy states are grey; colour is for states that need attention. */
 import type { ReactNode } from 'react'
 import css from './status.module.css'
 
 export type Tone = 'quiet' | 'good' | 'wait' | 'bad'
 
-/** Told apart by shape as well: a ring for quiet, a dot for good, a half for what waits, a cross for what failed. */
+/** Shapes differ as well: a ring for quiet, a dot for good, a half for pending, a cross for failed. */
 export function Sign({ tone }: { readonly tone: Tone }) {
   return (
     <svg className={css.sign} data-tone={tone} viewBox="0 0 10 10" aria-hidden="true">
@@ -30,7 +30,7 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   )
 }
 
-/** A word that sorts: a type of event, a scope. */
+/** An event type, a scope. */
 export function Tag({ children, tone = 'quiet' }: { readonly children: ReactNode; readonly tone?: Tone }) {
   return (
     <span className={css.tag} data-tone={tone}>

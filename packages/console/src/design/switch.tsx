@@ -1,4 +1,4 @@
-/** Chooses one of few, at once. */
+/** Chooses one of a few, at once. */
 
 import { Toggle } from '@base-ui/react/toggle'
 import { ToggleGroup } from '@base-ui/react/toggle-group'

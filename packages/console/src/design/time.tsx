@@ -1,8 +1,8 @@
-/** Times as people read them: how long ago, in the reader's words and zone, and exactly on hover. */
+/** Times: relative, with the exact time in the user's time zone on hover. */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-/** The words of the console are English: so are its dates, in one order and by 24 hours, as logs have them. */
+/** The console is English, and so are its dates, with 24 hours as in logs. */
 export const locale = 'en-GB'
 const exact = new Intl.DateTimeFormat(locale, {
   dateStyle: 'medium',
@@ -26,12 +26,12 @@ function sayRelative(at: number, now: number): string {
   return Math.abs(seconds) < 5 ? 'now' : relative.format(Math.trunc(seconds), 'second')
 }
 
-/** In the reader's zone, to the second. */
+/** In the user's time zone, to the second. */
 export function sayExact(at: number): string {
   return exact.format(at)
 }
 
-/** One clock for all times of a page: it moves once a second while somebody looks. */
+/** One clock for all times of a page. It ticks once a second while the page is visible. */
 const listeners = new Set<() => void>()
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -51,15 +51,15 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time, in milliseconds since the Unix epoch: anew each second. */
+/** In milliseconds since the Unix epoch, updated each second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }
 
-/** A moment of the API. */
+/** A time of the API. */
 export function Time({ at }: { readonly at: string }) {
   const moment = Date.parse(at)
-  // A time that is rendered changes its text alone, and only when that says something else.
+  // A time renders again only when its text changes.
   const words = useSyncExternalStore(subscribe, () => sayRelative(moment, Math.max(now, Date.now() - 1000)))
   return (
     <time dateTime={at} title={sayExact(moment)}>
@@ -68,7 +68,7 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/** How long until a moment: `4 min 10 s`, counting down; `now` when it is there. */
+/** Counts down: `4 min 10 s`; `now` at the end. */
 export function Countdown({ to }: { readonly to: string }) {
   const left = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000))
   return (
@@ -78,7 +78,7 @@ export function Countdown({ to }: { readonly to: string }) {
   )
 }
 
-/** Two units at most: `2 d 3 h`, `4 min 10 s`. */
+/** At most two units: `2 d 3 h`, `4 min 10 s`. */
 function sayDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],

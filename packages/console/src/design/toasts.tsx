@@ -1,4 +1,4 @@
-/** What has happened, said in a corner and to those who listen. What has to be decided is a dialog, what went wrong with a form stands in it. */
+/** Messages in a corner, for screen readers too. Decisions are dialogs, errors of forms are in the form. */
 import { useSyncExternalStore } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 import css from './toasts.module.css'
@@ -9,7 +9,7 @@ interface Toast {
   readonly description: string | null
 }
 
-/** Milliseconds for which each stands: what went wrong is longer to read. */
+/** Milliseconds; errors take longer to read. */
 const stands = { done: 5000, failed: 12_000 } as const
 /** The oldest goes when there is another. */
 const atOnce = 4
@@ -33,19 +33,19 @@ function dismiss(id: number): void {
   become(toasts.filter((toast) => toast.id !== id))
 }
 
-/** Something was done: `It is being sent again.` */
+/** Success: `It is being sent again.` */
 export function say(title: string): void {
   add(title, null)
 }
 
-/** Something was not done: what the service says of it. */
+/** A failure, with the service's detail. */
 export function sayProblem(title: string, error: unknown): void {
   const reference =
     error instanceof ApiProblem && error.requestId !== null ? ` Request ${error.requestId}.` : ''
   add(title, `${error instanceof Error ? error.message : 'It failed.'}${reference}`)
 }
 
-/** The corner. It is there before anything is said, so that screen readers hear what comes. */
+/** Rendered before the first message, so that screen readers announce it. */
 export function Toasts() {
   const shown = useSyncExternalStore(
     (listener) => {

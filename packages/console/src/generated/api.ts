@@ -1,4 +1,4 @@
-/** Made of openapi.json by `npm run generate`. */
+/** Generated from openapi.json by `npm run generate`. */
 export interface paths {
     "/v1/teammates": {
         parameters: {
@@ -365,7 +365,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Problem: {
-            /** Format: uri-reference */
             type: string;
             status: number;
             requestId: string;
@@ -373,7 +372,6 @@ export interface components {
             title: string;
             detail: string;
             errors?: components["schemas"]["FieldError"][];
-            /** Format: uuid */
             existingId?: string;
         };
         FieldError: {
@@ -382,22 +380,14 @@ export interface components {
             detail: string;
         };
         Removed: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "removed";
-            /** Format: uuid */
             id: string;
             resource: string;
-            /** Format: date-time */
             removedAt: string;
         };
         Written: {
-            /** Format: uuid */
             id: string;
             object: string;
-            /** Format: date-time */
             updatedAt: string;
         };
         Pagination: {
@@ -415,21 +405,13 @@ export interface components {
             contentDigest: string;
         };
         Teammate: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "teammate";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
             name: string;
             email: string | null;
             active: boolean;
-            /** Format: date-time */
             updatedAt: string;
         };
         TeammateCreate: {
@@ -447,21 +429,13 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         TeammateBatch: {
-            /** @enum {string} */
             operation?: "create";
             items: components["schemas"]["TeammateCreate"][];
         };
         Customer: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "customer";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
             name: string | null;
             company: string | null;
@@ -474,7 +448,6 @@ export interface components {
             customAttributes: {
                 [key: string]: string | number | boolean;
             };
-            /** Format: date-time */
             updatedAt: string;
         };
         CustomerCreate: {
@@ -508,7 +481,6 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         CustomerBatch: {
-            /** @enum {string} */
             operation?: "create" | "upsert";
             items: (components["schemas"]["CustomerCreate"] | components["schemas"]["CustomerUpsert"])[];
         };
@@ -526,31 +498,19 @@ export interface components {
             };
         };
         Conversation: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "conversation";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
             channel: string;
             subject: string | null;
             status: string;
             handledBy: string;
-            /** Format: uuid */
             assigneeId: string | null;
-            /** Format: date-time */
             escalatedAt: string | null;
-            /** Format: date-time */
             resolvedAt: string | null;
-            /** Format: date-time */
             lastMessageAt: string | null;
             summary: string | null;
-            /** Format: date-time */
             summarizedAt: string | null;
             externalId: string | null;
             tags: string[];
@@ -558,18 +518,13 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
             customerId: string | null;
-            /** Format: date-time */
             updatedAt: string;
         };
         ConversationCreate: {
-            /** Format: uuid */
             customerId: string;
-            /** @enum {string} */
             channel: "email" | "chat" | "sms" | "whatsapp" | "phone" | "api";
             subject?: string | null;
-            /** @enum {string} */
             handledBy?: "ai" | "human";
-            /** Format: uuid */
             assigneeId?: string | null;
             externalId?: string | null;
             tags?: string[];
@@ -582,7 +537,6 @@ export interface components {
         };
         ConversationPatch: {
             subject?: string | null;
-            /** Format: uuid */
             assigneeId?: string | null;
             externalId?: string | null;
             tags?: string[];
@@ -595,19 +549,14 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         ConversationBatch: {
-            /** @enum {string} */
             operation?: "create" | "upsert";
             items: (components["schemas"]["ConversationCreate"] | components["schemas"]["ConversationUpsert"])[];
         };
         ConversationUpsert: {
-            /** Format: uuid */
             customerId?: string;
-            /** @enum {string} */
             channel?: "email" | "chat" | "sms" | "whatsapp" | "phone" | "api";
             subject?: string | null;
-            /** @enum {string} */
             handledBy?: "ai" | "human";
-            /** Format: uuid */
             assigneeId?: string | null;
             externalId: string | null;
             tags?: string[];
@@ -616,24 +565,14 @@ export interface components {
             };
         };
         Message: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "message";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: uuid */
             conversationId: string;
             direction: string;
             author: {
-                /** @enum {string} */
                 type: "customer" | "teammate" | "ai" | "system";
-                /** Format: uuid */
                 id?: string;
                 name?: string;
             };
@@ -643,39 +582,29 @@ export interface components {
                 fileName: string;
                 contentType: string;
                 sizeBytes: number;
-                /** Format: uri */
                 url: string;
             }[];
-            /** Format: date-time */
             sentAt: string;
             channel: string;
             customerId: string | null;
-            /** Format: date-time */
             updatedAt: string;
         };
         MessageCreate: {
-            /** Format: uuid */
             conversationId: string;
-            /** @enum {string} */
             direction: "inbound" | "outbound";
             author: {
-                /** @enum {string} */
                 type: "customer" | "teammate" | "ai" | "system";
-                /** Format: uuid */
                 id?: string;
                 name?: string;
             };
             body?: string | null;
-            /** @enum {string} */
             contentType?: "text" | "html" | "markdown";
             attachments?: {
                 fileName: string;
                 contentType: string;
                 sizeBytes: number;
-                /** Format: uri */
                 url: string;
             }[];
-            /** Format: date-time */
             sentAt?: string | null;
         };
         MessagePage: {
@@ -683,64 +612,42 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         MessageBatch: {
-            /** @enum {string} */
             operation?: "create";
             items: components["schemas"]["MessageCreate"][];
         };
         Ticket: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "ticket";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: uuid */
             conversationId: string | null;
             subject: string;
             description: string | null;
             type: string | null;
             priority: string;
             status: string;
-            /** Format: uuid */
             assigneeId: string | null;
-            /** Format: date-time */
             dueAt: string | null;
-            /** Format: date-time */
             resolvedAt: string | null;
-            /** Format: date-time */
             closedAt: string | null;
             externalId: string | null;
             tags: string[];
             customAttributes: {
                 [key: string]: string | number | boolean;
             };
-            /** Format: uuid */
             customerId: string;
             number: number;
-            /** Format: date-time */
             updatedAt: string;
         };
         TicketCreate: {
-            /** Format: uuid */
             customerId: string;
-            /** Format: uuid */
             conversationId?: string | null;
             subject: string;
             description?: string | null;
-            /** @enum {string|null} */
             type?: "question" | "incident" | "problem" | "task" | null;
-            /** @enum {string} */
             priority?: "low" | "normal" | "high" | "urgent";
-            /** @enum {string} */
             status?: "new" | "open" | "pending" | "on_hold" | "resolved" | "closed";
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: date-time */
             dueAt?: string | null;
             externalId?: string | null;
             tags?: string[];
@@ -749,19 +656,13 @@ export interface components {
             };
         };
         TicketPatch: {
-            /** Format: uuid */
             conversationId?: string | null;
             subject?: string;
             description?: string | null;
-            /** @enum {string|null} */
             type?: "question" | "incident" | "problem" | "task" | null;
-            /** @enum {string} */
             priority?: "low" | "normal" | "high" | "urgent";
-            /** @enum {string} */
             status?: "new" | "open" | "pending" | "on_hold" | "resolved" | "closed";
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: date-time */
             dueAt?: string | null;
             externalId?: string | null;
             tags?: string[];
@@ -774,26 +675,18 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         TicketBatch: {
-            /** @enum {string} */
             operation?: "create" | "upsert";
             items: (components["schemas"]["TicketCreate"] | components["schemas"]["TicketUpsert"])[];
         };
         TicketUpsert: {
-            /** Format: uuid */
             customerId?: string;
-            /** Format: uuid */
             conversationId?: string | null;
             subject?: string;
             description?: string | null;
-            /** @enum {string|null} */
             type?: "question" | "incident" | "problem" | "task" | null;
-            /** @enum {string} */
             priority?: "low" | "normal" | "high" | "urgent";
-            /** @enum {string} */
             status?: "new" | "open" | "pending" | "on_hold" | "resolved" | "closed";
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: date-time */
             dueAt?: string | null;
             externalId: string | null;
             tags?: string[];
@@ -802,45 +695,29 @@ export interface components {
             };
         };
         Booking: {
-            /** Format: uuid */
             id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "booking";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: date-time */
             createdAt: string;
             title: string;
-            /** Format: date-time */
             startAt: string;
-            /** Format: date-time */
             endAt: string;
             timezone: string;
             status: string;
             location: {
-                /** @enum {string} */
                 type: "in_person" | "phone" | "video" | "other";
                 value: string;
             } | null;
-            /** Format: uuid */
             assigneeId: string | null;
-            /** Format: uuid */
             conversationId: string | null;
             notes: string | null;
             cancelledBy: string | null;
             cancellationReason: string | null;
             rejectionReason: string | null;
-            /** Format: date-time */
             previousStartAt: string | null;
             rescheduleCount: number;
-            /** Format: date-time */
             confirmedAt: string | null;
-            /** Format: date-time */
             completedAt: string | null;
-            /** Format: date-time */
             cancelledAt: string | null;
             externalId: string | null;
             tags: string[];
@@ -848,28 +725,20 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
             customerId: string | null;
-            /** Format: date-time */
             updatedAt: string;
         };
         BookingCreate: {
-            /** Format: uuid */
             customerId: string;
             title: string;
-            /** Format: date-time */
             startAt: string;
-            /** Format: date-time */
             endAt: string;
             timezone: string;
-            /** @enum {string} */
             status?: "pending" | "confirmed";
             location?: {
-                /** @enum {string} */
                 type: "in_person" | "phone" | "video" | "other";
                 value: string;
             } | null;
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: uuid */
             conversationId?: string | null;
             notes?: string | null;
             externalId?: string | null;
@@ -882,29 +751,22 @@ export interface components {
             reason?: string | null;
         };
         BookingCancel: {
-            /** @enum {string} */
             by: "customer" | "teammate" | "system";
             reason?: string | null;
         };
         BookingReschedule: {
-            /** Format: date-time */
             startAt: string;
-            /** Format: date-time */
             endAt: string;
         };
         BookingPatch: {
-            /** Format: uuid */
             customerId?: string;
             title?: string;
             timezone?: string;
             location?: {
-                /** @enum {string} */
                 type: "in_person" | "phone" | "video" | "other";
                 value: string;
             } | null;
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: uuid */
             conversationId?: string | null;
             notes?: string | null;
             externalId?: string | null;
@@ -918,29 +780,21 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         BookingBatch: {
-            /** @enum {string} */
             operation?: "create" | "upsert";
             items: (components["schemas"]["BookingCreate"] | components["schemas"]["BookingUpsert"])[];
         };
         BookingUpsert: {
-            /** Format: uuid */
             customerId?: string;
             title?: string;
-            /** Format: date-time */
             startAt?: string;
-            /** Format: date-time */
             endAt?: string;
             timezone?: string;
-            /** @enum {string} */
             status?: "pending" | "confirmed";
             location?: {
-                /** @enum {string} */
                 type: "in_person" | "phone" | "video" | "other";
                 value: string;
             } | null;
-            /** Format: uuid */
             assigneeId?: string | null;
-            /** Format: uuid */
             conversationId?: string | null;
             notes?: string | null;
             externalId: string | null;
@@ -974,7 +828,6 @@ export interface components {
             index: number;
             outcome: string;
             status: number;
-            /** Format: uuid */
             id?: string;
             problem?: components["schemas"]["ItemProblem"];
         };
@@ -983,28 +836,20 @@ export interface components {
             title: string;
             detail: string;
             errors?: components["schemas"]["FieldError"][];
-            /** Format: uuid */
             existingId?: string;
         };
         ExportEnd: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
             object: "export_end";
             nextCursor: string;
             checkpoint: components["schemas"]["Checkpoint"];
         };
         RangeDigests: {
-            /** Format: date-time */
             asOf: string;
             cursor: string;
             data: components["schemas"]["RangeDigest"][];
         };
         RangeDigest: {
-            /** Format: uuid */
             after: string;
-            /** Format: uuid */
             before: string;
             count: number;
             digest: string;
@@ -1012,11 +857,8 @@ export interface components {
             ids?: string[];
         };
         Webhook: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "webhook";
-            /** Format: uuid */
             organizationId: string;
             url: string;
             description: string | null;
@@ -1024,26 +866,16 @@ export interface components {
             signatures: string[];
             status: string;
             disabledReason: string | null;
-            /** Format: date-time */
             disabledAt: string | null;
-            /** Format: date-time */
             failingSince: string | null;
-            /** Format: date-time */
             disablesAt: string | null;
             failureCount: number;
-            /** Format: date-time */
             lastSuccessAt: string | null;
-            /** Format: date-time */
             missedSince: string | null;
-            /** Format: date-time */
             previousSecretExpiresAt: string | null;
-            /** Format: uuid */
             apiKeyId: string;
-            /** Format: uuid */
             consoleLinkId: string | null;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
         };
         WebhookPage: {
@@ -1051,11 +883,8 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         WebhookWithSecret: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "webhook";
-            /** Format: uuid */
             organizationId: string;
             url: string;
             description: string | null;
@@ -1063,26 +892,16 @@ export interface components {
             signatures: string[];
             status: string;
             disabledReason: string | null;
-            /** Format: date-time */
             disabledAt: string | null;
-            /** Format: date-time */
             failingSince: string | null;
-            /** Format: date-time */
             disablesAt: string | null;
             failureCount: number;
-            /** Format: date-time */
             lastSuccessAt: string | null;
-            /** Format: date-time */
             missedSince: string | null;
-            /** Format: date-time */
             previousSecretExpiresAt: string | null;
-            /** Format: uuid */
             apiKeyId: string;
-            /** Format: uuid */
             consoleLinkId: string | null;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
             secret: string;
         };
@@ -1097,22 +916,16 @@ export interface components {
             description?: string | null;
             events?: ("customer.created" | "customer.updated" | "customer.deleted" | "conversation.created" | "conversation.assigned" | "conversation.escalated" | "conversation.resolved" | "conversation.summarized" | "message.received" | "message.sent" | "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.assigned" | "ticket.deleted" | "booking.created" | "booking.confirmed" | "booking.rescheduled" | "booking.cancelled" | "booking.completed" | "booking.no_show" | "booking.rejected")[];
             signatures?: ("service" | "standard")[];
-            /** @enum {string} */
             status?: "active" | "disabled";
         };
         WebhookRotation: {
             overlap?: number | null;
         };
         Delivery: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "delivery";
-            /** Format: uuid */
             organizationId: string;
-            /** Format: uuid */
             webhookId: string;
-            /** Format: uuid */
             eventId: string;
             eventType: string;
             status: string;
@@ -1124,15 +937,10 @@ export interface components {
                 message: string;
             } | null;
             durationMs: number | null;
-            /** Format: date-time */
             lastAttemptAt: string | null;
-            /** Format: date-time */
             nextAttemptAt: string | null;
-            /** Format: date-time */
             deliveredAt: string | null;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
         };
         DeliveryPage: {
@@ -1141,7 +949,6 @@ export interface components {
         };
         Attempt: {
             number: number;
-            /** Format: date-time */
             at: string;
             responseStatus: number | null;
             error: {
@@ -1156,31 +963,22 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         Hastening: {
-            /** @constant */
             object: "hastening";
-            /** Format: uuid */
             webhookId: string;
             hastened: number;
             hasMore: boolean;
         };
         Recovery: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "recovery";
-            /** Format: uuid */
             webhookId: string;
-            /** Format: date-time */
             since: string;
-            /** Format: date-time */
             until: string;
             includeSucceeded?: boolean;
             status: string;
             retried: number;
             created: number;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             finishedAt: string | null;
         };
         RecoveryPage: {
@@ -1188,15 +986,12 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         RecoveryCreate: {
-            /** Format: date-time */
             since: string;
-            /** Format: date-time */
             until?: string | null;
             includeBeforeCreation?: boolean;
             includeSucceeded?: boolean;
         };
         StatsPoint: {
-            /** Format: date-time */
             at: string;
             succeeded: number;
             failed: {
@@ -1212,24 +1007,16 @@ export interface components {
             data: components["schemas"]["StatsPoint"][];
         };
         ApiKey: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "api_key";
-            /** Format: uuid */
             organizationId: string;
             name: string;
             scopes: string[];
-            /** Format: date-time */
             expiresAt: string | null;
             last4: string;
-            /** Format: date-time */
             previousTokenExpiresAt: string | null;
-            /** Format: date-time */
             lastUsedAt: string | null;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
         };
         ApiKeyPage: {
@@ -1237,59 +1024,42 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         ApiKeyWithToken: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "api_key";
-            /** Format: uuid */
             organizationId: string;
             name: string;
             scopes: string[];
-            /** Format: date-time */
             expiresAt: string | null;
             last4: string;
-            /** Format: date-time */
             previousTokenExpiresAt: string | null;
-            /** Format: date-time */
             lastUsedAt: string | null;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
             token: string;
         };
         ApiKeyCreate: {
             name: string;
             scopes: ("teammates:read" | "teammates:write" | "customers:read" | "customers:write" | "conversations:read" | "conversations:write" | "messages:read" | "messages:write" | "tickets:read" | "tickets:write" | "bookings:read" | "bookings:write" | "webhooks:read" | "webhooks:write" | "api_keys:manage" | "*")[];
-            /** Format: date-time */
             expiresAt?: string | null;
         };
         ApiKeyPatch: {
             name?: string;
             scopes?: ("teammates:read" | "teammates:write" | "customers:read" | "customers:write" | "conversations:read" | "conversations:write" | "messages:read" | "messages:write" | "tickets:read" | "tickets:write" | "bookings:read" | "bookings:write" | "webhooks:read" | "webhooks:write" | "api_keys:manage" | "*")[];
-            /** Format: date-time */
             expiresAt?: string | null;
         };
         ConsoleLink: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "console_link";
             scopes: string[];
             url: string;
-            /** Format: date-time */
             expiresAt: string;
         };
         ConsoleSession: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "console_session";
-            /** Format: uuid */
             organizationId: string;
             scopes: string[];
             token: string;
-            /** Format: date-time */
             expiresAt: string;
         };
         ConsoleLinkCreate: {
@@ -1300,14 +1070,10 @@ export interface components {
             link: string;
         };
         Organization: {
-            /** Format: uuid */
             id: string;
-            /** @constant */
             object: "organization";
             name: string;
-            /** Format: date-time */
             createdAt: string;
-            /** Format: date-time */
             updatedAt: string;
         };
         OrganizationPatch: {

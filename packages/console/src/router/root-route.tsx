@@ -1,4 +1,4 @@
-/** The frame that every screen's route hangs in. */
+/** The frame of every screen's route. */
 import { createRootRoute, type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Page } from '../design/page.tsx'
 import { Empty, ErrorState } from '../design/states.tsx'
@@ -21,7 +21,7 @@ export const rootRoute = createRootRoute({
   errorComponent: Failed,
 })
 
-/** A screen that could not be loaded or drawn. */
+/** A screen that could not be loaded or rendered. */
 export function Failed({ error }: ErrorComponentProps) {
   const router = useRouter()
   return (

@@ -1,6 +1,6 @@
-/** Filters stand in the address as everybody writes them: `?status=failed&endpoint=…`. */
+/** Filters in the address: `?status=failed&endpoint=…`. */
 
-/** Reads texts that are there; what is empty is not. */
+/** Ignores empty values. */
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries([...new URLSearchParams(search)].filter(([, value]) => value !== ''))
 }
@@ -11,7 +11,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** For `validateSearch`: the named texts of an address, and nothing else. */
+/** For `validateSearch`: the named parameters alone. */
 export function textsNamed<const Name extends string>(...names: readonly Name[]) {
   return (search: Record<string, unknown>): { [N in Name]?: string } =>
     Object.fromEntries(

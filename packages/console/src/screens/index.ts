@@ -1,4 +1,4 @@
-/** Every screen: one line among the screens, in the order of the sidebar, and one among the routes. */
+/** Every screen, in the order of the sidebar, and its routes. */
 import type { Screen } from '../router/screen.ts'
 import * as apiKeys from './api-keys/screen.ts'
 import * as bookings from './bookings/screen.ts'

@@ -1,4 +1,4 @@
-/** Who calls, once it is known, for all screens: the organization, the key, and what the key may do. */
+/** The caller, for all screens: the organization, the key, and its scopes. */
 import { useQuery } from '@tanstack/react-query'
 import { createContext, lazy, type ReactNode, Suspense, useContext } from 'react'
 import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
@@ -8,24 +8,24 @@ import { useSession } from './store.ts'
 export interface Caller {
   readonly organization: Organization
   readonly key: ApiKey
-  /** Whether the key has this scope: `webhooks:write`. Write does not imply read. */
+  /** `may('webhooks:write')`. Write does not imply read. */
   readonly may: (scope: string) => boolean
 }
 
-/** For those who have a key already it is never loaded. */
+/** Not loaded for users who are signed in. */
 const SignIn = lazy(() => import('./sign-in.tsx'))
 const SwitchSession = lazy(() => import('./switch-session.tsx'))
 
 const CallerContext = createContext<Caller | null>(null)
 
-/** Throws outside of a session: a mistake of ours. */
+/** Throws outside of a session. */
 export function useCaller(): Caller {
   const caller = useContext(CallerContext)
   if (caller === null) throw new Error('nobody is signed in')
   return caller
 }
 
-/** Shows what is inside to whoever is signed in, and to others where they can be. */
+/** Renders its children for signed-in users, and the sign-in for others. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const { token, ended, asked } = useSession()
   const known = useQuery({

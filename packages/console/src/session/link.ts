@@ -1,4 +1,4 @@
-/** Coming in by a link, and going for good: what lets people without a key in, and products show the console to theirs. */
+/** Sign-in by a link, and sign-out. Links let people without a key in, also from within other products. */
 import { answerOf, api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { askForLink, beginSession, endSession, refuseSession, sessionLink, sessionToken } from './store.ts'
@@ -6,10 +6,9 @@ import { askForLink, beginSession, endSession, refuseSession, sessionLink, sessi
 const mark = '#link='
 
 /**
- * Exchanges the link in the address, if there is one, for a session, and takes it out of the address and the tab's history. Where
- * somebody is signed in, the link is used only if they agree: anybody can send a link to a desk of their own. A page that shows the
- * console in a frame is trusted, and opens each visit by a link. Where the service cannot be reached the link stays in the address,
- * for another try.
+ * Exchanges the link in the address, if there is one, for a session, and removes it from the address and the history.
+ * A signed-in user is asked first, as anybody can send a link to a desk of their own. A page that shows the console in a
+ * frame is trusted. If the service cannot be reached, the link stays in the address for another try.
  */
 export async function openLink(): Promise<void> {
   const { hash, pathname, search } = window.location
@@ -39,7 +38,7 @@ async function isSignedIn(): Promise<boolean> {
   return sessionToken() !== null
 }
 
-/** `forget`: what the page knows of the session before. */
+/** `forget`: drops what the page knows of the previous session. */
 async function exchange(link: string, forget = () => {}): Promise<void> {
   const body = { link: decodeURIComponent(link) }
   const { id, token } = await answerOf(api.POST('/v1/console-links/exchange', { body }))
@@ -57,7 +56,7 @@ function whyNot(error: unknown): string {
     : 'The service could not be reached to open this link. Load the page again.'
 }
 
-/** Uses the link that was asked about, and ends the session that it replaces. The answer is why it was not used; null when it was. */
+/** Uses the link, and ends the session that it replaces. Returns why the link was not used; null when it was. */
 export async function switchTo(link: string, forget: () => void): Promise<string | null> {
   const [token, id] = [sessionToken(), sessionLink()]
   try {
@@ -69,14 +68,14 @@ export async function switchTo(link: string, forget: () => void): Promise<string
   return null
 }
 
-/** A link that is pasted where the console is open changes the fragment alone: then it is as if the page were opened with it. */
+/** Pasting a link where the console is open only changes the fragment: treats it like opening the page. */
 export function watchForLinks(): void {
   window.addEventListener('hashchange', () => {
     if (window.location.hash.startsWith(mark)) window.location.reload()
   })
 }
 
-/** Forgets the key. A session that came of a link is ended for everybody; unreachable, the service ends it at the link's end. */
+/** Forgets the key. A session of a link is ended everywhere, by the link's expiry if the service is unreachable. */
 export function signOut(): void {
   const [token, id] = [sessionToken(), sessionLink()]
   endSession(null)

@@ -1,4 +1,4 @@
-/** The way in: an API key, tried before it is kept. Whoever was somewhere comes back to the same place. */
+/** Sign-in with an API key, which is tried before it is stored. Returns to the page where the user was. */
 import { readJson } from '@deskwire/sdk/json'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -90,7 +90,7 @@ async function refusalOf(token: string): Promise<string | null> {
     const problem = new ApiProblem(answer.status, body, answer.headers)
     return problem.message
   } catch (error) {
-    // What cannot stand in a header was never a key.
+    // Text that no header can hold is not a key.
     return /[^\x21-\x7e]/.test(token)
       ? 'This is not an API key: one begins with dwk_ and has letters and figures alone.'
       : `The service could not be reached. ${error instanceof Error ? error.message : ''}`

@@ -1,6 +1,6 @@
 /**
- * Who is signed in, in this tab alone: the key, or the token that a link was exchanged for, stands in the tab's session storage, which ends with it, and nowhere else. A
- * session that has ended says why until the next begins.
+ * The session of this tab: the key, or the session token of a link, in the tab's session storage and nowhere else. An
+ * ended session says why until the next begins.
  */
 import { useSyncExternalStore } from 'react'
 
@@ -8,11 +8,11 @@ const places = { token: 'deskwire.key', linkId: 'deskwire.link' } as const
 
 interface Session {
   readonly token: string | null
-  /** Of a session that came of a link: what ends it. Null for a key. */
+  /** The link that began the session, by which it is ended; null for a key. */
   readonly linkId: string | null
-  /** Why there is none any more; null where there was none. */
+  /** Why the last session ended; null where there was none. */
   readonly ended: string | null
-  /** A link that was opened meanwhile, to be used if the reader agrees; null when there is none. */
+  /** A link that was opened meanwhile, to be used if the user agrees. */
   readonly asked: string | null
 }
 
@@ -51,7 +51,7 @@ export function sessionToken(): string | null {
   return session.token
 }
 
-/** The link that a session came of, which ends it; null for a key. */
+/** The link that began the session; null for a key. */
 export function sessionLink(): string | null {
   return session.linkId
 }
@@ -60,17 +60,17 @@ export function beginSession(token: string, linkId: string | null = null): void 
   become({ token, linkId, ended: null, asked: null })
 }
 
-/** `reason` is shown where one signs in again, at the same place; null for whoever leaves. */
+/** `reason` is shown at sign-in; null after a sign-out. */
 export function endSession(reason: string | null): void {
   if (session.token !== null) refuseSession(reason)
 }
 
-/** The same where nobody need be signed in: what should have begun a session has not. */
+/** For a session that could not begin. */
 export function refuseSession(reason: string | null): void {
   become({ token: null, linkId: null, ended: reason, asked: null })
 }
 
-/** Asks whether this link is to replace the session; null when that is answered. */
+/** Asks whether this link is to replace the session; null ends the question. */
 export function askForLink(link: string | null): void {
   become({ ...session, asked: link })
 }

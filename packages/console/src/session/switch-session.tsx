@@ -1,4 +1,4 @@
-/** A link was opened by somebody who is signed in: whether it is to replace their session. */
+/** Asks a signed-in user whether an opened link is to replace the session. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../design/button.tsx'

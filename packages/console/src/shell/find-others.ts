@@ -1,10 +1,10 @@
-/** What no screen of its own finds: endpoints, and messages, which lead to their conversation. */
+/** Search results of no screen: endpoints, and messages, which lead to their conversation. */
 import { answerOf, api } from '../api/client.ts'
 import type { Command, Go } from '../router/screen.ts'
 
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words)
 
-/** By id, address or description. */
+/** By id, URL or description. */
 export async function findEndpoints(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
   const query = { limit: 100 }
   const { data } = await answerOf(api.GET('/v1/webhooks', { params: { query }, signal }))
@@ -22,7 +22,7 @@ export async function findEndpoints(words: string, go: Go, signal: AbortSignal):
     }))
 }
 
-/** By id, or by what was said. */
+/** By id or text. */
 export async function findMessages(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
   const query = isId(words) ? { ids: words } : { q: words, limit: 4 }
   const { data } = await answerOf(api.GET('/v1/messages', { params: { query }, signal }))

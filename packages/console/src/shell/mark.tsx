@@ -1,6 +1,5 @@
 import css from './mark.module.css'
 
-/** The sign of Deskwire, with its name. */
 export function Mark() {
   return (
     <span className={css.mark}>

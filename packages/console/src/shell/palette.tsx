@@ -1,4 +1,4 @@
-/** Any screen and any object, by typing (Ctrl K): what screens offer at once, and what they find for the words. */
+/** Search or jump to any screen or object (Ctrl K): the screens' commands, and what they find. */
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { ranked, wantedOf } from './wanted.ts'
 
 interface PaletteProps {
   readonly close: () => void
-  /** What was typed before it was there, once it is. */
+  /** What was typed before the palette was loaded. */
   readonly typed: RefObject<string>
 }
 
@@ -45,14 +45,14 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
     queryKey: ['palette', typed],
     queryFn: async ({ signal }) => {
       const asked = findersOf(wanted.among).map((find) => find(wanted.words, go, signal))
-      // One that fails leaves the others.
+      // A failed search leaves the others.
       const came = await Promise.allSettled(asked)
       return came.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
     },
     // One figure is the number of a ticket.
     enabled: wanted.words.length >= 2 || /^\d$/.test(wanted.words),
     staleTime: 10_000,
-    // They lead away by this palette, and not by a later one.
+    // A result's action belongs to this palette, and not to a later one.
     gcTime: 0,
   })
 
@@ -74,7 +74,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
   const matching = wanted.isNarrow
     ? ranked(known, wanted.words).filter(({ detail }) => detail !== 'Screen' || wanted.words === '')
     : ranked(known, wanted.words)
-  // What is found twice, or was visited of late, stands where it is first.
+  // Of results with one id, the first is kept.
   const all = [...recent, ...matching, ...(found.data ?? [])]
   const items = all.filter(({ id }, at) => all.findIndex((one) => one.id === id) === at)
 
@@ -127,7 +127,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
   )
 }
 
-/** Whoever has pressed the keys goes on typing: what comes before the dialog moves the focus by itself would be lost. */
+/** Before the dialog moves the focus by itself, typed characters would be lost. */
 function focusAtOnce(input: HTMLInputElement | null): void {
   input?.focus()
 }

@@ -1,4 +1,4 @@
-/** Where the palette has led to of late, in this tab and with this key. */
+/** Addresses that the palette led to recently, in this tab and with this key. */
 import { readJson } from '@deskwire/sdk/json'
 
 interface Recent {
@@ -13,7 +13,7 @@ const place = 'deskwire.recent'
 const keptAtMost = 6
 
 interface Stored {
-  /** Of the key: another's recent places are nobody's. */
+  /** Of the key: another key has its own. */
   readonly of: string
   readonly places: readonly Recent[]
 }

@@ -1,4 +1,4 @@
-/** What stands around every screen: where one can go, whose desk it is, and the palette. */
+/** The frame of every screen: navigation, account, palette. */
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
@@ -105,7 +105,7 @@ export function Shell() {
   )
 }
 
-/** Takes what is typed while the palette is still loading, on a slow line. */
+/** Takes what is typed while the palette is loading. */
 function TypedAhead({ words }: { readonly words: RefObject<string> }) {
   return (
     <div className={palette.popup} aria-busy="true">
@@ -123,7 +123,7 @@ function TypedAhead({ words }: { readonly words: RefObject<string> }) {
 
 const themeWords: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
-/** Whose desk it is, and what is about oneself: the browser's own popover. */
+/** The account menu: the browser's own popover. */
 function Account() {
   const { organization, key } = useCaller()
   const theme = useTheme()
@@ -154,7 +154,7 @@ function Account() {
   )
 }
 
-/** Says so while the device is offline: what is shown may be old. */
+/** Shown while the device is offline, as content may be out of date. */
 function Offline() {
   const isOnline = useSyncExternalStore(
     (listener) => {

@@ -1,15 +1,15 @@
-/** What somebody has typed into the palette: words, an id, or either behind a kind: `ticket: printer`. */
+/** Parses the text in the palette: words or an id, optionally after a kind: `ticket: printer`. */
 import type { Command, Screen } from '../router/screen.ts'
 
 interface Wanted {
-  /** Screens that are asked. */
+  /** The screens to search. */
   readonly among: readonly Screen[]
-  /** Whether a kind was named: then it is the only one. */
+  /** A kind was named: then it is the only one. */
   readonly isNarrow: boolean
   readonly words: string
 }
 
-/** A kind may be as short as tells it apart: `cu:` of customers. What names none belongs to the words. */
+/** A kind may be abbreviated: `cu:` of customers. An unknown one belongs to the words. */
 export function wantedOf(typed: string, screens: readonly Screen[]): Wanted {
   const [, kind, rest] = /^\s*([a-z][a-z ]*):\s*(.*)$/i.exec(typed) ?? []
   if (kind !== undefined && rest !== undefined) {
@@ -19,7 +19,7 @@ export function wantedOf(typed: string, screens: readonly Screen[]): Wanted {
   return { among: screens, isNarrow: false, words: typed.trim() }
 }
 
-/** Those whose titles have the words: at their beginning first, then at the beginning of a word, then anywhere. */
+/** Commands whose titles have the words: at their beginning first, then at the beginning of a word, then anywhere. */
 export function ranked(commands: readonly Command[], words: string): readonly Command[] {
   const sought = words.toLowerCase()
   const rankOf = ({ title }: Command) => {

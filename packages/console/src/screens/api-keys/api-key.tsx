@@ -1,4 +1,4 @@
-/** One key: what it may do, until when, and the token of it that is replaced or taken back. */
+/** One key: scopes, expiry, rotation and revocation. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The keys of the organization: what each may do, and whether it is still in use. */
+/** The keys of the organization. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'

@@ -1,9 +1,8 @@
-/** Until when a key works. */
 import type { ApiKey } from '../../api/client.ts'
 import { Status } from '../../design/status.tsx'
 import { Countdown, Time, useNow } from '../../design/time.tsx'
 
-/** Days before its end from which somebody should think of it. */
+/** Keys that expire sooner need attention. In milliseconds. */
 const soon = 14 * 86_400_000
 
 export function KeyStatus({ apiKey: { expiresAt, previousTokenExpiresAt } }: { readonly apiKey: ApiKey }) {

@@ -1,4 +1,4 @@
-/** Creating a key, and changing one. */
+/** Creates or changes a key. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -14,7 +14,7 @@ import type { Scope } from './scopes.ts'
 
 interface Values {
   name: string
-  /** As the browser's field has it, in the reader's zone; empty for never. */
+  /** As `datetime-local` has it; empty for never. */
   expiresAt: string
   scopes: readonly Scope[]
 }
@@ -22,9 +22,9 @@ interface Values {
 interface KeyFormProps {
   readonly isOpen: boolean
   readonly close: () => void
-  /** The one that is changed; null to create another. */
+  /** Null: creates one. */
   readonly apiKey: ApiKey | null
-  /** Told the token of a new one, which is shown this once. */
+  /** Gets the token of a new key, which is shown once. */
   readonly onCreated?: (token: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** What a key is to be allowed: reading and writing, kind by kind. A key grants only what it holds itself. */
+/** Chooses scopes, kind by kind. A key grants only what it holds itself. */
 import { Checkbox } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import css from './scope-picker.module.css'

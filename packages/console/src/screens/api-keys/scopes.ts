@@ -1,39 +1,31 @@
-/** What keys may do, in the order in which people look for it. */
-import type { components } from '../../api/client.ts'
+/** The scopes that a key can have. */
+import { scopes } from '../../generated/lists.ts'
 
-export type Scope = components['schemas']['ApiKeyCreate']['scopes'][number]
+export type Scope = (typeof scopes)[number]
 
 interface ScopeRow {
-  /** What it is about. */
   readonly of: string
-  /** Each way, with the word for it. */
+  /** The scopes, each with its verb. */
   readonly ways: readonly (readonly [scope: Scope, word: string])[]
 }
 
-const kinds = [
-  'teammates',
-  'customers',
-  'conversations',
-  'messages',
-  'tickets',
-  'bookings',
-  'webhooks',
-] as const
-
+/** `tickets`, with `Read` and `Write`. */
 export const scopeRows: readonly ScopeRow[] = [
-  ...kinds.map(
-    (of): ScopeRow => ({
-      of,
-      ways: [
-        [`${of}:read`, 'Read'],
-        [`${of}:write`, 'Write'],
-      ],
-    }),
+  ...Map.groupBy(
+    scopes.filter((scope) => scope !== '*'),
+    (scope) => scope.slice(0, scope.indexOf(':')),
   ),
-  { of: 'API keys', ways: [['api_keys:manage', 'Manage']] },
-]
+].map(([of, own]) => ({
+  of: of === 'api_keys' ? 'API keys' : of.replaceAll('_', ' '),
+  ways: own.map((scope) => [scope, verbOf(scope)]),
+}))
 
-/** As short as can be said: `everything`, `reads tickets`, `6 scopes`. */
+function verbOf(scope: Scope): string {
+  const verb = scope.slice(scope.indexOf(':') + 1)
+  return verb.charAt(0).toUpperCase() + verb.slice(1)
+}
+
+/** As short as can be said: `everything`, `tickets:read`, `6 scopes`. */
 export function sayScopes(scopes: readonly string[]): string {
   if (scopes.includes('*')) return 'everything'
   return scopes.length <= 2 ? scopes.join(', ') : `${scopes.length} scopes`

@@ -1,4 +1,4 @@
-/** Making a booking, and changing what its actions do not. */
+/** Creates a booking, or changes the fields that its actions do not. */
 import { answerOf, api } from '../../api/client.ts'
 import { type FormField, readersZone } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
@@ -73,7 +73,7 @@ export function BookingEdit({ booking, close }: { readonly booking: Booking; rea
   )
 }
 
-/** What a booking is offered as at first: half an hour from the next full one on. */
+/** The default times: half an hour from the next full hour. */
 function nextHour(): { startAt: string; endAt: string } {
   const start = new Date()
   start.setHours(start.getHours() + 1, 0, 0, 0)

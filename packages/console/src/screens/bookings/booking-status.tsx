@@ -8,7 +8,7 @@ const tones: Readonly<Record<string, Tone>> = {
   no_show: 'bad',
 }
 
-/** What is pending waits for a yes. */
+/** A pending booking waits for a confirmation. */
 export function BookingStatus({ status }: { readonly status: string }) {
   return <Status tone={tones[status] ?? 'quiet'}>{sayStatus(status)}</Status>
 }

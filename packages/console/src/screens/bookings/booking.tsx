@@ -1,4 +1,4 @@
-/** A booking: when, with whom, and what can become of it now. */
+/** A booking and its possible moves. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -45,7 +45,7 @@ export function OneBooking() {
   )
 }
 
-/** What each move is called where it is made, and what is said once it is. */
+/** Button and message of each move. */
 const words: Readonly<Record<BookingMove, readonly [verb: string, done: string]>> = {
   confirm: ['Confirm', 'It is confirmed.'],
   reject: ['Reject', 'It is rejected.'],
@@ -72,7 +72,7 @@ function Known({ booking }: { readonly booking: Booking }) {
   const close = () => setOpen(null)
   const renew = () => client.invalidateQueries({ queryKey: ['bookings'] })
 
-  /** Throws what is refused, for the form that asked. */
+  /** Throws refusals, for the form. */
   async function make(base: Booking, move: BookingMove, body: object): Promise<void> {
     const made = await moveBooking(base, move, body)
     if (made.outcome === 'changed') say(words[move][1])

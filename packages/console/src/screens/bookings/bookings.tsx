@@ -1,4 +1,4 @@
-/** Bookings: a week on a calendar, or all of them as a list. */
+/** Bookings: a week on a calendar, or a list. */
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'

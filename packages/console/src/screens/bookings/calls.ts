@@ -1,4 +1,3 @@
-/** What is done with bookings. */
 import { type Changed, change, type Patch } from '../../api/change.ts'
 import { answerOf, api, newIntent, type paths } from '../../api/client.ts'
 import { type Booking, rowsOf, shown } from '../desk/objects.ts'
@@ -15,10 +14,7 @@ export async function writeBooking(id: string, body: Patch, ifMatch: string): Pr
   return shown(await answerOf(api.PATCH('/v1/bookings/{id}', { params, body })))
 }
 
-/**
- * Makes a move of the version that was looked at. Whoever makes one means the status and the time that they saw: where somebody
- * else has changed those, it is a conflict.
- */
+/** Makes a move based on the version that the user saw. A change of its status or times in between is a conflict. */
 export function moveBooking(base: Booking, move: BookingMove, body: object): Promise<Changed<Booking>> {
   const { id, status, startAt, endAt } = base
   return change({
@@ -27,16 +23,16 @@ export function moveBooking(base: Booking, move: BookingMove, body: object): Pro
     read: () => readBooking(id),
     write: async (_, ifMatch) => {
       const params = { path: { id }, header: { 'If-Match': ifMatch, 'Idempotency-Key': newIntent() } }
-      // What each move takes is given by its form; the service says what is wrong with it.
+      // The form has the fields of the move; the service validates them.
       return shown(await answerOf(api.POST(`/v1/bookings/{id}/${move}`, { params, body: body as never })))
     },
   })
 }
 
-/** Bookings that a calendar shows at most: of more the list tells. */
+/** Bookings that a calendar shows at most; the list has more. */
 const shownAtMost = 500
 
-/** What is between two moments, what began up to a day before included. */
+/** Bookings between two times, including those that began up to a day before. */
 export async function readBetween(
   from: Date,
   to: Date,

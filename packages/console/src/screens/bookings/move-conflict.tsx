@@ -1,4 +1,4 @@
-/** A move that another has got ahead of: what it was made of, beside what is there now. */
+/** A move that conflicts: the version that the user saw next to the current one. */
 import { useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
@@ -12,7 +12,7 @@ import { sayWhen } from './when.ts'
 export interface LostMove {
   readonly move: BookingMove
   readonly body: object
-  /** What the move was made of. */
+  /** The version that the user saw. */
   readonly base: Booking
   readonly theirs: Booking
 }
@@ -21,7 +21,7 @@ interface MoveConflictProps {
   readonly lost: LostMove
   readonly verb: string
   readonly close: () => void
-  /** Makes it of what is there now. Throws what is refused. */
+  /** Makes the move on the current version. Throws refusals. */
   readonly make: () => Promise<void>
 }
 

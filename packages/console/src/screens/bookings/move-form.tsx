@@ -1,4 +1,4 @@
-/** The moves of a booking that need to be told more: when to, why, by whom. */
+/** Moves of a booking that need input: when, why, by whom. */
 import { useForm } from 'react-hook-form'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
@@ -26,7 +26,7 @@ interface MoveFormProps {
   readonly booking: Booking
   readonly verb: string
   readonly close: () => void
-  /** Closes it as well, unless it throws what was refused. */
+  /** Closes the form unless it throws. */
   readonly make: (body: object) => Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
     const body = {
       reject: why,
       cancel: { by, ...why },
-      // The service says what it wants of what is no time.
+      // The service refuses an invalid time.
       reschedule: {
         startAt: fromLocal(startAt, booking.startAt) ?? startAt,
         endAt: fromLocal(endAt, booking.endAt) ?? endAt,

@@ -1,4 +1,4 @@
-/** What can become of a booking as it stands (specification 4.7). A test holds this against the service's own rules. */
+/** The moves that a booking allows (specification 4.7). A test compares them with the service's rules. */
 
 export type BookingMove = 'confirm' | 'reject' | 'cancel' | 'reschedule' | 'complete' | 'no-show'
 
@@ -11,7 +11,7 @@ const moves: Readonly<Record<string, readonly BookingMove[]>> = {
   rejected: [],
 }
 
-/** The status that a move leads to; none where it stays. */
+/** Undefined: the status stays. */
 export const becomes: Readonly<Record<BookingMove, string | undefined>> = {
   confirm: 'confirmed',
   reject: 'rejected',
@@ -21,10 +21,10 @@ export const becomes: Readonly<Record<BookingMove, string | undefined>> = {
   'no-show': 'no_show',
 }
 
-/** What it came to can be said from its start on. */
+/** Allowed from the start of the booking on. */
 const fromStartOn: ReadonlySet<BookingMove> = new Set(['complete', 'no-show'])
 
-/** The moves that are allowed at a moment, in milliseconds since the Unix epoch. */
+/** At a time in milliseconds since the Unix epoch. */
 export function bookingMoves(
   { status, startAt }: { readonly status: string; readonly startAt: string },
   now: number,

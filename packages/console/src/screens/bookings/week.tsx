@@ -1,4 +1,4 @@
-/** A week of bookings: days beside one another where there is room, one after another where there is not. */
+/** A week of bookings: days in columns on wide screens, in rows on narrow ones. */
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -17,12 +17,12 @@ const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeri
 const dayInFull = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
 const span = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' })
 
-/** Hours that are shown though nothing is in them. */
+/** Hours that are always shown. */
 const usual = [8, 18] as const
 
 interface WeekProps {
   readonly query: BookingQuery
-  /** A day of the week: `2026-11-23`; this week where it is none. */
+  /** A day of the week: `2026-11-23`; default: this week. */
   readonly day: string | undefined
   readonly goTo: (day: string | undefined) => void
   readonly clear: (() => void) | null

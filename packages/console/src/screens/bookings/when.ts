@@ -1,4 +1,4 @@
-/** When bookings are, in the reader's zone, and where they stand on the days of a week. */
+/** Times of bookings in the user's time zone, and their positions in a week. */
 import { locale } from '../../design/time.tsx'
 import type { Booking } from '../desk/objects.ts'
 
@@ -15,21 +15,21 @@ const range = new Intl.DateTimeFormat(locale, dayAndTime)
 const rangeWithYear = new Intl.DateTimeFormat(locale, { ...dayAndTime, year: 'numeric' })
 const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 
-/** `Mon 23 Nov, 09:00 – 09:30`, with the year where it is another. */
+/** `Mon 23 Nov, 09:00 – 09:30`, with the year unless it is this one. */
 export function sayWhen({ startAt, endAt }: Times): string {
   const [start, end] = [new Date(startAt), new Date(endAt)]
   const format = start.getFullYear() === new Date().getFullYear() ? range : rangeWithYear
   return format.formatRange(start, end)
 }
 
-/** The same in the zone of the booking, where that tells another time. */
+/** In the booking's time zone; null where that shows the same time. */
 export function sayWhenThere({ startAt, endAt, timezone }: Times & { timezone: string }): string | null {
   try {
     const there = new Intl.DateTimeFormat(locale, { ...dayAndTime, timeZone: timezone })
     const words = there.formatRange(new Date(startAt), new Date(endAt))
     return words === range.formatRange(new Date(startAt), new Date(endAt)) ? null : words
   } catch {
-    // A zone that this browser does not know.
+    // The browser does not know this time zone.
     return null
   }
 }
@@ -38,14 +38,14 @@ export function sayClock(at: Date): string {
   return clock.format(at)
 }
 
-/** The Monday, at midnight, of the week that a day is in; of this week where the day is none. */
+/** The Monday, at midnight, of the week of a day; default: this week. */
 export function mondayOf(day: string | undefined, now: Date): Date {
   const given = day === undefined ? null : new Date(`${day}T00:00:00`)
   const date = given === null || Number.isNaN(given.getTime()) ? now : given
   return addDays(new Date(date.getFullYear(), date.getMonth(), date.getDate()), -((date.getDay() + 6) % 7))
 }
 
-/** So many days on the calendar, whatever the clocks do in between. */
+/** Calendar days, whatever daylight saving time does. */
 export function addDays(date: Date, days: number): Date {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days)
 }
@@ -59,18 +59,18 @@ export function sayDay(date: Date): string {
 /** A booking, or the part of it that is on one day. */
 export interface Placed<T> {
   readonly booking: T
-  /** Hours since the midnight of that day, by the clock on the wall. */
+  /** Hours since the midnight of that day, by the wall clock. */
   readonly from: number
   readonly to: number
-  /** Which of so many columns it stands in, beside those that it overlaps. */
+  /** Its column among bookings that overlap. */
   readonly lane: number
   readonly lanes: number
 }
 
-/** The least that one is drawn as, in hours. */
+/** The shortest drawn length, in hours. */
 const least = 0.5
 
-/** What is on a day, in order, and beside what it overlaps. */
+/** The bookings of a day, in order, with their columns. */
 export function placeOn<T extends Times>(day: Date, bookings: readonly T[]): readonly Placed<T>[] {
   const next = addDays(day, 1)
   const onDay = bookings
@@ -81,7 +81,7 @@ export function placeOn<T extends Times>(day: Date, bookings: readonly T[]): rea
     })
     .sort((a, b) => a.from - b.from || b.to - a.to)
   const placed: Placed<T>[] = []
-  // A group overlaps from its first to its last: all of it shares the width.
+  // Bookings that overlap share the width.
   let group: (typeof onDay)[number][] = []
   let groupEnd = 0
   function close(): void {

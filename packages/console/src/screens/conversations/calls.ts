@@ -1,4 +1,3 @@
-/** What is done with one conversation. */
 import { type Patch, tagOf } from '../../api/change.ts'
 import { answerOf, api, newIntent } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
@@ -16,7 +15,7 @@ export async function writeConversation(id: string, body: Patch, ifMatch: string
 
 export async function move(id: string, to: Move, ifMatch?: string): Promise<Conversation> {
   const header = { 'Idempotency-Key': newIntent(), ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }) }
-  // Each of them is called alike.
+  // The type of one of them serves for all.
   const path = `/v1/conversations/{id}/${to}` as '/v1/conversations/{id}/resolve'
   return shown(await answerOf(api.POST(path, { params: { path: { id }, header } })))
 }
@@ -26,19 +25,19 @@ export async function summarize(id: string, summary: string): Promise<Conversati
   return shown(await answerOf(api.POST('/v1/conversations/{id}/summarize', { params, body: { summary } })))
 }
 
-/** Messages that a look for what has come reads. */
+/** Messages that a look for new ones reads. */
 const lookedAt = 20
 
 /**
- * Resolves what somebody has read. A message of the customer that came after what they saw is not closed away: then the answer
- * is `unread`, and nothing has changed. `seen` is null for those who may not read messages.
+ * Resolves a conversation, unless a message of the customer came after `seen`: then the result is `unread`, and nothing
+ * has changed. `seen` is null for keys that may not read messages.
  */
 export async function resolveRead(
   id: string,
   seen: ReadonlySet<string> | null,
 ): Promise<'resolved' | 'unread'> {
   for (let tried = 1; ; tried++) {
-    // In this order: what comes after the first makes another version of it, and 412 of the last.
+    // In this order: a later message changes the version, so the last call gets a 412.
     const conversation = await readConversation(id)
     if (seen !== null) {
       const query = { conversationId: id, limit: lookedAt }

@@ -1,4 +1,4 @@
-/** Starting a conversation, and changing what it is about. */
+/** Creates or changes a conversation. */
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'

@@ -1,7 +1,7 @@
 import { Status } from '../../design/status.tsx'
 import type { Conversation } from '../desk/objects.ts'
 
-/** Where a conversation stands, and who answers: what an open one of nobody waits for is a person. */
+/** Status and handler; an open conversation without either waits for a person. */
 export function ConversationStatus({
   conversation: { status, handledBy, assigneeId },
 }: {

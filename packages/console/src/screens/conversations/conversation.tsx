@@ -1,4 +1,4 @@
-/** A conversation as it was said, with the answer under it; beside it who it is with, and who answers. */
+/** A conversation: its messages, the reply, and its fields. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
@@ -34,7 +34,7 @@ import { Thread } from './thread.tsx'
 
 const route = getRouteApi('/conversations/$id')
 
-/** Milliseconds between looks for what others do. */
+/** Milliseconds between looks for changes. */
 const every = 3000
 
 export function OneConversation() {
@@ -88,7 +88,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
     pageSize: 40,
     isEnabled: mayRead,
   })
-  // What comes stands under what is read, and moves none of it: it needs no asking.
+  // New messages come below those that are read and move nothing, so they are shown at once.
   const { news, showNews } = messages
   useEffect(() => {
     if (news.count > 0) showNews()

@@ -1,4 +1,4 @@
-/** Conversations: the open ones first, as these are what there is to do. */
+/** Conversations, open ones by default. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
@@ -177,10 +177,10 @@ export function Conversations() {
   )
 }
 
-/** Messages that are looked at for who spoke last: the newest, of all conversations. */
+/** The newest messages of all conversations, in which to look for who spoke last. */
 const looked = 100
 
-/** Whose the last message is, of conversations in which somebody has spoken of late. */
+/** The direction of the last message, for recent conversations. */
 function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
   const { may } = useCaller()
   const { data } = useQuery({
@@ -190,7 +190,7 @@ function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
     enabled: may('messages:read'),
     refetchInterval: every,
   })
-  // The newest come first, and the first of each is the last that was said.
+  // Newest first: the first message of a conversation is its last.
   return new Map([...(data ?? [])].reverse().map((message) => [message.conversationId, message.direction]))
 }
 
@@ -203,7 +203,7 @@ function LastMessage({
 }) {
   if (lastMessageAt === null) return 'none'
   const when = <Time at={lastMessageAt} />
-  // An AI is there at once: nobody is needed.
+  // An AI replies at once: nobody is needed.
   if (status !== 'open' || handledBy === 'ai' || direction === undefined) return when
   return direction === 'inbound' ? (
     <Status tone="wait">Waits for an answer, {when}</Status>

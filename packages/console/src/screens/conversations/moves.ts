@@ -1,4 +1,4 @@
-/** What can become of a conversation as it stands (specification 4.4). A test holds this against the service's own rules. */
+/** The moves that a conversation allows (specification 4.4). A test compares them with the service's rules. */
 
 export type Move = 'escalate' | 'resolve' | 'reopen'
 

@@ -1,4 +1,4 @@
-/** The answer. It is kept while one looks elsewhere, and sent once however often the sending is tried. */
+/** The reply. Drafts survive navigation; a reply is sent once, however often sending is tried. */
 import { useId, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -9,16 +9,16 @@ import { useCaller } from '../../session/caller.tsx'
 import { type Conversation, teammateOptions, useTeammates } from '../desk/objects.ts'
 import css from './reply.module.css'
 
-/** What was begun in other conversations, as long as the tab has the page. */
+/** Drafts by conversation, as long as the page is loaded. */
 const drafts = new Map<string, string>()
-/** Whom this tab answers as, where the conversation is nobody's. */
+/** The teammate who replies from this tab, where nobody is assigned. */
 let answersAs: string | undefined
 
 interface ReplyProps {
   readonly conversation: Conversation
   /** Resolves when the message is shown. */
   readonly onSent: () => Promise<void>
-  /** Resolves the conversation; null where that cannot be. */
+  /** Null where the conversation cannot be resolved. */
   readonly resolve: (() => Promise<unknown>) | null
 }
 
@@ -62,7 +62,7 @@ export function Reply({ conversation: { id, assigneeId }, onSent, resolve }: Rep
       intent.done()
       write('')
       await onSent()
-      // What comes of it is said by whoever resolves.
+      // The function itself reports its outcome.
       if (isLast) await resolve?.().catch(() => undefined)
     } catch (thrown) {
       const details = thrown instanceof ApiProblem ? thrown.errors.map(({ detail }) => detail).join(' ') : ''

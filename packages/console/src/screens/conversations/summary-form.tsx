@@ -1,4 +1,4 @@
-/** Writing the summary of a resolved conversation, in the place of the one that the service writes. */
+/** Writes the summary of a resolved conversation, instead of the service's. */
 import { useForm } from 'react-hook-form'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'

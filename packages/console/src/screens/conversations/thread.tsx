@@ -1,4 +1,4 @@
-/** What was said, the oldest first. Messages are text here whatever they were written as: nothing of them is run or loaded. */
+/** Messages, oldest first. All are shown as text: nothing in them is run or loaded. */
 import { Fragment, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
@@ -14,7 +14,7 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
   const { nameOf: nameOfTeammate } = useTeammates()
   const newest = messages.rows[0]?.id
   const hasShown = useRef(false)
-  // One reads from the end; what is sent or comes is there as well, if one was.
+  // Starts at the end, and stays there when messages come.
   useEffect(() => {
     if (newest === undefined) return
     if (!hasShown.current || isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
@@ -104,7 +104,7 @@ function dayOf(at: string): string {
   return at === '' ? '' : day.format(Date.parse(at))
 }
 
-/** An address that leads to a page, and runs nothing here. */
+/** Whether an address leads to a page, and runs nothing here. */
 function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url)
 }
@@ -114,7 +114,7 @@ function saySize(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** Whether the end of the thread is within a screen of what is looked at. */
+/** Whether the end of the thread is within a screen of the visible part. */
 function isNearEnd(end: HTMLElement | null): boolean {
   return end !== null && end.getBoundingClientRect().top < window.innerHeight * 2
 }

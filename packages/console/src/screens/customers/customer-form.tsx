@@ -1,4 +1,4 @@
-/** Adding a customer, and changing one. */
+/** Creates or changes a customer. */
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
@@ -17,7 +17,7 @@ const fields: readonly FormField[] = [
 ]
 
 interface CustomerFormProps {
-  /** The one that is changed; null to add another. */
+  /** Null: creates one. */
   readonly customer: Customer | null
   readonly close: () => void
   readonly onDone?: (customer: Customer) => void

@@ -1,4 +1,4 @@
-/** A customer with everything of theirs: conversations, tickets and bookings. */
+/** A customer with conversations, tickets and bookings. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -233,7 +233,7 @@ function copied(text: string | null): ReactNode {
   return text === null ? '–' : <CopyText text={text} />
 }
 
-/** What is of the customer: the newest five, and more by asking. */
+/** The newest five of the customer's, and a link to more. */
 function Section<T extends Row>({
   title,
   noun,

@@ -1,4 +1,3 @@
-/** Customers, the newest first, or those that have the words. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'

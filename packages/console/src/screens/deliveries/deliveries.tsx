@@ -1,4 +1,4 @@
-/** The delivery log of all endpoints, newest first, by the filters that stand in the address. */
+/** The delivery log of all endpoints, newest first, with filters in the address. */
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, type Delivery } from '../../api/client.ts'

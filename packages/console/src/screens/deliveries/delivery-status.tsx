@@ -5,7 +5,7 @@ import { Countdown } from '../../design/time.tsx'
 const tones: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad' }
 const words: Readonly<Record<string, string>> = { succeeded: 'Delivered', failed: 'Failed' }
 
-/** Where a delivery stands; of one that is tried again, when. */
+/** With the time of the next attempt, if there is one. */
 export function DeliveryStatus({
   delivery: { status, attemptCount, nextAttemptAt },
 }: {

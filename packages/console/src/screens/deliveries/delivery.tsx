@@ -1,4 +1,4 @@
-/** One delivery as what happened to it: each attempt in turn, and the next. */
+/** One delivery: each attempt, and the next. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -49,7 +49,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 1000 : 15_000),
   })
   const attempts = useQuery({
-    // Each attempt is read once: the list is another when there is one more.
+    // The list of attempts only changes with their number.
     queryKey: ['delivery', path, 'attempts', delivery.data?.attemptCount],
     queryFn: ({ signal }) =>
       answerOf(
@@ -182,7 +182,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
 
 type Path = { readonly id: string; readonly deliveryId: string }
 
-/** What would be sent now; read when it is asked for. */
+/** The payload, as it would be sent now; loaded on request. */
 function Payload({ path, status }: { readonly path: Path; readonly status: string }) {
   const [isOpen, setOpen] = useState(false)
   const payload = useQuery({
@@ -214,7 +214,7 @@ function Payload({ path, status }: { readonly path: Path; readonly status: strin
   )
 }
 
-/** The attempts on a wire, the newest first, and above them what comes next. */
+/** Attempts, newest first, and above them the next one. */
 function Timeline({
   delivery,
   attempts,

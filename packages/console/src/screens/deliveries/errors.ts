@@ -1,10 +1,10 @@
-/** Why deliveries fail, in words for whoever has to do something about it. */
+/** Why deliveries fail, in words for the person who fixes the receiver. */
 import type { Attempt, Delivery } from '../../api/client.ts'
 
 interface Words {
   /** What happened. */
   readonly short: string
-  /** What to look at. */
+  /** What to check. */
   readonly help: string
 }
 
@@ -51,7 +51,7 @@ const byCode: Readonly<Record<string, Words>> = {
   },
 }
 
-/** In a line: `Refused with 500`. Null where nothing failed. */
+/** In a line: `Failed: HTTP 500`. Null where nothing failed. */
 export function whatFailed({
   lastError,
   responseStatus,

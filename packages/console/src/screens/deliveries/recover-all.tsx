@@ -1,4 +1,4 @@
-/** Sending everything again that failed: as one recovery an endpoint, however many deliveries there are. */
+/** Replays all failed deliveries, as one recovery an endpoint. */
 import { answerOf, api, type Delivery, newIntent, type Webhook } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Confirm } from '../../design/dialog.tsx'
@@ -9,7 +9,7 @@ import { hostOf } from '../endpoints/endpoint-list.ts'
 interface RecoverAllProps {
   readonly isOpen: boolean
   readonly close: () => void
-  /** What is shown, all of it failed. */
+  /** The failed deliveries that are shown. */
   readonly failed: readonly Delivery[]
   readonly endpoints: ReadonlyMap<string, Webhook>
 }

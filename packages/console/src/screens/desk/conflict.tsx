@@ -1,4 +1,4 @@
-/** A change that another has got ahead of: both are shown, field by field, and somebody chooses. */
+/** A change that conflicts: both values of each field, and the user chooses. */
 import { useId, useState } from 'react'
 import type { Patch, Versioned } from '../../api/change.ts'
 import { Button } from '../../design/button.tsx'
@@ -15,10 +15,10 @@ export interface Conflict<T extends Versioned> {
 
 export interface ConflictProps<T extends Versioned> {
   readonly conflict: Conflict<T>
-  /** What a field is called, and its value in words. */
+  /** The name of a field, and its value in words. */
   readonly label: (field: string) => string
   readonly words?: (field: string, value: unknown) => string | undefined
-  /** Makes what is left of the change, of the version that is there. */
+  /** Makes the remaining change on the current version. */
   readonly save: (patch: Patch) => Promise<unknown>
   readonly close: () => void
 }

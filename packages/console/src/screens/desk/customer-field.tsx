@@ -1,4 +1,4 @@
-/** Choosing a customer by typing some of their name. */
+/** Chooses a customer by typing part of the name. */
 import { Combobox } from '@base-ui/react/combobox'
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'

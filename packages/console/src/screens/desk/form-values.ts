@@ -1,4 +1,4 @@
-/** What stands in the fields of a form, as text, and what that is to the API. */
+/** Converts between the text in form fields and values of the API. */
 import { readJson } from '@deskwire/sdk/json'
 
 export interface FormField {
@@ -16,12 +16,12 @@ export interface FormField {
     | 'location'
     | 'yes'
   readonly hint?: string
-  /** Of a choice: what can be chosen. An empty value is nothing. */
+  /** Of a choice. An empty value is null. */
   readonly options?: readonly (readonly [value: string, words: string])[]
   readonly placeholder?: string
-  /** Cannot be nothing: what is empty is sent as it is, and the service says what it wants. */
+  /** An empty value is sent as it is, and the service explains what it accepts. */
   readonly isRequired?: boolean
-  /** Beside the one before it, where there is room. */
+  /** Next to the previous field on wide screens. */
   readonly isHalf?: boolean
 }
 
@@ -46,7 +46,7 @@ export function toText(field: FormField, value: unknown): string {
   }
 }
 
-/** A field's text as the API takes it; `was` is the value that the text was made of. */
+/** A field's text as the API takes it; `was`: the value that the text was made of. */
 function fromText(field: FormField, text: string, was?: unknown): unknown {
   switch (field.kind) {
     case 'tags':
@@ -74,7 +74,7 @@ function fromText(field: FormField, text: string, was?: unknown): unknown {
   }
 }
 
-/** What a form changes of an object: the fields that somebody has touched, and nothing else. */
+/** The patch of a form: only the fields that the user has touched. */
 export function patchOf(
   fields: readonly FormField[],
   base: object | null,
@@ -95,7 +95,7 @@ export function patchOf(
 
 type Attributes = Record<string, unknown>
 
-/** Named values are merged: those that are gone are sent as null. */
+/** Named values are merged: removed ones are sent as null. */
 function attributesPatch(base: object | null, name: string, after: Attributes): Attributes {
   const was = (base === null ? {} : (Reflect.get(base, name) ?? {})) as Attributes
   const gone = Object.keys(was).filter((key) => !Object.hasOwn(after, key))
@@ -110,19 +110,19 @@ export function tagsOf(text: string): readonly string[] {
   return text === '' ? [] : readJson(text)
 }
 
-/** A named value as the editor shows it. */
+/** A custom attribute in the editor. */
 export interface AttributeRow {
   readonly name: string
   readonly type: 'text' | 'number' | 'boolean'
   readonly text: string
 }
 
-/** The named values that a field holds. */
+/** The custom attributes that a field holds. */
 export function rowsOf(text: string): readonly AttributeRow[] {
   return text === '' ? [] : readJson(text)
 }
 
-/** What is wrong with the named values of a field, or undefined. */
+/** What is wrong with the custom attributes of a field, or undefined. */
 export function attributesProblem(text: string): string | undefined {
   const rows = rowsOf(text).filter((row) => !isBlank(row))
   const names = rows.map(({ name }) => name)
@@ -149,7 +149,7 @@ function scalarOf({ type, text }: AttributeRow): string | number | boolean {
   return Number.isFinite(number) ? number : text
 }
 
-/** A moment for `datetime-local`: in the reader's zone, with seconds where it has them. */
+/** For `datetime-local`: in the user's time zone, with seconds where there are some. */
 export function toLocal(at: string): string {
   const moment = new Date(at)
   const local = localMillis(moment)
@@ -158,8 +158,8 @@ export function toLocal(at: string): string {
 }
 
 /**
- * The moment that a `datetime-local` shows, or null where it shows none. An hour that the clock shows twice is the one of
- * `was`, the moment that the field showed at first.
+ * The time in a `datetime-local`, or null. For an hour that the clock shows twice, it prefers that of `was`, the
+ * field's first value.
  */
 export function fromLocal(text: string, was?: unknown): string | null {
   const at = new Date(text)
@@ -170,10 +170,10 @@ export function fromLocal(text: string, was?: unknown): string | null {
   return (localMillis(sameOffset) === localMillis(at) ? sameOffset : at).toISOString()
 }
 
-/** The reader's clock at a moment, as milliseconds of a clock without a zone. */
+/** The user's clock at a moment, as milliseconds of a clock without a time zone. */
 function localMillis(moment: Date): number {
   return moment.getTime() - moment.getTimezoneOffset() * 60_000
 }
 
-/** What the reader's clock is called: Europe/London. */
+/** Europe/London. */
 export const readersZone = Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,4 +1,4 @@
-/** What can become of an object from where it stands: nothing is shown where it has come to its end. */
+/** The possible moves of an object; nothing where there are none. */
 import type { ReactNode } from 'react'
 import css from './move-row.module.css'
 

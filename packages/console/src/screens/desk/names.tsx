@@ -1,10 +1,10 @@
-/** People by their names, where the key may know these. */
+/** Names of people, where the key may read them. */
 import { Link } from '@tanstack/react-router'
 import { CopyText } from '../../design/copy.tsx'
 import { Tag } from '../../design/status.tsx'
 import { nameOf, useCustomers, useTeammates } from './objects.ts'
 
-/** Whose something is: a link to them. */
+/** A link to the customer. */
 export function CustomerLink({ id }: { readonly id: string | null }) {
   const customer = useCustomers([id]).get(id ?? '')
   if (id === null) return <Tag>deleted</Tag>

@@ -1,6 +1,6 @@
 /**
- * The form of an object of the desk, new or there already: its fields are declared. What the service refuses stands at the
- * field; what another has changed meanwhile is shown beside what stands here.
+ * The form that creates or changes an object of the desk, from declared fields. The service's errors are shown at their
+ * fields; a conflict shows both values.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -22,7 +22,7 @@ interface Common<T> {
   /** `New ticket`, `Change the ticket`. */
   readonly title: string
   readonly about?: string
-  /** What the button does: `Open`, `Save`. */
+  /** The button: `Open`, `Save`. */
   readonly verb: string
   readonly fields: readonly FormField[]
   /** The query key of everything that shows such an object. */
@@ -32,7 +32,7 @@ interface Common<T> {
 }
 
 interface Creation<T> extends Common<T> {
-  /** What stands in the fields at first. */
+  /** The initial values of the fields. */
   readonly given?: object
   readonly create: (body: never, intent: string) => Promise<T>
 }
@@ -45,7 +45,7 @@ interface Edit<T extends Versioned> extends Common<T> {
 
 type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
-/** Shown while it is rendered: leave it out to close it, and what stood in it is gone. */
+/** Shown while it is rendered; closing loses its content. */
 export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   const { title, about, verb, fields, kind, close, onDone } = props
   const client = useQueryClient()
@@ -53,7 +53,7 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   const teammates = useTeammates()
   const [conflict, setConflict] = useState<Conflict<T> | null>(null)
   const edited = 'base' in props ? props.base : null
-  // What it was when somebody began: the object goes on changing underneath.
+  // The object as it was when editing began.
   const [base] = useState(edited)
   const [before] = useState(() => {
     const from = base ?? ('given' in props ? props.given : undefined) ?? {}
@@ -141,7 +141,7 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   )
 }
 
-/** A 409 about a value that another has names the field in its detail. */
+/** A 409 names the field with the duplicate in its detail. */
 function duplicateOf(error: unknown, names: readonly string[]): Readonly<Record<string, string>> {
   if (!(error instanceof ApiProblem) || error.code !== 'duplicate') return {}
   const name = names.find((one) => error.message.includes(` this ${one}:`))
@@ -227,7 +227,7 @@ function OneField({
   )
 }
 
-/** What is held stays to be chosen, though it could not be chosen anew. */
+/** Keeps the current value as an option, even if it could not be chosen anew. */
 function withHeld(
   options: readonly (readonly [string, string])[],
   held: string,

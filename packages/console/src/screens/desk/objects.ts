@@ -1,4 +1,4 @@
-/** The objects of the desk as the API shows them, what they are called, and who is who. */
+/** The objects of the desk as the API shows them, and their names. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, api, type components } from '../../api/client.ts'
 import type { ListPage } from '../../api/list.ts'
@@ -12,10 +12,10 @@ export type Ticket = Schemas['Ticket']
 export type Booking = Schemas['Booking']
 export type Teammate = Schemas['Teammate']
 
-/** An object itself: neither the record of a removal, nor an id that is all a key may read. */
+/** The object itself: not a removal record, and not the id alone that a key without read gets. */
 type Shown<T> = Extract<T, { createdAt: string }>
 
-/** The rows of a list. Removals come in a sync alone, which no list here is. */
+/** The rows of a list. Only a sync has removals, and no list here is one. */
 export function rowsOf<T extends { id: string }>({
   data,
   pagination,
@@ -26,26 +26,26 @@ export function rowsOf<T extends { id: string }>({
   return { data: data as readonly Shown<T>[], pagination }
 }
 
-/** What a key that may read is answered after a change: the object, never its id alone. */
+/** The response to a change, for a key that may read: the object. */
 export function shown<T>(answer: T): Shown<T> {
   return answer as Shown<T>
 }
 
-/** What a customer goes by: the first of what there is. */
+/** A customer's name: the first of what there is. */
 export function nameOf({ name, company, email, phone, externalId }: Customer): string {
   return name || email || phone || company || externalId || 'Unnamed customer'
 }
 
-/** `on_hold` as people say it. */
+/** `on_hold` as `On hold`. */
 export function sayStatus(status: string): string {
   const words = status.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Rows that one look by ids asks for at most. */
+/** Rows that one request by ids returns. */
 const idsAtMost = 100
 
-/** The customers with these ids, as far as the key may read them and they are there. */
+/** The customers with these ids that exist and that the key may read. */
 export function useCustomers(ids: readonly (string | null)[]): ReadonlyMap<string, Customer> {
   const { may } = useCaller()
   const wanted = [...new Set(ids.filter((id) => id !== null))].sort()
@@ -67,7 +67,7 @@ export function useCustomers(ids: readonly (string | null)[]): ReadonlyMap<strin
   return known.data ?? new Map()
 }
 
-/** Everybody who works at the desk: as many as a list shows, which is more than a desk has. */
+/** All teammates: a page of a list has more than a desk. */
 export function useTeammates(): {
   readonly all: readonly Teammate[]
   readonly nameOf: (id: string) => string
@@ -96,7 +96,7 @@ export function teammateOptions(all: readonly Teammate[]): readonly (readonly [s
   return all.map(({ id, name, active }) => [id, active ? name : `${name} (not active)`] as const)
 }
 
-/** The palette's words as a query: an id finds what has it, words what has them. */
+/** The palette's words as a query: an id, or words. */
 export function findBy(
   words: string,
 ): { readonly ids: string } | { readonly q: string; readonly limit: number } {

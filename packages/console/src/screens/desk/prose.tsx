@@ -1,6 +1,6 @@
 import css from './prose.module.css'
 
-/** What somebody wrote, with its lines as they were. */
+/** Text with its line breaks. */
 export function Prose({ text, none }: { readonly text: string | null; readonly none: string }) {
   return text === null || text === '' ? (
     <p className={css.none}>{none}</p>

@@ -1,6 +1,6 @@
 import { Tag } from '../../design/status.tsx'
 
-/** Labels of an object; of many the first, and how many more. */
+/** The first tags of an object, and how many more. */
 export function Tags({
   of,
   atMost = of.length,

@@ -1,4 +1,4 @@
-/** A change made at once, without a form: an assignee, a status, a tag. */
+/** A change without a form: an assignee, a status, a tag. */
 import { type ReactNode, useState } from 'react'
 import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { sayProblem } from '../../design/toasts.tsx'
@@ -9,11 +9,11 @@ interface ChangeOptions<T extends Versioned>
     Partial<Pick<ConflictProps<T>, 'words'>> {
   readonly read: () => Promise<T>
   readonly write: (patch: Patch, ifMatch: string) => Promise<T>
-  /** What is to be read anew. */
+  /** Called with the new version. */
   readonly done: (row: T) => unknown
 }
 
-/** `put` makes the change or asks, by `dialog`, which is to be shown. What is refused is said in a corner. */
+/** `put` makes the change, or shows `dialog` for a conflict. Refusals are shown as a toast. */
 export function useChange<T extends Versioned>({
   read,
   write,

@@ -1,4 +1,4 @@
-/** Editors of values that have parts: tags as chips, named values as rows. No text is parsed. */
+/** Editors of values with parts: tags as chips, custom attributes as rows. */
 import { useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Field, Select, TextArea, TextInput } from '../../design/field.tsx'

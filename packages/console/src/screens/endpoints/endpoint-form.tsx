@@ -1,4 +1,4 @@
-/** Registering an endpoint, and changing one: what the service says of the address stands at the address. */
+/** Creates or changes an endpoint; the service's errors about the URL are shown at the URL. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -18,15 +18,15 @@ interface Values {
   signatures: boolean
 }
 
-/** Problems that are about the address alone. */
+/** Problems that are about the URL alone. */
 const ofAddress = { url_not_https: 'url', url_not_public: 'url', url_not_resolvable: 'url' } as const
 
 interface EndpointFormProps {
   readonly isOpen: boolean
   readonly close: () => void
-  /** The one that is changed; null to register another. */
+  /** Null: creates one. */
   readonly endpoint: Webhook | null
-  /** Told of a new one, with the secret that is shown this once. */
+  /** Gets a new endpoint's secret, which is shown once. */
   readonly onCreated?: (id: string, secret: string) => void
 }
 
@@ -39,7 +39,7 @@ export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFor
       title={endpoint === null ? 'Register an endpoint' : 'Change the endpoint'}
       about="Each of these events is sent to it by a POST, signed, and again until it answers with 2xx."
     >
-      {/* Anew each time it opens. */}
+      {/* Fresh fields each time it opens. */}
       {isOpen && <Fields close={close} endpoint={endpoint} onCreated={onCreated} />}
     </Dialog>
   )

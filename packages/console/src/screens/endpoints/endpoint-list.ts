@@ -1,8 +1,8 @@
-/** The endpoints of the organization, for whatever names one: read once for all screens, and kept current. */
+/** The endpoints of the organization, loaded once for all screens, and kept current. */
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 
-/** As many as an organization has, in all but rare cases; the rest are named by their ids. */
+/** Nearly every organization has fewer; the others are shown by id. */
 const named = 100
 
 export const endpointsQuery = queryOptions({
@@ -20,7 +20,7 @@ export function useEndpoints(): {
   return { all, byId: new Map(all.map((endpoint) => [endpoint.id, endpoint])) }
 }
 
-/** The host of an address, by which people know it; its path where that tells. */
+/** The host of a URL, by which people know it; its path where that distinguishes it. */
 export function hostOf(url: string | undefined): string | null {
   if (url === undefined) return null
   try {

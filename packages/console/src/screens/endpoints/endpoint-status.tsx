@@ -3,7 +3,7 @@ import { Status, type Tone } from '../../design/status.tsx'
 
 type Health = 'well' | 'failing' | 'disabled' | 'unused'
 
-/** How an endpoint is, as somebody would say who has looked at it. */
+/** The health of an endpoint in a word. */
 export function healthOf({ status, failingSince, lastSuccessAt }: Webhook): Health {
   if (status !== 'active') return 'disabled'
   if (failingSince !== null) return 'failing'

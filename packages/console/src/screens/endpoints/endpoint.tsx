@@ -1,4 +1,4 @@
-/** One endpoint: how it is, what is wrong with it, and what can be done about that. */
+/** One endpoint: its health, what is wrong, and what to do about it. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -271,7 +271,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
   )
 }
 
-/** What is wrong with it, if anything is: since when, why, and what to do. */
+/** What is wrong with it, if anything: since when, why, and what to do. */
 function Trouble({
   endpoint,
   recover,
@@ -368,7 +368,7 @@ function Trouble({
   )
 }
 
-/** What became of its attempts in the last hour. */
+/** Its attempts in the last hour. */
 function Attempts({ id }: { readonly id: string }) {
   const stats = useQuery(statsQuery('hour', id))
   const p95 = stats.data === undefined ? null : latestP95(stats.data)
@@ -400,7 +400,7 @@ function Attempts({ id }: { readonly id: string }) {
   )
 }
 
-/** The newest deliveries, as many as a look takes in. */
+/** The newest deliveries. */
 function Latest({ id }: { readonly id: string }) {
   const latest = useQuery({
     queryKey: ['deliveries', 'latest', id],

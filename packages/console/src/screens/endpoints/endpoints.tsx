@@ -1,4 +1,4 @@
-/** Every endpoint, how it is, and since when. */
+/** All endpoints with their health. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -22,7 +22,7 @@ import { SecretOnce } from './secret.tsx'
 
 const route = getRouteApi('/endpoints')
 
-/** What became of its attempts in the last hour. */
+/** Its attempts in the last hour. */
 function LastHour({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
   if (data === undefined) return null
@@ -38,7 +38,7 @@ function LastHour({ id }: { readonly id: string }) {
   )
 }
 
-/** How long its slowest twentieth took of late, in the last hour. */
+/** The 95th percentile of its response times in the last hour. */
 function P95({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
   const p95 = data === undefined ? null : latestP95(data)

@@ -1,10 +1,10 @@
-/** Which events an endpoint is told of: by kind, each whole or in parts. */
+/** Which events an endpoint subscribes to: by kind, all or some. */
 import { Checkbox } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import css from './event-picker.module.css'
-import { byKind, type EventType } from './event-types.ts'
+import { type EventType, kindsWithEvents } from './event-types.ts'
 
-/** What has happened, without the kind that it is said under. */
+/** The event without its kind, which is the heading. */
 function happening(type: EventType): string {
   return type.slice(type.indexOf('.') + 1).replaceAll('_', ' ')
 }
@@ -19,7 +19,7 @@ export function EventPicker({
   readonly error: string | undefined
 }) {
   const { may } = useCaller()
-  const all = [...byKind.values()].flat()
+  const all = kindsWithEvents.flatMap(({ types }) => types)
   const put = (types: readonly EventType[], isOn: boolean) =>
     onChange(all.filter((type) => (types.includes(type) ? isOn : chosen.includes(type))))
   return (
@@ -28,13 +28,13 @@ export function EventPicker({
       <p className={css.error} id="events-error" role="alert">
         {error}
       </p>
-      {[...byKind].map(([kind, types]) => {
+      {kindsWithEvents.map(({ name, plural, types }) => {
         const count = types.filter((type) => chosen.includes(type)).length
-        const isReadable = may(`${kind}s:read`)
+        const isReadable = may(`${plural}:read`)
         return (
-          <div key={kind} className={css.kind}>
+          <div key={name} className={css.kind}>
             <Checkbox
-              label={<strong>{kind}</strong>}
+              label={<strong>{name}</strong>}
               checked={count === types.length}
               disabled={!isReadable}
               ref={(input) => {
@@ -55,7 +55,7 @@ export function EventPicker({
               </div>
             ) : (
               <p>
-                This key may not read these: it lacks <code>{kind}s:read</code>.
+                This key may not read these: it lacks <code>{plural}:read</code>.
               </p>
             )}
           </div>

@@ -1,4 +1,4 @@
-/** Sending again what an endpoint has missed: everything since a moment, as one job that is watched here. */
+/** Replays missed events of an endpoint: everything since a time, as one job. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -46,7 +46,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
 
   async function send(values: { since: string; includeSucceeded: boolean }): Promise<void> {
     const isEdited = values.since !== toLocal(prefilled)
-    // What is asked for unedited is the latest answer: the log goes on meanwhile, and its beginning with it.
+    // An unedited value follows the endpoint, whose log goes on.
     const since = isEdited ? fromLocal(values.since, prefilled) : (endpoint.missedSince ?? prefilled)
     if (since === null) {
       form.setError('since', { message: 'is no date: give a day and a time.' })
@@ -91,13 +91,13 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
   )
 }
 
-/** Where nothing is known to be missed: a day, of an endpoint that is older. */
+/** Where nothing is known to be missed: the last day. */
 function lately({ createdAt }: Webhook): string {
   const yesterday = new Date(Date.now() - 24 * 3_600_000).toISOString()
   return createdAt > yesterday ? createdAt : yesterday
 }
 
-/** Attempts now what waits for a later attempt; resolves with how many those are. */
+/** Retries pending deliveries now; resolves with their number. */
 export async function hasten(id: string): Promise<number> {
   for (let sum = 0; ; ) {
     const { hastened, hasMore } = await answerOf(
@@ -108,7 +108,7 @@ export async function hasten(id: string): Promise<number> {
   }
 }
 
-/** How much there is to be sent, before it is. */
+/** How much would be sent. */
 function Waiting({ id }: { readonly id: string }) {
   const count = (status: 'pending' | 'failed') => ({
     queryKey: ['deliveries', 'count', id, status],
@@ -135,7 +135,7 @@ function Waiting({ id }: { readonly id: string }) {
 
 const sayCount = (count: number) => count.toLocaleString('en')
 
-/** The latest recoveries of an endpoint, those under way as they go on. */
+/** The latest recoveries of an endpoint, with their progress. */
 export function Recoveries({ id }: { readonly id: string }) {
   const { data } = useQuery({
     queryKey: ['recoveries', id],

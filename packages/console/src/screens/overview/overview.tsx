@@ -1,4 +1,4 @@
-/** How everything is, at a glance: what arrives, what waits, who fails, what changes. */
+/** The state of everything at a glance: events, pending deliveries, failing endpoints, changes. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -99,7 +99,6 @@ function Delivering({ span }: { readonly span: Span }) {
   )
 }
 
-/** The few figures that say whether anybody has to do anything. */
 function Figures({
   points,
   span,
@@ -174,10 +173,10 @@ function Figure({
   )
 }
 
-/** As far as it is looked for the oldest: further back a page costs more than it tells. */
+/** How far it searches for the oldest: further pages cost more than they tell. */
 const searchedUpTo = 1000
 
-/** How many deliveries are pending, and since when the oldest of them is, as far as it is looked for. */
+/** How many deliveries are pending, and how old the oldest is, as far as it is searched for. */
 async function readWaiting({ signal }: { readonly signal: AbortSignal }) {
   const read = (offset: number) =>
     answerOf(
@@ -191,7 +190,7 @@ async function readWaiting({ signal }: { readonly signal: AbortSignal }) {
 
 const ranks = { failing: 0, disabled: 1, unused: 2, well: 3 } as const
 
-/** Those that need somebody first. */
+/** Those that need attention first. */
 function ByHealth({ endpoints }: { readonly endpoints: readonly Webhook[] }) {
   if (endpoints.length === 0) {
     return (
@@ -231,7 +230,7 @@ function ByHealth({ endpoints }: { readonly endpoints: readonly Webhook[] }) {
   )
 }
 
-/** What the copies outside are told of, by kind, the liveliest first. */
+/** Changes by kind, the most first. */
 function Changes({ points }: { readonly points: readonly StatsPoint[] }) {
   const kinds = [...new Set(points.flatMap(({ changes }) => Object.keys(changes)))]
   const rows = kinds

@@ -1,4 +1,4 @@
-/** What the tester says of what was pasted: the SDK's findings, or what has to be pasted first. */
+/** The tester's result for the pasted delivery: the SDK's findings, or what is still missing. */
 import {
   type Examination,
   examineSignature,
@@ -9,7 +9,7 @@ import {
 import type { Pasted } from './sample.ts'
 
 interface Settings {
-  /** Unix seconds, in place of now; null for now. */
+  /** Unix seconds; null for now. */
   readonly at: number | null
   /** Seconds. */
   readonly tolerance: number
@@ -38,14 +38,14 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
     faults.headers = `It begins like JSON and is none: ${(error as Error).message}`
   }
   const secrets = secretsOf(pasted.secrets)
-  // Nothing is wrong with what is not there yet.
+  // Missing input is no error.
   if (pasted.headers.trim() === '' || secrets.length === 0 || faults.headers !== undefined)
     return { state: 'waiting', faults }
 
   const named = (['service', 'standard'] as const).filter((scheme) =>
     signatureHeaders[scheme].some((name) => name.toLowerCase() in headers),
   )
-  // Where neither is there, ours is missing.
+  // Without either header, the service's own is reported as missing.
   const schemes: readonly SignatureScheme[] = named.length === 0 ? ['service'] : named
   const delivery = {
     body: new TextEncoder().encode(pasted.body),

@@ -1,9 +1,9 @@
-/** A delivery to begin with: an event as the service sends it, signed now by a secret that is made here and used nowhere. */
+/** A sample delivery: an event as the service sends it, signed now by a secret that is used nowhere else. */
 
 import { signStandardWebhook, signWebhook } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 
-/** What somebody has pasted. */
+/** What the user has pasted. */
 export interface Pasted {
   readonly headers: string
   readonly body: string
@@ -43,8 +43,8 @@ export function sampleBody(now: number): string {
 }
 
 /**
- * Both headers for this body, signed by the secrets at this moment (milliseconds). Throws TypeError for a secret that cannot sign
- * by both.
+ * Both headers for this body, signed by the secrets at this time (milliseconds). Throws TypeError for a secret that
+ * cannot sign.
  */
 export async function signed(body: string, secrets: readonly string[], now: number): Promise<string> {
   const timestamp = Math.floor(now / 1000)

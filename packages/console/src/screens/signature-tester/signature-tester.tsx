@@ -1,4 +1,4 @@
-/** Whether a delivery is signed rightly, and which rule it breaks if not. All of it happens in the tab, by the SDK's own code. */
+/** Checks a delivery's signature and names the rule that it breaks. It runs in the browser, with the SDK's code. */
 import type { Examination, ReceivingRule } from '@deskwire/sdk'
 import { useEffect, useState } from 'react'
 import { Button } from '../../design/button.tsx'
@@ -35,7 +35,7 @@ export function SignatureTester() {
     }
   }
 
-  // WebCrypto, which browsers give to https and to localhost alone.
+  // Browsers give WebCrypto to https and localhost only.
   if (crypto.subtle === undefined) {
     return (
       <Page title="Signature tester">
@@ -141,7 +141,7 @@ export function SignatureTester() {
 
 const digits = (text: string) => text.replace(/\D/g, '').slice(0, 15)
 
-/** Anew with each change of what was pasted; and, while now is now, each few seconds, in which a delivery grows old. */
+/** With each change of the input, and every few seconds while the time is now, as a delivery grows old. */
 function useExamined(pasted: Pasted, at: string, tolerance: string): Result {
   const [result, setResult] = useState<Result>({ state: 'waiting', faults: {} })
   useEffect(() => {
@@ -225,7 +225,7 @@ function OneScheme({ examination }: { readonly examination: Examination }) {
   )
 }
 
-/** What a receiver has in it, to compare with one's own. */
+/** What a receiver contains, for comparison. */
 function Verifying() {
   return (
     <Code

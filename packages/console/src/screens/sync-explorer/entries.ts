@@ -1,24 +1,20 @@
-/** What has come down the stream, as it is listed: the newest some thousands. */
+/** The entries of the list of changes. */
 import type { Change, Row } from '@deskwire/sdk'
 
 export interface Entry {
-  /** Its place in the stream since it was begun: 1 for the first. */
+  /** 1 for the first change since the start. */
   readonly n: number
   readonly what: 'created' | 'changed' | 'removed'
-  /** `ticket`. */
   readonly kind: string
   readonly id: string
-  /** When it happened, as the service has it. */
+  /** Its `updatedAt` or `removedAt`. */
   readonly at: string
-  /** What people know it by. */
+  /** The name that people know it by. */
   readonly label: string
-  /** The record as it came. */
   readonly record: unknown
 }
 
-export const kinds = ['customer', 'conversation', 'message', 'ticket', 'booking', 'teammate'] as const
-
-/** Entries that are kept: those before them have gone by. */
+/** Older entries are dropped. */
 const keptAtMost = 5000
 
 export function entryOf(change: Change<Row>, n: number): Entry {
@@ -39,7 +35,7 @@ export function entryOf(change: Change<Row>, n: number): Entry {
   }
 }
 
-/** A name, a subject, a title, some words, whichever it has. */
+/** A name, a subject, a title or some words. */
 export function labelOf(row: Row): string {
   const fields = row as unknown as Record<string, unknown>
   for (const field of ['name', 'subject', 'title', 'body', 'email']) {
@@ -49,7 +45,7 @@ export function labelOf(row: Row): string {
   return ''
 }
 
-/** In the order of the stream; a new array, so that whoever holds the old one sees no change. */
+/** In the order of the stream; a new array, as React compares arrays by identity. */
 export function withEntries(held: readonly Entry[], come: readonly Entry[]): readonly Entry[] {
   return [...held, ...come].slice(-keptAtMost)
 }

@@ -1,6 +1,6 @@
 /**
- * A consumer of the stream in the tab: it reads from the beginning, or from now, waits for what is new, and holds a copy whose proof
- * it compares with the service's. Reading, proving and comparing are the SDK's; this keeps what a screen shows of them.
+ * A client of the stream in the browser: it reads from the beginning, or from now, waits for changes, and holds a copy
+ * that it compares with the service's checkpoints. The SDK does the work; this holds what the screen shows.
  */
 import {
   type Change,
@@ -21,11 +21,11 @@ import { type Entry, entryOf, labelOf, withEntries } from './entries.ts'
 
 type From = 'beginning' | 'now'
 
-/** How the copy of one kind stands. */
+/** The state of the copy of one kind. */
 export interface KindState {
   readonly kind: string
   readonly held: Checkpoint
-  /** The service's, as of the last page that had caught up; null before that. */
+  /** The service's checkpoint, as of the last page; null before the copy has caught up. */
   readonly served: Checkpoint | null
   readonly isExact: boolean
 }
@@ -37,7 +37,7 @@ interface Found {
   readonly label: string
 }
 
-/** What was done to the copy on purpose, and what came of looking for it. */
+/** What was deliberately broken in the copy, and what the comparison found. */
 export type Trial =
   | {
       readonly step: 'broken'
@@ -57,22 +57,20 @@ export type Trial =
 export interface ExplorerState {
   readonly phase: 'idle' | 'reading' | 'following' | 'paused' | 'ended'
   readonly from: From
-  /** When it was. */
   readonly startedAt: string
-  /** The newest last. */
+  /** Newest last. */
   readonly entries: readonly Entry[]
-  /** Changes that have come in all. */
   readonly count: number
   /** Rows that the service has, of all kinds. */
   readonly total: number
   readonly cursor: string | null
   readonly kinds: readonly KindState[]
-  /** When the copy was last held against a checkpoint, in milliseconds; null before. */
+  /** When the copy was last compared with a checkpoint, in milliseconds. */
   readonly provedAt: number | null
   readonly trial: Trial | null
   /** Why it has ended. */
   readonly error: Error | null
-  /** What is waited out: it goes on by itself. */
+  /** A temporary problem: it goes on by itself. */
   readonly waitingOut: string | null
 }
 
@@ -91,13 +89,13 @@ const beginning: ExplorerState = {
   waitingOut: null,
 }
 
-/** Milliseconds between two pictures of it: a hundred changes a second are ten pictures. */
+/** Milliseconds between two updates of the screen, however many changes come. */
 const pictureEvery = 100
 
 const pathOf = (kind: string) => `${kind}s`
 
 interface Differing extends Found {
-  /** As the service has it; null for what it has not. */
+  /** The service's row; null where it has none. */
   readonly row: Row | null
 }
 
@@ -132,7 +130,7 @@ export class Explorer {
 
   readonly state = (): ExplorerState => this.#shown
 
-  /** Begins anew. A copy needs the beginning; from now on there is only what happens. */
+  /** Starts anew. Only a start from the beginning builds a copy. */
   start(from: From): void {
     this.#stopping.abort()
     this.#copies = new Map()
@@ -149,7 +147,7 @@ export class Explorer {
     this.#become({ phase: 'paused', waitingOut: null, trial: trial?.step === 'comparing' ? null : trial })
   }
 
-  /** Goes on behind the cursor: nothing in between is lost, however long it was. After a restore there is no such place any more. */
+  /** Goes on from the cursor, without a gap. After a restore the cursor is refused. */
   resume(): void {
     const { error, from } = this.#state
     if (error instanceof ApiProblem && error.code === 'cursor_too_old') {
@@ -166,7 +164,7 @@ export class Explorer {
     this.#picture = undefined
   }
 
-  /** Loses or changes a row of the copy, which nobody told it to. */
+  /** Deliberately drops or changes a row of the copy. */
   async breakRow(kind: string, how: 'lost' | 'changed'): Promise<void> {
     const copy = this.#copies.get(kind)
     const rows = [...(copy?.rows.values() ?? [])]
@@ -224,7 +222,7 @@ export class Explorer {
       const copy = this.#copies.get(kind)
       const held = copy?.rows.get(id)
       if (row === null) await copy?.apply({ type: 'removed', id, resource: kind, removedAt: '' })
-      // The stream may have brought a later one since.
+      // The stream may have brought a later version since.
       else if (held === undefined || held.updatedAt <= row.updatedAt)
         await copy?.apply({ type: 'upsert', row })
     }
@@ -254,7 +252,7 @@ export class Explorer {
 
   async #take(page: SyncPage<Row, Record<string, Checkpoint>>, signal: AbortSignal): Promise<void> {
     if (this.#state.from === 'beginning') await Promise.all(page.changes.map((change) => this.#apply(change)))
-    // Somebody has pressed something: the page comes again, behind the cursor that is kept.
+    // The user has pressed something: the page comes again, from the same cursor.
     if (signal.aborted) return
     const { count, entries, phase, from } = this.#state
     const come = page.changes.map((change, i) => entryOf(change, count + i + 1))
@@ -308,7 +306,7 @@ export class Explorer {
   #become(change: Partial<ExplorerState>): void {
     const isStep = change.phase !== undefined && change.phase !== this.#state.phase
     this.#state = { ...this.#state, ...change }
-    // What somebody has pressed is seen at once, what comes by itself in pictures.
+    // Actions of the user are shown at once, changes with the next update.
     if (isStep || change.trial !== undefined) this.#publish()
     else this.#picture ??= setTimeout(() => this.#publish(), pictureEvery)
   }

@@ -1,4 +1,4 @@
-/** The copy and its proof, kind by kind; and a way to break it, find what differs, and mend it. */
+/** The copy and its digests, kind by kind, with buttons to break it, find differences, and repair it. */
 
 import { Button } from '../../design/button.tsx'
 import { Panel } from '../../design/page.tsx'
@@ -91,7 +91,7 @@ interface StepsProps {
 }
 
 function Steps({ trial, kinds, differing, explorer }: StepsProps) {
-  // The one with most rows shows best how few calls it takes.
+  // The kind with most rows shows best how few calls it takes.
   const [fullest] = [...kinds].sort((one, other) => other.held.count - one.held.count)
   if (fullest === undefined || (fullest.held.count === 0 && differing.length === 0)) return null
   const suspect = differing[0]?.kind ?? trial?.kind ?? fullest.kind

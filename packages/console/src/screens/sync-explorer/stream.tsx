@@ -1,6 +1,6 @@
 /**
- * The changes on a wire, the newest first. Only what can be seen is in the page, so that a hundred a second cost no more than one;
- * while somebody reads further down nothing moves, and what comes waits behind a count.
+ * The list of changes, newest first. Only visible rows are rendered, so that a hundred changes a second cost no more
+ * than one. While the user reads further down, nothing moves, and new changes wait behind a count.
  */
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../../design/button.tsx'
@@ -15,14 +15,14 @@ import css from './stream.module.css'
 /** Pixels. */
 const rowHeight = 32
 const height = 416
-/** Rows beyond the edges that are there already. */
+/** Rows beyond the visible part that are rendered. */
 const margin = 6
 
 const tones: Readonly<Record<Entry['what'], Tone>> = { created: 'good', changed: 'quiet', removed: 'bad' }
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 
 interface StreamProps {
-  /** The newest last. */
+  /** Newest last. */
   readonly entries: readonly Entry[]
   readonly kind: string | undefined
   readonly what: string | undefined
@@ -31,7 +31,7 @@ interface StreamProps {
 
 export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
   const [top, setTop] = useState(0)
-  /** The newest that is shown while somebody reads; null while it is live. */
+  /** The newest that is shown while the user has scrolled down; null while it is live. */
   const [heldAt, setHeldAt] = useState<number | null>(null)
   const [active, setActive] = useState<number | null>(null)
   const [opened, setOpened] = useState<Entry | null>(null)

@@ -1,4 +1,4 @@
-/** The stream as a consumer has it: live, in order, with a copy in this tab that proves itself exact. */
+/** The stream as a client sees it: live, in order, with a copy in this tab that is compared with the service. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { ShownCall } from '../../api/client.ts'
@@ -11,9 +11,9 @@ import { Notice } from '../../design/notice.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Empty, ErrorState, Forbidden } from '../../design/states.tsx'
 import { Status } from '../../design/status.tsx'
+import { kinds } from '../../generated/lists.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { sessionToken } from '../../session/store.ts'
-import { kinds } from './entries.ts'
 import { Explorer, type ExplorerState } from './explorer.ts'
 import { Proof } from './proof.tsx'
 import { Stream } from './stream.tsx'
@@ -23,7 +23,7 @@ const route = getRouteApi('/sync-explorer')
 
 export function SyncExplorer() {
   const { may } = useCaller()
-  const readable = kinds.filter((kind) => may(`${kind}s:read`))
+  const readable = kinds.filter(({ plural }) => may(`${plural}:read`)).map(({ name }) => name)
   if (readable.length > 0) return <Readable readable={readable} />
   return (
     <Page title="Sync explorer">
@@ -135,7 +135,7 @@ function Phase({ state: { phase, waitingOut } }: { readonly state: ExplorerState
   return <Status tone="good">{phase === 'reading' ? 'Reading' : 'Live'}</Status>
 }
 
-/** Where the consumer stands. */
+/** The client's position. */
 function Position({ state: { cursor, count, total, from, phase } }: { readonly state: ExplorerState }) {
   return (
     <Panel title="Where it stands">
@@ -169,7 +169,7 @@ function Position({ state: { cursor, count, total, from, phase } }: { readonly s
   )
 }
 
-/** What was asked, and what is asked next. */
+/** The last request and the next. */
 function callsOf({ cursor, from, startedAt, kinds: proved }: ExplorerState): readonly ShownCall[] {
   const changes = { method: 'GET', path: '/v1/changes' } as const
   const first = from === 'now' ? startedAt : '1970-01-01T00:00:00Z'

@@ -1,4 +1,4 @@
-/** Who works at the desk, and to whom work can be given. */
+/** The teammates of the desk. */
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'

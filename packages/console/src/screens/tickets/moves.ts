@@ -1,4 +1,4 @@
-/** What can become of a ticket as it stands (specification 4.6). A test holds this against the service's own table. */
+/** The moves that a ticket allows (specification 4.6). A test compares them with the service's table. */
 import type { components } from '../../generated/api.ts'
 
 type Status = NonNullable<components['schemas']['TicketCreate']['status']>
@@ -25,7 +25,7 @@ export const changeableWhenClosed: ReadonlySet<string> = new Set([
   'customAttributes',
 ])
 
-/** What the move to a status is called where it is done. */
+/** The button of each status. */
 export const moveVerbs: Readonly<Record<Status, string>> = {
   new: 'Make it new',
   open: 'Open',

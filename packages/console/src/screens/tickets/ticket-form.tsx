@@ -1,4 +1,4 @@
-/** Opening a ticket, and changing one. */
+/** Creates or changes a ticket. */
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
@@ -44,7 +44,7 @@ const change: readonly FormField[] = [
   { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
 ]
 
-/** What a field is called, also where it changes without a form. */
+/** The name of a field, also where it changes without a form. */
 export function labelOf(name: string): string {
   return name === 'status' ? 'Status' : (change.find((field) => field.name === name)?.label ?? name)
 }

@@ -1,4 +1,4 @@
-/** A ticket: what it is about, who works on it, and where it can go from where it stands. */
+/** A ticket: its fields and its possible moves. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** Tickets, the newest first, by the filters that stand in the address. */
+/** Tickets, newest first, with filters in the address. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api, type paths } from '../../api/client.ts'
