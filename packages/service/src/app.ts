@@ -53,7 +53,6 @@ export interface App {
   readonly maintenance: Maintenance
   /** Waiting readers of the first database's stream; `startStreamListener` notifies them of commits. */
   readonly readers: WaitingReaders
-  /** The services of each database, in order. */
   readonly shards: readonly DatabaseServices[]
   /** The organization has moved to another shard; null: any may have. No effect with one database. */
   readonly moved: (organizationId: string | null) => void
@@ -62,7 +61,6 @@ export interface App {
   readonly register: Registry
   /** These, and with several databases also those of each. */
   readonly registers: readonly Registry[]
-  /** Changes that are queued for their commit, or are being committed. */
   readonly pending: () => number
 }
 
@@ -76,9 +74,7 @@ export interface AppOptions {
   readonly settings: DeliverySettings
   /** Per key in this process; null: no limit. */
   readonly rateLimit: RateLimit | null
-  /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds?: readonly Kind[]
   /** Metrics of other processes to include in `/metrics`. */
@@ -101,7 +97,6 @@ export interface AppOptions {
   readonly maxClockSkew?: number
   /** Runs large requests in the offload thread. Default: they run here. */
   readonly offload?: Offload
-  /** Requests that wait for the offload thread, for the metrics. */
   readonly offloadWaiting?: () => number
   /** Default: api. The offload thread serves no route of the process itself: no metrics, no health, no pages. */
   readonly role?: 'api' | 'offload'
@@ -221,7 +216,6 @@ function admissionOfRequests(register: Registry, pending: () => number, offloadW
   return { admission, metrics: { onResponse: timeRequests(register), onError } }
 }
 
-/** Routes of the process itself. */
 function registerOwnRoutes(
   server: FastifyInstance,
   {

@@ -19,13 +19,11 @@ import { parseEncryptionKey } from './webhooks/secrets.ts'
 interface Setting<V> {
   /** The environment variable; the flag is the remainder in lower case with hyphens. */
   readonly variable: string
-  /** The default as text; null when there is none. */
   readonly default: string | null
   readonly defaultShown?: string
   readonly help: string
   /** What is accepted, as the end of "must be …". */
   readonly accepts: string
-  /** Undefined when the text is not accepted. */
   readonly parse: (text: string) => V | undefined
 }
 
@@ -50,7 +48,6 @@ function parseWithin(text: string, most: string): number | undefined {
 
 const aDuration = 'a whole number and a unit: ms, s, m, h or d'
 
-/** A duration above zero, and at most `most`. */
 function duration(
   entry: { variable: string; default: string; help: string },
   most = longest,
@@ -455,7 +452,6 @@ export function readConfig(
   return ok(config as Config)
 }
 
-/** Variables of the command line, which the service does not read. */
 const otherVariables = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_WEBHOOK_SECRET']
 
 /** Variables that look like settings but are unknown, each with the most similar setting. */

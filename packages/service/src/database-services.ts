@@ -1,7 +1,4 @@
-/**
- * The services of one database: the journal of its organizations, their readers, and the services of all routes. It does not know other
- * databases; `app.ts` combines those of a process.
- */
+/** The services of one database: journal, readers, and those of all routes. `app.ts` combines the databases of a process. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
@@ -59,13 +56,10 @@ export interface DatabaseHandle {
   readonly isReady: () => boolean
 }
 
-/** Options that all databases of a process share. */
 export interface SharedOptions {
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
-  /** Time limit of searches, in milliseconds. */
   readonly searchTimeout: number
-  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
   readonly kinds: readonly Kind[]
   /** Milliseconds that a clock may be ahead of its database's. Default: no limit. */
@@ -90,7 +84,6 @@ export interface DatabaseServices {
   readonly isReady: () => boolean
   /** Changes that are queued for their commit, or are being committed. */
   readonly pending: () => number
-  /** Settles when there are none. */
   readonly idle: () => Promise<void>
   readonly register: Registry
 }

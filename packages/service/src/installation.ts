@@ -1,4 +1,3 @@
-/** The databases of an installation, for commands. */
 import type { FastifyBaseLogger } from 'fastify'
 import { hashToken } from './auth/token.ts'
 import { createDirectory, type Directory } from './databases/directory.ts'
@@ -20,13 +19,11 @@ import { schemaOf } from './schema.ts'
 export interface Installation {
   /** First the one with the directory. The only database has no name. */
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
-  /** Null with one database. */
   readonly directory: Directory | null
   /** Operations on an organization in every database that has rows of it. */
   readonly everywhere: Everywhere
   /** Null when no database has it. @throws DatabasesError when it is not among these. */
   databaseOf(organizationId: string): Promise<OpenDatabase | null>
-  /** @throws DatabasesError */
   named(name: string): OpenDatabase
   /** Records an organization, or a key of one, in the directory before it is created in this database. */
   tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>

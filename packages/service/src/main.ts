@@ -33,8 +33,7 @@ function refuseTelemetry(error: unknown): never {
 }
 
 /**
- * Handlers that stay installed: Ctrl-C under npm arrives twice, and the second would kill the process during the stop. A closed standard
- * output, which would lose the first key, stops the service too.
+ * Ctrl-C under npm arrives twice, so the handlers stay. A closed standard output, which would lose the first key, stops the service too.
  */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {

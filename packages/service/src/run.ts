@@ -29,7 +29,6 @@ import type { SummarySettings } from './summarizer/summarizer.ts'
 import type { OpenTelemetry } from './telemetry/sdk.ts'
 import { keysOf } from './webhooks/vault.ts'
 
-/** The longest delay of a timer, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 interface Begun {
@@ -96,7 +95,6 @@ async function startRoles(
     telemetry,
   }: {
     databases: readonly [ServedDatabase, ...ServedDatabase[]]
-    /** The first database's clock. */
     clock: Clock
     settings: DeliverySettings
     summaries: SummarySettings | null
@@ -185,7 +183,6 @@ async function giveBackLeases(databases: readonly ServedDatabase[], workerId: st
   return leases
 }
 
-/** The server of DESKWIRE_METRICS_PORT. @throws ListenError */
 async function startMetrics(
   { host, metricsPort }: Config,
   metrics: () => Promise<string>,

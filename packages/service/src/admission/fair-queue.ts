@@ -21,7 +21,6 @@ export interface FairQueueLimits {
   /** Waiting entries, in all and per organization. Infinite only for work that is bounded elsewhere and must be done. */
   readonly waiting: number
   readonly waitingOfOne: number
-  /** How long an entry waits, in milliseconds. */
   readonly waitAtMost: number
 }
 
@@ -32,10 +31,8 @@ export const noQueue = { waiting: 0, waitingOfOne: 0, waitAtMost: 0 } as const
 export type WorkClass = 'short' | 'long' | 'shared'
 
 interface Demand {
-  /** In units of the capacity; default: 1. */
   readonly cost?: number
   readonly kind?: WorkClass
-  /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -97,10 +94,7 @@ export class FairQueue {
     return this.#waiting
   }
 
-  /**
-   * Rejects with the signal's reason when that aborts. @throws LimitExceeded, also as a rejection, when too many wait or it has waited too
-   * long.
-   */
+  /** Rejects with the signal's reason. @throws LimitExceeded, also as a rejection, when too many wait or it has waited too long. */
   acquire(organizationId: string, demand: Demand = {}): Permit | Promise<Permit> {
     const { cost = 1, kind = 'short' } = demand
     const tenant = this.#tenantOf(kind === 'shared' ? several : organizationId)
@@ -114,7 +108,6 @@ export class FairQueue {
     return this.#wait(tenant, demand)
   }
 
-  /** A permit at once, or why there is none. */
   tryAcquire(organizationId: string, cost = 1): Permit | LimitExceeded {
     const tenant = this.#tenantOf(organizationId)
     if (this.#fits(tenant, 'short', cost)) return this.#start(tenant, 'short', cost)

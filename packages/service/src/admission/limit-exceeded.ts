@@ -1,9 +1,6 @@
 export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
 
-/**
- * `own_share`: the organization holds its share (429). `all_taken`: all organizations together hold everything (503). Nothing was done
- * (specification 14.2).
- */
+/** `own_share`: the organization holds its share (429); `all_taken`: nothing is free (503). Nothing was done (specification 14.2). */
 export class LimitExceeded extends Error {
   readonly reason: 'own_share' | 'all_taken'
   readonly what: Limited

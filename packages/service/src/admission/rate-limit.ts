@@ -26,7 +26,6 @@ export interface Quota {
 export interface RateLimiter {
   /** Counts a request of `who` if it is allowed; a refused one is not counted. */
   count(who: string): Quota
-  /** Undoes one count of `who`. */
   refund(who: string): void
   /** The state for `who` without counting a request; `allowed`: whether one would be. */
   look(who: string): Quota
@@ -37,7 +36,6 @@ export interface RateLimiter {
 export const unauthenticatedLimit: RateLimit = { perSecond: 300, burst: 600 }
 
 interface Bucket {
-  /** In thousandths of a request. */
   readonly missing: number
   /** The time of `missing`, in milliseconds since the Unix epoch. */
   readonly at: number

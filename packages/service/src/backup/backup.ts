@@ -13,19 +13,15 @@ import { writeBackupFile } from './file.ts'
 import { BackupError, type BackupTable, type End, encodeFrame, type Header } from './format.ts'
 import { appliedMigrations, columnList, tablesOf } from './tables.ts'
 
-/** What a backup or a restore needs from the schema and its maintenance. */
 interface Contents {
-  /** All migrations that this release knows. */
   readonly migrations: readonly { readonly id: string }[]
   readonly stream: readonly StreamTable[]
-  /** The partitions of the log. */
   readonly weeksOf: (db: Pick<Tx, 'query'>) => Promise<readonly Week[]>
 }
 
 export interface BackupSummary {
   readonly file: string
   readonly createdAt: string
-  /** Of the file. */
   readonly bytes: number
   readonly rows: number
   readonly organizations: number

@@ -1,7 +1,4 @@
-/**
- * Backup files: renamed when everything is on the disk, so that a file with the final name is complete; read only after the checksum is
- * verified.
- */
+/** Backup files: renamed when everything is on the disk, so that they are complete; read only after the checksum is verified. */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
@@ -11,10 +8,7 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { syncDirectory } from '@deskwire/embedded-postgres'
 import { BackupError, checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
 
-/**
- * Writes the frames to a new file, which only its owner can read. Returns its size in bytes. @throws BackupError when it exists or cannot
- * be written; no file remains then.
- */
+/** Writes a new file for its owner only. Returns its size in bytes. @throws BackupError when it exists or cannot be written. */
 export async function writeBackupFile(path: string, frames: () => AsyncIterable<Buffer>): Promise<number> {
   await requireAbsent(path)
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -75,7 +69,6 @@ export async function verifyBackupFile(path: string): Promise<void> {
   )
 }
 
-/** The frames of a verified file. */
 export function readBackupFile(path: string, size: number): AsyncGenerator<Frame> {
   const compressed = createReadStream(path, { start: firstLine.length, end: size - checksumLength - 1 })
   const frames = createZstdDecompress()

@@ -19,11 +19,8 @@ export const checksumLength = 32
 
 /** Identifies the schema of the rows. */
 export const headerSchema = z.object({
-  /** The time of the snapshot, as a timestamp. */
   createdAt: z.string(),
-  /** The release that wrote it. */
   version: z.string(),
-  /** All migrations of the database. */
   migrations: z.array(z.string()),
   /** The partitions of the log; `begins` in milliseconds since the Unix epoch. */
   weeks: z.array(z.object({ table: z.string(), begins: z.number() })),
@@ -35,7 +32,6 @@ export type BackupTable = Readonly<z.infer<typeof tableSchema>>
 
 /** The values that restored rows are checked against. */
 export const endSchema = z.object({
-  /** Rows of each table. */
   rows: z.record(z.string(), z.number()),
   /** Checkpoints of existing rows, by organization and stream table. */
   checkpoints: z.array(
@@ -63,7 +59,6 @@ export function encodeFrame(type: FrameType, content: Uint8Array | object): Buff
   return Buffer.concat([head, bytes])
 }
 
-/** The frames of a stream of bytes. @throws BackupError when it ends inside one, or holds something else. */
 export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let held: Buffer = Buffer.alloc(0)
   for await (const chunk of source) {

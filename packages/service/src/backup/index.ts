@@ -1,4 +1,3 @@
-/** Backups and restores of an installation, with its schema, the log's partitions and the secrets. */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { kinds } from '../desk/index.ts'
@@ -37,7 +36,6 @@ export interface RestoreOptions {
 
 export interface RestoreSummary extends NewEpoch {
   readonly file: string
-  /** The time of the backup. */
   readonly restoredTo: string
   readonly rows: number
   readonly migrated: readonly string[]

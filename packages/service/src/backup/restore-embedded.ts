@@ -13,10 +13,7 @@ interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey' | 
   readonly log: Logger
 }
 
-/**
- * Restores into a data directory that no service uses. `movedTo`: where the earlier database is now. @throws EmbeddedDatabaseError when the
- * directory cannot be used; BackupError when the backup cannot be restored.
- */
+/** Restores into a data directory that no service uses. `movedTo`: the earlier database. @throws EmbeddedDatabaseError, BackupError */
 export async function restoreEmbedded(
   config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },
   backup: CheckedBackup,

@@ -1,7 +1,4 @@
-/**
- * Restores a backup into an empty database, in one transaction. The rows get the schema of the backup, are checked against its counts and
- * checkpoints, and are then migrated to this release.
- */
+/** Restores into an empty database, in one transaction: the backup's schema and rows, checks of both, then migrations to this release. */
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Pool } from 'pg'
@@ -29,13 +26,11 @@ import { columnList, requireNoTables, tablesOf } from './tables.ts'
 
 interface RestorePlan {
   readonly schema: Schema
-  /** Creates a partition of the log. */
   readonly makeWeek: (tx: Tx, week: Week) => Promise<void>
   /** Called after the migration, as the last part of the transaction. */
   readonly finish: (tx: Tx) => Promise<void>
 }
 
-/** A complete backup that this release can restore. */
 export interface CheckedBackup {
   readonly path: string
   readonly size: number

@@ -4,7 +4,6 @@ import { BackupError, type BackupTable } from './format.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
-/** The applied migrations; null when the database is not Deskwire's. */
 export async function appliedMigrations(db: Queryable): Promise<readonly string[] | null> {
   const { rows: found } = await db.query<{ there: boolean }>(
     `select to_regclass('schema_migrations') is not null as there`,
@@ -53,7 +52,6 @@ export async function requireNoTables(db: Queryable): Promise<void> {
   )
 }
 
-/** A table's name and columns as SQL. */
 export function columnList({ name, columns }: BackupTable): { table: string; columns: string } {
   return { table: escapeIdentifier(name), columns: columns.map(escapeIdentifier).join(', ') }
 }

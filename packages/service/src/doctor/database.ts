@@ -82,7 +82,6 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
   return findings.length === 0 ? [finding.ok(seen)] : findings
 }
 
-/** The fastest of several round trips, in milliseconds. */
 async function roundTrip(pool: Pool): Promise<number> {
   const elapsed = stopwatch()
   let best = Number.POSITIVE_INFINITY
@@ -121,7 +120,6 @@ export function poolerFailure(error: unknown): Finding | null {
 /** Maximum connections of a process in each role: API and worker. */
 const ofAProcess = connections + 7 + 16
 
-/** Whether there are enough connections for another process. */
 export async function checkConnections(pool: Pool): Promise<Finding> {
   const finding = findingsOf('connections')
   const { rows } = await pool.query<{ most: number; used: number; own: number }>(
@@ -140,7 +138,6 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
     : finding.ok(seen)
 }
 
-/** Whether the role has the privileges for migrations and requests. */
 export async function checkRole(pool: Pool): Promise<Finding> {
   const finding = findingsOf('role')
   const { rows } = await pool.query<{
@@ -181,7 +178,6 @@ export async function checkRole(pool: Pool): Promise<Finding> {
   return finding.ok(`${role} may create in the schema ${schema} and owns what is there`)
 }
 
-/** Whether the schema is that of this release. */
 export async function checkMigrations(pool: Pool): Promise<Finding> {
   const finding = findingsOf('migrations')
   const { migrations } = schemaOf()
@@ -206,7 +202,6 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
   return finding.ok(`all ${migrations.length} are applied`)
 }
 
-/** Whether the log has partitions for the coming weeks. */
 export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
   const finding = findingsOf('log')
   const missing = await missingLogWeeks(pool, clock.now())
@@ -218,7 +213,6 @@ export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
       )
 }
 
-/** Whether the database has a schema of Deskwire. */
 export async function hasSchema(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ there: boolean }>(
     `select to_regclass('schema_migrations') is not null and to_regclass('installation') is not null as there`,

@@ -6,7 +6,6 @@ const gibibyte = 2 ** 30
 /** A checkpoint may need as much space as the WAL may grow to. Bytes. */
 const disk = { failed: gibibyte / 4, warning: 3 * gibibyte }
 
-/** Checks the free space of a directory's file system. */
 export async function checkDisk(directory: string): Promise<Finding> {
   const { bsize, bavail, blocks } = await statfs(directory)
   return diskFinding({ free: bsize * bavail, total: bsize * blocks, directory })

@@ -47,7 +47,6 @@ export interface Examination {
   readonly log: Logger
 }
 
-/** All findings, in the order of a start. */
 export async function examine({
   config,
   environment,
@@ -87,7 +86,6 @@ export async function examine({
 }
 
 interface DatabaseOf {
-  /** The name among several databases. */
   readonly name: string
   readonly config: Config
 }
@@ -217,7 +215,6 @@ async function isReadable(pool: Pool): Promise<boolean> {
   try {
     return (await hasSchema(pool)) && (await checkMigrations(pool)).verdict === 'ok'
   } catch {
-    // Reported before.
     return false
   }
 }

@@ -2,7 +2,6 @@
 export type Verdict = 'ok' | 'warning' | 'failed'
 
 export interface Finding {
-  /** The subject, in a word or two. */
   readonly check: string
   readonly verdict: Verdict
   /** The observation: one line, no secrets. */

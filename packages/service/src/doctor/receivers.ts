@@ -1,6 +1,4 @@
-/**
- * Checks receivers as the sender reaches them: resolves names, checks addresses, connects, and makes the TLS handshake. Sends no request.
- */
+/** Checks receivers as the sender reaches them: names, addresses, connections and TLS handshakes, without a request. */
 import type { Pool } from 'pg'
 import { createDeadlines } from '../delivery/send/deadlines.ts'
 import { dial, trustAuthorities } from '../delivery/send/dial.ts'
@@ -40,7 +38,6 @@ export async function receiverOf(pool: Pool, id: string): Promise<Receiver | nul
 /** A name that never exists, so that a name server refuses it at once (RFC 6761, section 6.4). */
 const nobody = 'deskwire.invalid'
 
-/** Whether the name servers respond. */
 export async function checkDns(settings: SendingSettings, clock: Clock): Promise<Finding> {
   const finding = findingsOf('dns')
   const { dnsServers, trustedTargets: trusted } = settings

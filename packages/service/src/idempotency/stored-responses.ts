@@ -36,7 +36,6 @@ export interface KeyedResponse extends ResponseToStore {
   }
 }
 
-/** The record under which the response to this request is stored. */
 export function responseTo({ apiKeyId, requestHash, ...request }: KeyedRequest): KeyedResponse {
   const { method, path, key } = request
   return {
@@ -50,10 +49,7 @@ export interface IdempotencyStore {
   find(organizationId: string, record: KeyedResponse): Promise<Result<StoredResponse | null, Problem>>
   /** Why no more responses of the organization can be stored; null while they can. */
   full(organizationId: string): Promise<Problem | null>
-  /**
-   * Stores the response to a request that changed nothing, about `subjectId`; `replayed` when another response is stored under its key by
-   * now, which is then the one to send.
-   */
+  /** The response of a request that changed nothing, about `subjectId`; `replayed`: its key has another one by now, which is to be sent. */
   store(
     organizationId: string,
     record: KeyedResponse,
@@ -83,7 +79,6 @@ export function encodeResponse(
   })
 }
 
-/** Decrypts a response about this subject. */
 type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
 /**
@@ -112,7 +107,6 @@ export function createIdempotencyStore(
   }: {
     readonly database: Pick<Database, 'of'>
     readonly callUnderClock: CallUnderClock
-    /** Bytes that an organization may store; null: no limit. */
     readonly maxBytes: number | null
   },
   clock: Clock,

@@ -6,7 +6,6 @@ import { counter, gauge, histogram } from './instruments.ts'
 
 interface AdmissionUsage {
   readonly requests: number
-  /** Bytes. */
   readonly memory: number
   readonly waiting: number
   /** Changes that are not committed yet. */
@@ -39,7 +38,6 @@ export function createPoolMetrics(register: Registry, standing: () => PoolStandi
   return { waited: (milliseconds: number) => waits.observe(milliseconds / 1000) }
 }
 
-/** Gauges of the connections of these pools, by name. */
 export function createConnectionMetrics(register: Registry, pools: Readonly<Record<string, Pool>>): void {
   const each = Object.entries(pools)
   gauge(register, 'deskwire_database_connections', (it) => {

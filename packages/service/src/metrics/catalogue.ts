@@ -15,11 +15,9 @@ interface Described {
 export type Figure = Described &
   (
     | { readonly type: 'counter' | 'gauge' }
-    /** In the metric's unit. */
     | { readonly type: 'histogram'; readonly buckets: readonly number[] }
   )
 
-/** Seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const commitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
 const statementWaitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20]

@@ -9,7 +9,6 @@ const resolution = 10
 /** Milliseconds for which a delay is remembered at least. */
 const period = 60_000
 
-/** Nanoseconds. */
 type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
 
 /** The delays of the last one to two minutes, or since the last read. `elapsed` is its clock. */
@@ -41,7 +40,6 @@ function seconds(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - resolution / 1_000)
 }
 
-/** Gauges of this thread's event loop, which is observed from now on. */
 export function watchEventLoop(register: Registry): void {
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()

@@ -1,4 +1,3 @@
-/** Creates the instruments of the catalogue in a registry. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { catalogue, type LabelsOf, type NameOf } from './catalogue.ts'
 

@@ -13,10 +13,7 @@ import { gauge } from './instruments.ts'
 /** A process's metrics as they are sent between processes. */
 export type MetricsSnapshot = object[]
 
-/**
- * A registry with the label `process` and the metrics of Node. With several databases, each has a registry with the label `database`,
- * without the metrics of the process.
- */
+/** With the label `process` and the metrics of Node, or those of one of several databases, with the label `database`. */
 export function createRegistry(role: ProcessRole, database: string | null = null): Registry {
   const register = new Registry()
   register.setDefaultLabels({ process: processLabel(role), ...(database === null ? {} : { database }) })
@@ -27,10 +24,7 @@ export function createRegistry(role: ProcessRole, database: string | null = null
   return register
 }
 
-/**
- * These use undocumented functions of Node, which can abort the process during garbage collection. `nodejs_active_resources` uses a
- * documented one and counts the same.
- */
+/** These use undocumented functions of Node, which can abort the process. `nodejs_active_resources` counts the same. */
 const mayAbort = [
   'nodejs_active_handles',
   'nodejs_active_handles_total',
@@ -55,7 +49,6 @@ function threadMetrics(role: ProcessRole): Registry {
   return register
 }
 
-/** The text of all snapshots; series with the same labels are summed. */
 function textOf(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return AggregatorRegistry.aggregate([...snapshots]).metrics()
 }

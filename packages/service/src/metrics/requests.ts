@@ -50,13 +50,9 @@ export function createCommitMetrics(
 /** Milliseconds of skew that cause a warning: more than clocks with a time server differ by. */
 export const worthTelling = 5_000
 
-/** Milliseconds for which a skew is remembered, and between warnings. */
 const period = 60_000
 
-/**
- * The largest lead of the stream's clock over the database's in the last minute, with warnings (decision 1). `elapsed`: milliseconds that
- * only grow.
- */
+/** The stream's largest lead over the database's clock in the last minute, with warnings (decision 1). `elapsed` in milliseconds. */
 export class ClockSkewWatch {
   readonly #elapsed: () => number
   readonly #warn: (clockSkew: number) => void
@@ -86,7 +82,6 @@ export class ClockSkewWatch {
     return Math.max(this.#largest, this.#before)
   }
 
-  /** Begins the next minute when one is over. */
   #turn(): void {
     const age = this.#elapsed() - this.#began
     if (age < period) return

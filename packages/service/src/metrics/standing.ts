@@ -21,7 +21,6 @@ interface Standing {
   readonly disabled: number
 }
 
-/** Without values while the database is unavailable. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
   const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
   show('deskwire_deliveries_due', ({ due }) => due)
@@ -68,7 +67,6 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   return standing
 }
 
-/** Milliseconds for which a value is reused, and a failure. */
 const storageGoodFor = 60_000
 const storageFailureGoodFor = 1_000
 
@@ -77,10 +75,7 @@ const measures = ['rows', 'bytes', 'removed', 'log'] as const
 /** The largest by each measure, descending. */
 type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
-/**
- * The storage of the largest organizations, by rank, as no series may name an organization. 0 for missing ranks; no values while `read`
- * fails.
- */
+/** Storage of the largest organizations, by rank, as no series may name one. 0 for missing ranks; no values while `read` fails. */
 export function createStorageMetrics(
   register: Registry,
   clock: Clock,
@@ -97,7 +92,6 @@ export function createStorageMetrics(
   }
 }
 
-/** Milliseconds for which a value is reused, and a failure. */
 const outdatedGoodFor = 15_000
 const outdatedFailureGoodFor = 1_000
 

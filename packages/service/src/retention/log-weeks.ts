@@ -46,10 +46,7 @@ const tables = [events, deliveries, attempts, stats]
 /** Milliseconds to try while the tables are locked. */
 const patience = 10_000
 
-/**
- * Creates the partitions of this week and the next ones, and returns those that cannot be created. Any number of processes may do so at
- * once.
- */
+/** Returns the partitions that cannot be created. Any number of processes may run this at once. */
 export function makeLogWeeks(pool: Pool, now: number): Promise<readonly Week[]> {
   return makeWeeks(pool, tables, weeksFrom(tables, now, weeksReady), patience)
 }
@@ -59,7 +56,6 @@ export function makeThisLogWeek(pool: Pool, now: number): Promise<readonly Week[
   return makeWeeks(pool, tables, weeksFrom(tables, now, 1), patience)
 }
 
-/** The missing partitions of this week and the next ones. */
 export function missingLogWeeks(db: Pick<Pool, 'query'>, now: number): Promise<readonly Week[]> {
   return missingWeeks(db, tables, weeksFrom(tables, now, weeksReady))
 }
@@ -69,12 +65,10 @@ export async function makeSameLogWeeks(pool: Pool, like: Pick<Pool, 'query'>): P
   await makeWeeks(pool, tables, await logWeeks(like), patience)
 }
 
-/** For a log: `events of 2026-03-02, …`. */
 export function weeksText(weeks: readonly Week[]): string {
   return weeks.map(({ table, begins }) => `${table} of ${dayText(begins)}`).join(', ')
 }
 
-/** The existing partitions. */
 export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
   return weeksOf(db, tables)
 }

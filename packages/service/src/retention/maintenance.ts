@@ -23,11 +23,9 @@ const endedSessionsKept = 24 * 60 * 60 * 1000
 const stopWithin = 5_000
 
 export interface Maintenance {
-  /** Does everything that is due. */
   run(): Promise<void>
   /** Runs repeatedly until stopped, one run at a time. */
   start(): void
-  /** Ends a run between two statements, waiting at most 5 s. */
   stop(): Promise<void>
 }
 
@@ -37,9 +35,7 @@ export function createMaintenance(options: {
   readonly log: FastifyBaseLogger
   /** How far back the delivery log goes, in milliseconds. */
   readonly logRetention: number
-  /** Per organization. Default: none. */
   readonly storage?: StorageLimits
-  /** Further work at the end of a run. */
   readonly also?: () => Promise<void>
 }): Maintenance {
   const { pool, clock, log, logRetention, storage = noLimits, also = async () => {} } = options

@@ -1,4 +1,3 @@
-/** Removes deliveries of deleted endpoints, old recoveries, and links to ended sessions. */
 import type { Pool } from 'pg'
 import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -19,7 +18,6 @@ export async function removeOrphans(pool: Pool): Promise<void> {
   }
 }
 
-/** Removes recoveries that finished before a time, in milliseconds. */
 export async function removeRecoveries(pool: Pool, before: number): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string }>(
     `select distinct r.organization_id from recoveries r where r.finished_at <= $1 and r.organization_id <> all(${notServedOrganizations})`,
@@ -33,7 +31,6 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
   }
 }
 
-/** Removes console links whose sessions ended before a time, in milliseconds. */
 export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; id: string }>(
     `select c.organization_id, c.id from console_links c
@@ -49,7 +46,6 @@ export async function removeConsoleLinks(pool: Pool, before: number): Promise<nu
   return rows.length
 }
 
-/** Deliveries and their attempts. */
 async function removeSome(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
   const { rows } = await pool.query<{ ids: string[] | null }>(
     `select array_agg(s.id) as ids from (

@@ -1,7 +1,4 @@
-/**
- * The organizations that store most (decision 33). Commits count rows and bytes, which are summed here. The size of the log is an estimate
- * from the planner's statistics, which costs the same for any size.
- */
+/** The organizations that store most (decision 33), by the counts of commits. The log is estimated from the planner's statistics. */
 import type { Pool } from 'pg'
 import type { StorageLimits } from '../journal/change.ts'
 
@@ -18,7 +15,6 @@ interface LargestStores {
 
 export const largest = 10
 
-/** One pass over the counters, and one over the statistics. */
 export async function largestStores(pool: Pool): Promise<LargestStores> {
   const { rows } = await pool.query<LargestStores>({
     name: 'largest_stores',
@@ -53,7 +49,6 @@ interface NearLimit {
   readonly bytes: number
 }
 
-/** Fraction of a limit from which it is reported. */
 const near = 0.8
 
 /** Organizations at 80 % or more of a limit, the highest first, at most `largest`; none without limits. */

@@ -17,12 +17,10 @@ import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
-/** Milliseconds that running requests may take after a stop. */
 const requestsEndWithin = 12_000
 /** Milliseconds that a stop waits for work on an unavailable database; with the steps after it, the service stops within 15 s. */
 const stopMilliseconds = 13_000
 
-/** Resolves when the API listens. @throws ListenError */
 export async function startApi(
   where: Where,
   options: {

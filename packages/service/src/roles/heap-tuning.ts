@@ -6,16 +6,11 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { periodic } from '../kernel/periodic.ts'
 
-/** Bytes of a large heap. */
 const much = 136 * 1024 * 1024
-/**
- * Percent by which old objects may grow before the next collection. V8 reads it only after a collection, so a small heap needs a limit too.
- */
+/** Percent by which old objects may grow before a collection. V8 reads it only after one, so a small heap needs a limit too. */
 const growth = { little: 100, much: 40 }
-/** Milliseconds. */
 const lookEvery = 250
 
-/** Watches the heap of this thread until disposed. */
 export function tuneHeap(): Disposable {
   let growing: number | null = null
   const look = () => {

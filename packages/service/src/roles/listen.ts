@@ -28,7 +28,6 @@ export async function listen(
   }
 }
 
-/** The URL `http://HOST:PORT` of a listening server. */
 export function addressOf(address: ReturnType<Server['address']>): string {
   if (address === null || typeof address === 'string') return String(address)
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address

@@ -13,7 +13,6 @@ import { openTelemetry } from '../telemetry/open.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import { type FromThread, type OffloadOptions, offloadedAtOnce, type ToThread } from './offload.ts'
 
-/** One for each request, and one for the clock and notifications. */
 const connections = offloadedAtOnce + 1
 
 /** Milliseconds that the first requests wait for the database's clock; the journal checks the clock itself. */

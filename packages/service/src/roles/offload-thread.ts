@@ -1,4 +1,3 @@
-/** The entry point of the offload thread. */
 import { constants, setPriority } from 'node:os'
 
 // Linux has priorities per thread: the main thread goes first, also while this one loads its modules for a few hundred milliseconds.

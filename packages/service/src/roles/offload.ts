@@ -18,7 +18,6 @@ export interface OffloadOptions {
   /** First the one with the directory; with names when there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
-  /** Milliseconds. */
   readonly searchTimeout: number
   /** Undefined: no limits. */
   readonly storage: StorageLimits | undefined
@@ -37,10 +36,7 @@ export type FromThread =
 
 const mebibyte = 1024 * 1024
 
-/**
- * Bytes of bodies in the thread at once: a body takes up to ten times its size in memory. While one request waits for the database, another
- * is parsed.
- */
+/** Bytes of bodies in the thread at once: a body takes up to ten times its size in memory. */
 const limits = {
   capacity: 16 * mebibyte,
   share: 1,
@@ -59,15 +55,12 @@ function costOf({ body }: OffloadedRequest): number {
 /** In MB: enough for two of the largest bodies. */
 const heapMegabytes = 320
 
-/** Milliseconds. */
 const idleMilliseconds = 60_000
-/** Milliseconds. */
 const metricsMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
 interface OffloadThread extends Running {
   readonly offload: Offload
-  /** Requests that wait for the thread. */
   readonly waiting: () => number
   /** The thread's metrics: empty without a thread, or when it does not respond in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
@@ -83,7 +76,6 @@ interface PendingRequest {
 interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
-  /** Unanswered requests, by number. */
   readonly pending: Map<number, PendingRequest>
   readonly metricsRequests: ((snapshots: readonly MetricsSnapshot[]) => void)[]
 }

@@ -21,7 +21,6 @@ import { requireKeyOfDatabase } from './delivery-settings.ts'
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
-/** A database before its schema is checked. */
 type Unprepared = Pick<OpenDatabase, 'name' | 'pool' | 'sessions' | 'address'>
 
 /** @throws as pg does when it is unavailable; MigrationError, SettingError or PoolerError when it cannot be used. */
@@ -48,9 +47,7 @@ export async function prepare(
   await requireKeyOfDatabase(pool, config, keys)
 }
 
-/** One of the databases of a process. */
 export interface ServedDatabase {
-  /** Null when it is the only one. */
   readonly name: string | null
   readonly pool: Pool
   readonly address: DatabaseAddress
@@ -63,15 +60,11 @@ export function served({ name, pool, address }: Omit<Unprepared, 'sessions'>): S
   return { name, pool, address, isReady: () => true, ready: Promise.resolve() }
 }
 
-/** Milliseconds between two tries. */
 const tryEvery = 3_000
 /** Milliseconds that a start waits for databases that may become available later. */
 const startWaits = 30_000
 
-/**
- * Prepares these databases, and retries until each is ready. Resolves when each is ready or has failed once, at the latest after
- * `startWaits`.
- */
+/** Retries until each is ready. Resolves when each is ready or has failed once, at the latest after `startWaits`. */
 export async function prepareLater(
   databases: readonly Unprepared[],
   log: Logger,

@@ -1,4 +1,3 @@
-/** The entry point of the summarizer's thread. The main thread sends it databases, and the message to stop. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLog } from '../kernel/log.ts'
 import { startSummarizer } from './summarizer.ts'

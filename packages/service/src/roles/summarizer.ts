@@ -7,18 +7,15 @@ import { schemaOf } from '../schema.ts'
 import { createSummarizer, type SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
 
-/** One for each concurrent summary. */
 const connections = 4
 
 export interface SummarizerOrders {
   readonly summaries: SummarySettings
-  /** Delivery attempts per event. */
   readonly maxAttempts: number
   /** The owner of its leases: the id of its worker. */
   readonly workerId: string
 }
 
-/** Writes summaries of this database until stopped; those in progress are completed, or released. */
 export function startSummarizer(
   address: DatabaseAddress,
   { summaries, maxAttempts, workerId }: SummarizerOrders,

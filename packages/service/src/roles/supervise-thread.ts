@@ -22,13 +22,9 @@ export interface SupervisedSummarizer extends Running {
   serve(address: DatabaseAddress): void
 }
 
-/** Milliseconds between checks whether it is needed. */
 const lookEvery = 1_000
-/** Milliseconds that a stop waits for such a check. */
 const lookMayTake = 2_000
-/** Milliseconds before an ended thread is replaced. */
 const replaceAfter = 500
-/** Milliseconds until a thread that stops is terminated. */
 const stopMilliseconds = 13_500
 const stopWithin = stopMilliseconds + 500
 
@@ -38,7 +34,6 @@ interface SummariesWaiting {
   giveBack(): Promise<unknown>
 }
 
-/** Starts the thread once it is needed, and replaces it when it ends unexpectedly. */
 export function superviseSummarizer(
   orders: SummarizerOrders,
   log: Logger,
@@ -90,14 +85,12 @@ export function superviseSummarizer(
   }
 }
 
-/** @throws when the thread cannot be started. */
 function startThread(workerData: ThreadOrders): Worker {
   // In the same folder: TypeScript in the repository, JavaScript as published.
   const file = new URL(import.meta.url.replace(/supervise-thread(\.[jt]s)$/, 'summarizer-thread$1'))
   return new Worker(file, { workerData })
 }
 
-/** The thread's exit code: when it ends by itself, or soon after the signal. */
 async function untilEnded(worker: Worker, log: Logger, signal: AbortSignal): Promise<number> {
   const { promise: ended, resolve } = Promise.withResolvers<number>()
   worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))

@@ -1,7 +1,4 @@
-/**
- * Runs a worker process and replaces it when it ends, with growing delays while it does not stay up. Releases the leases of an ended
- * worker.
- */
+/** Runs a worker process and replaces it when it ends, with growing delays. Releases the leases of an ended worker. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { on } from 'node:events'
@@ -25,7 +22,6 @@ export interface WorkerOrders {
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings | null
-  /** The owner of its leases. */
   readonly workerId: string
   readonly logLevel: string
 }
@@ -48,30 +44,23 @@ export interface Supervised extends Running {
   trouble(): string | null
 }
 
-/** Milliseconds. */
 const metricsMilliseconds = 1_000
 
-/** Milliseconds until a worker that stops is killed. */
 const stopMilliseconds = 15_000
 
 /** Queues in unread messages. A worker with more to read is busy, and finds the others by searching. */
 const toldAtOnce = 10_000
 
-/** Milliseconds that releasing leases may delay a stop. */
 const giveBackMilliseconds = 2_000
 
 interface WorkerProcess extends Pick<Supervised, 'notify'> {
   readonly child: ChildProcess
   /** Resolves when the process has ended, or never started, and its leases are released. Never rejects. */
   readonly ended: Promise<void>
-  /** Milliseconds; 0 when it does not run. */
   ranFor(): number
 }
 
-/**
- * Starts a worker process, and replaces it when it ends unexpectedly or cannot be started. `giveBack` releases the leases of an ended
- * worker and returns their number.
- */
+/** `giveBack` releases the leases of an ended worker and returns their number. */
 export function superviseWorker(
   orders: Omit<WorkerOrders, 'workerId' | 'databases'>,
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
@@ -210,7 +199,6 @@ function forkWorker(): ChildProcess {
   })
 }
 
-/** A worker that ran for this long was healthy, in milliseconds. */
 export const healthyAfter = 60_000
 /** Delay before the first restart in a row, and the longest, in milliseconds. */
 const shortest = 500

@@ -36,7 +36,6 @@ process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders)
     if (stopping) return
     stopping = true
     const stopped = workers.stop()
-    // Nothing is started after this.
     log.info('the worker stops: it completes what is under way')
     await stopped
     await telemetry?.close()

@@ -63,8 +63,7 @@ const backfillConnections = 2
 export const poolSettings = {
   // A crash may lose results: then the delivery is sent again, which at-least-once allows.
   synchronous_commit: 'off',
-  // Every statement uses an index for any values. PostgreSQL estimates custom plans to be cheaper, and planning would then take a third of
-  // the time of a claim.
+  // Every statement uses an index for any values. With custom plans, planning would take a third of the time of a claim.
   plan_cache_mode: 'force_generic_plan',
 }
 
@@ -76,13 +75,11 @@ export interface RunningWorker extends Running {
   readonly clock: Clock
   /** Resolves when the worker delivers. Never rejects. */
   readonly ready: Promise<void>
-  /** Drains the queues that a commit has made due. */
   drain(due: DueQueues): void
   /** The metrics of the worker, and of its process. */
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** Shared by the workers of a process. */
 interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
   readonly resolver: Resolver
@@ -109,7 +106,6 @@ interface WorkerOptions {
   readonly settings: DeliverySettings
   /** Null: no summaries. */
   readonly summaries: SummarySettings | null
-  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
   readonly telemetry?: Telemetry | null
 }
@@ -132,7 +128,6 @@ export function startWorker(options: WorkerOptions & { readonly address: Databas
   }
 }
 
-/** Workers of several databases, in one process. */
 export interface RunningWorkers extends Running {
   /** In the order of the databases; null while a database is not ready. */
   readonly each: readonly (RunningWorker | null)[]
@@ -187,7 +182,6 @@ export function startWorkers(
 
 interface StartedWorker extends RunningWorker {
   readonly jobs: Jobs
-  /** Closes its connections, after `stop`. */
   end(): Promise<void>
 }
 
@@ -333,7 +327,6 @@ export function createWorker(options: {
   readonly observer?: DeliveryObserver
   /** Connections for large commits and the drains of unproven and failing endpoints. Default: `pool`. */
   readonly otherPool?: Pool
-  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
   readonly telemetry?: Telemetry | null
   /** Shared with other workers of the process. Default: its own. */

@@ -43,10 +43,7 @@ interface Attempted {
 const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
-/**
- * Runs the job and completes it; releases it when `stop` aborts. Rejects when the database fails; the job is then found again after its
- * lease.
- */
+/** Completes the job, or releases it when `stop` aborts. Rejects when the database fails; the job is found again after its lease. */
 export async function attemptSummary(
   services: AttemptServices,
   job: ClaimedJob,
@@ -81,7 +78,6 @@ function stateOf(row: StoredRow): Conversation {
   return parseRepresentation(conversation, row).state as unknown as Conversation
 }
 
-/** Null when stopped. */
 async function summaryOf(
   { pool, summarize }: AttemptServices,
   { organizationId, conversationId, attempts }: ClaimedJob,

@@ -15,7 +15,6 @@ export interface SummaryEngine {
 }
 
 interface SummaryEngineOptions extends AttemptServices {
-  /** From resolution to summary, in milliseconds. */
   readonly delay: number
   /** Milliseconds that a worker may hold a job: longer than an attempt takes. */
   readonly lease: number
@@ -23,13 +22,10 @@ interface SummaryEngineOptions extends AttemptServices {
   readonly workerId: string
 }
 
-/** Concurrent summaries of a worker. */
 const atOnce = 4
-/** Milliseconds between searches. */
 const pollEvery = 1_000
 /** Pages of conversations per search; later ones wait for the next. */
 const pagesALook = 5
-/** Organizations per query. */
 const organizationsALook = 32
 const beforeAll = firstConversation.organizationId
 /** How long a stop waits for summaries, and then for the database; in all below the service's 15 s. */
@@ -53,7 +49,6 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       try {
         await enqueue()
       } finally {
-        // Also for jobs that other workers created.
         summaries.wake()
       }
     },
@@ -84,7 +79,6 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
 
   return { start: searching.start, stop, runDue }
 
-  /** Scans conversations without a summary; starts again at the end. */
   async function enqueue(): Promise<void> {
     // Not before the earliest time, however long the delay.
     const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstConversation.resolvedAt))

@@ -6,14 +6,12 @@ import { cutText } from './plain-text.ts'
 import type { Said, Transcript } from './transcript.ts'
 
 interface Sentence extends Said {
-  /** The number of occurrences of each word. */
   readonly words: ReadonlyMap<string, number>
 }
 
 /** Sentences, and their maximum total length. */
 const picked = 4
 const summaryLength = 800
-/** Longer sentences are cut. */
 const sentenceLength = 300
 /** Shorter sentences are greetings. */
 const fewestWords = 4
@@ -33,7 +31,6 @@ const speakers: Readonly<Record<Said['by'], string>> = {
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' })
 const wordsOf = new Intl.Segmenter('en', { granularity: 'word' })
 
-/** The most representative sentences in their order, with their authors. Empty when there are none. */
 export function extractSummary({ messages }: Transcript): string {
   const sentences = splitSentences(messages)
   const likeness = likenessOf(sentences)

@@ -15,7 +15,6 @@ export interface ClaimedJob extends JobKey {
   readonly leaseId: string
   /** The resolution that it summarizes, as a timestamp. */
   readonly resolvedAt: string
-  /** Attempts begun, including this one. */
   readonly attempts: number
   readonly gaveUp: boolean
 }
@@ -35,7 +34,6 @@ export const firstConversation: ConversationPosition = {
 }
 
 export interface Jobs {
-  /** Whether there is a job, or a resolved conversation without a summary. */
   isNeeded(): Promise<boolean>
   /**
    * Creates missing jobs for conversations without a summary that were resolved by then, among the next thousand from `position`. Returns
@@ -51,20 +49,14 @@ export interface Jobs {
     now: number,
     limit: number,
   ): Promise<readonly ClaimedJob[]>
-  /** Deletes the job: nothing is left to do. */
   drop(job: ClaimedJob): Promise<void>
   /** Tries the job again at `due`; a job that gave up is only checked then. */
   postpone(job: ClaimedJob, due: number, gaveUp: boolean): Promise<void>
-  /** Undoes the claim. */
   giveBack(job: ClaimedJob, now: number): Promise<void>
-  /**
-   * Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of the job: the first
-   * is repeated at once, later ones on schedule.
-   */
+  /** Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of one. */
   giveBackAllOf(workerId: string, now: number): Promise<number>
 }
 
-/** Conversations per statement. */
 const step = 1_000
 
 export function createJobs(pool: Pool): Jobs {
@@ -180,7 +172,6 @@ interface UnsummarizedRow {
   readonly organization_id: string
   readonly id: string
   readonly resolved_at: Date
-  /** Position in the page, from 1. */
   readonly ordinal: number
   /** Whether it has no job for this resolution. */
   readonly missing: boolean
@@ -205,9 +196,7 @@ const findAny = `
   select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
     or exists (select 1 from summary_jobs j) as needed`
 
-/**
- * Conversations without a job, and the last of a full page, after which the next one begins; not of organizations that arrive or have left.
- */
+/** Conversations without a job, and the last of a full page, where the next one begins. Only of organizations that are served here. */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.ordinal, j.conversation_id is null as missing
     from (
@@ -261,10 +250,7 @@ export const maxAttempts = 14
 /** Milliseconds between checks whether a job that gave up can be deleted. */
 export const lookAgainAfter = 24 * 60 * minute
 
-/**
- * Milliseconds until the next attempt after `made` failures, null when there is none: a minute, doubled after each, at most four hours, and
- * at least `retryAfter`.
- */
+/** Milliseconds until the next attempt, null after the last: a minute, doubled each time, at most four hours, at least `retryAfter`. */
 export function nextAttempt(made: number, retryAfter: number | null): number | null {
   if (made >= maxAttempts) return null
   return Math.max(Math.min(minute * 2 ** (made - 1), longest), retryAfter ?? 0)

@@ -1,4 +1,3 @@
-/** Builds the summarizer from the settings. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -21,7 +20,6 @@ import { type Summarize, summaryWithoutText } from './transcript.ts'
 
 /** Durations in milliseconds. */
 export interface SummarySettings {
-  /** From resolution to summary. */
   readonly delay: number
   /** The language model; null: extractive summaries. */
   readonly endpoint: ChatEndpointSettings | null
@@ -43,11 +41,9 @@ export function createSummarizer(options: {
   readonly kinds: readonly Kind[]
   readonly commitFunction: SchemaFunction
   readonly settings: SummarySettings
-  /** Delivery attempts per event. */
   readonly maxAttempts: number
   /** Milliseconds that the clock may be ahead of the database's. Default: no limit. */
   readonly maxClockSkew?: number
-  /** The owner of its leases. Default: a new id. */
   readonly workerId?: string
 }): Summarizer {
   const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options

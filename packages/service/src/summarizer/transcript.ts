@@ -13,7 +13,6 @@ export interface Said {
 
 export interface Transcript {
   readonly subject: string | null
-  /** In the order they were sent; none is empty. */
   readonly messages: readonly Said[]
   /** Whether something in the middle was left out. */
   readonly abridged: boolean
@@ -28,7 +27,6 @@ interface Room {
 /** The question is at the beginning, the answer at the end. */
 const beginning: Room = { text: 6_000, markup: 24_000 }
 const ending: Room = { text: 18_000, markup: 48_000 }
-/** Of one message, including markup. */
 const messageLimit = 16_000
 
 /** As many messages as fit from the beginning and from the end. `abridged`: some were not read. */
@@ -69,7 +67,6 @@ function fill(
   return { said, cut }
 }
 
-/** The summary of a conversation without text. */
 export function summaryWithoutText({ subject }: Transcript): string {
   return subject?.trim() || 'The conversation has no messages with words in them.'
 }
@@ -90,7 +87,6 @@ const lastRead = 60
 
 interface ReadMessages {
   readonly messages: readonly Message[]
-  /** Whether there may be more between the first and the last. */
   readonly abridged: boolean
 }
 

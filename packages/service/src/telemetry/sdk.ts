@@ -52,13 +52,10 @@ import { version } from '../kernel/version.ts'
 import { RegistryProducer } from './registry-producer.ts'
 import type { SamplerName, TelemetrySettings } from './settings.ts'
 
-/** Milliseconds that the last export may delay a stop. */
 const closeWithin = 2_000
-/** Milliseconds between warnings about failing exports. */
 const warningsApart = 60_000
 
 export interface OpenTelemetry extends Telemetry {
-  /** Logs the warnings of the libraries. */
   reportTo(log: { warn(fields: object, message: string): void }): void
   /** Exports what remains, for at most two seconds; never rejects. */
   close(): Promise<void>

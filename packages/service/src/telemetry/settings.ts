@@ -1,7 +1,4 @@
-/**
- * The variables of OpenTelemetry that are read here. Telemetry is on when an endpoint is set. Variables that the exporters read themselves,
- * also with TRACES_ and METRICS_, are listed without a parser.
- */
+/** OpenTelemetry's variables. Telemetry is on when an endpoint is set. Those that the exporters read have no parser here. */
 import { fail, ok, type Result } from '../kernel/result.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -11,7 +8,6 @@ interface Variable<V> {
   readonly default: string
   readonly help: string
   readonly accepts: string
-  /** `undefined` when the text is not accepted. */
   readonly parse: (text: string) => V | undefined
 }
 
@@ -149,10 +145,7 @@ export type TelemetrySettings = {
   readonly [K in keyof Variables]: Variables[K] extends Variable<infer V> ? V : never
 }
 
-/**
- * Null when telemetry is off. The error is one line with the variable, its value (unless that is an endpoint, which may contain a password)
- * and what is accepted.
- */
+/** Null when telemetry is off. The error is one line, without an endpoint's value, which may contain a password. */
 export function readTelemetrySettings(environment: Environment): Result<TelemetrySettings | null, string> {
   const isOn = ['endpoint', 'tracesEndpoint', 'metricsEndpoint'] as const
   if (isOn.every((name) => !environment[telemetryVariables[name].name])) return ok(null)

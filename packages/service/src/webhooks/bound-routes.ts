@@ -1,4 +1,3 @@
-/** The routes of endpoints, deliveries, recoveries and statistics, bound to their services. */
 import type { Database } from '../db/fair-pool.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import type { DeliverySettings } from '../delivery/model.ts'

@@ -34,7 +34,6 @@ interface DeliveryServices {
   readonly clock: Clock
   readonly schedule: DeliverySchedule
   readonly hasten: EndpointQueues['hasten']
-  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly wake: () => void
 }

@@ -25,9 +25,7 @@ import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecor
 /** Endpoints per organization (specification 9.1). */
 const endpointLimit = 50
 
-/**
- * Secrets of an endpoint that sign at once. Each adds an HMAC of every body and 70 bytes of header; receivers reject headers above 8 KiB.
- */
+/** Secrets that sign at once. Each adds 70 bytes of header and an HMAC of every body; receivers reject headers above 8 KiB. */
 const signingLimit = 20
 
 /** Whether a URL may be a receiver: null, or why not. Always resolves anew. */

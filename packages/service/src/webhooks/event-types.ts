@@ -5,7 +5,6 @@ import type { Kind } from '../kinds/model/kind.ts'
 
 export interface EventTypes {
   readonly names: readonly string[]
-  /** The read scope of the type's subject. */
   scopeOf(type: string): string | undefined
   /** 403 when a key with these scopes cannot read the subject of each type; otherwise null. */
   unreadable(scopes: readonly string[], types: readonly string[]): Problem | null

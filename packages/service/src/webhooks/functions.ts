@@ -1,7 +1,4 @@
-/**
- * Changes of endpoints, each one database function that locks the organization's clock row first, so that disabling, enabling and deleting
- * never interleave with the creation of deliveries.
- */
+/** Changes of endpoints, each under the organization's clock row, so that they never interleave with the creation of deliveries. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
 import { insertDeliveries } from '../delivery/new-deliveries.ts'
@@ -57,10 +54,7 @@ begin
 end;`,
 )
 
-/**
- * Writes the endpoint as in p_row: 'done', or 'conflict' when its version changed; 'registrant_gone' when the caller is to be its
- * registrant (p_registers) and no longer exists.
- */
+/** Writes the endpoint as in p_row: 'done', 'conflict' with its version, or 'registrant_gone' when p_registers and the key is gone. */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_webhook',
   {
@@ -113,10 +107,7 @@ export const deleteFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/**
- * Creates a secret; earlier ones sign until p_expires_at, or their own earlier end: 'done', 'conflict' or 'replayed'; 'limit_reached' when
- * p_limit already sign.
- */
+/** Earlier secrets sign until p_expires_at at most: 'done', 'conflict' or 'replayed'; 'limit_reached' when p_limit already sign. */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
   {

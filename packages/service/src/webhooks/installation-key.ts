@@ -38,7 +38,6 @@ export function standingOf({ current, previous }: NamedKeys, keys: EncryptionKey
   return previous === null || isHeld(previous) ? 'held' : 'unfinished'
 }
 
-/** Whether two check values are of the same key. */
 export function isSameCheck(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }

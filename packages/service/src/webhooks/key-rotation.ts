@@ -22,7 +22,6 @@ interface KeyRotation {
 }
 
 interface KeyRotationOptions {
-  /** Called after each piece with the number of values so far. */
   readonly onPiece?: (sealed: number) => void | Promise<void>
   readonly rowsAPiece?: number
 }
@@ -30,10 +29,7 @@ interface KeyRotationOptions {
 /** A few milliseconds of work. */
 const pieceOfRows = 500
 
-/**
- * Makes `current` the database's key instead of `previous`. Resolves when nothing needs `previous` any more. @throws KeyRotationError when
- * the database has other keys.
- */
+/** Resolves when nothing needs `previous` any more. @throws KeyRotationError when the database has other keys. */
 export async function rotateEncryptionKey(
   pool: Pool,
   keys: EncryptionKeys & { readonly previous: Buffer },
@@ -96,7 +92,6 @@ function notTheKeys(): KeyRotationError {
   )
 }
 
-/** The values of a row's primary key. */
 type RowKey = readonly string[]
 
 interface SealedRow {
@@ -106,13 +101,12 @@ interface SealedRow {
   readonly owner: SecretOwner
 }
 
-/** A table with a column `sealed`. */
 interface SealedTable {
   /** Rows after this key, in the order of the primary key. */
   read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
   /**
-   * Replaces these bytes if they are unchanged, and returns the replaced rows. Skips locked rows unless `waiting`, so that no two rotations
-   * wait for each other.
+   * Replaces bytes that are unchanged; returns the replaced rows. Skips locked ones unless `waiting`, so that two rotations cannot
+   * deadlock.
    */
   replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
 }

@@ -102,7 +102,6 @@ const asked =
   'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz'
 const settings = { plan_cache_mode: 'force_generic_plan', enable_sort: 'off' }
 
-/** The rows of a page, latest first. */
 export const readLogFunction: SchemaFunction = schemaFunction(
   'read_log',
   {

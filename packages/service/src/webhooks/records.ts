@@ -1,7 +1,4 @@
-/**
- * The fields of endpoints, deliveries and attempts in responses; `openapi.json`, the reference and the SDK's types are generated from them.
- * The compiler checks them against the records.
- */
+/** The fields of endpoints, deliveries and attempts in responses, for `openapi.json`, the reference and the SDK's types. */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { constant } from '../openapi/api-module.ts'
 import {

@@ -1,4 +1,3 @@
-/** The routes of endpoints: registration, changes, secrets (specification 9.1). */
 import type { Caller } from '../auth/look-up.ts'
 import { createdBetween, paging, word } from '../http/list-parameters.ts'
 import { pageBody } from '../http/replies.ts'
@@ -23,7 +22,6 @@ interface EndpointServices {
   readonly endpoints: Endpoints
   readonly store: Pick<WebhookStore, 'list'>
   readonly clock: Clock
-  /** Milliseconds that an endpoint may fail before it is disabled. */
   readonly disableAfter: number
 }
 

@@ -12,7 +12,6 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivate, syncDirectory } from '@deskwire/embedded-postgres'
 
-/** Bytes of a key for AES-256. */
 const keyLength = 32
 
 /** Parses a key in the format of `openssl rand -base64 32`; undefined when `text` is not 32 bytes in base64. */
@@ -27,10 +26,7 @@ export function keyCheckOf(key: Buffer): Buffer {
   return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
 }
 
-/**
- * The key in `encryption.key` of a data directory, created when missing; processes that start at once agree on one. @throws Error when the
- * file has no valid key, or cannot be read or created.
- */
+/** The key in `encryption.key`, created when missing; processes that start at once agree on one. @throws Error when it cannot be used. */
 export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer> {
   const path = keyFile(dataDir)
   return keyIn(path, (await read(path)) ?? (await create(path, dataDir)))
@@ -53,7 +49,6 @@ function keyIn(path: string, text: string): Buffer {
   )
 }
 
-/** Creates the file unless another process just did, and reads it. */
 async function create(path: string, dataDir: string): Promise<string> {
   const text = `${randomBytes(keyLength).toString('base64')}\n`
   const made = await createPrivate(path, text, await stat(dataDir))
@@ -99,9 +94,7 @@ export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError'
 }
 
-/**
- * Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError for a key that is not 32 bytes.
- */
+/** Random nonces are safe for 2^32 encryptions per key: four a second for thirty years. @throws RangeError unless it has 32 bytes. */
 export function createSecretBox(key: Buffer): SecretBox {
   if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)
   return {

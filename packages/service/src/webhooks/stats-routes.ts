@@ -1,4 +1,3 @@
-/** The routes of statistics, of one endpoint and of all, in steps of time (specification 11.5). */
 import type { Caller } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -21,7 +20,6 @@ interface StatsServices {
   readonly endpoints: Endpoints
   readonly database: Pick<Database, 'ofLong'>
   readonly clock: Clock
-  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly schedule: Pick<DeliverySchedule, 'answerTimeout'>
 }

@@ -8,14 +8,12 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-/** Milliseconds. */
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
 type Step = keyof typeof stepLengths
 
 /** A little more than a day of minutes. */
 export const mostSteps = 1_500
 export const stepsUnlessAsked = 60
-/** Milliseconds. */
 const longestAnswer = 20_000
 
 export interface AskedSteps {
@@ -24,10 +22,7 @@ export interface AskedSteps {
   readonly step: string | null
 }
 
-/**
- * The steps between `from` and `to`, rounded outwards, without those before the log begins or after now. `now` and `retention` in
- * milliseconds.
- */
+/** From `from` to `to`, rounded outwards, within the log and not after now. `now` and `retention` in milliseconds. */
 export function stepsOf(asked: AskedSteps, now: number, retention: number): Result<Steps, Problem> {
   const word = (asked.step ?? '1m') as Step
   const length = stepLengths[word]
@@ -92,7 +87,6 @@ const statement = `with asked as materialized (select h.organization_id, h.webho
     where u.count > 0 group by 1, 2`
 
 interface DeliveryCount {
-  /** The start of the step, in milliseconds since the Unix epoch. */
   readonly at: number
   readonly place: number
   readonly count: number

@@ -1,4 +1,3 @@
-/** Endpoints in the database: reads, and calls of the functions that change them. */
 import type { Database } from '../db/fair-pool.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
@@ -59,7 +58,6 @@ export interface WebhookStore {
     after: WebhookRow,
     options: { now: number; reset: boolean; registers: boolean },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
-  /** The encrypted secrets that sign at `now`. */
   signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(

@@ -8,9 +8,7 @@ import type { ResponseToStore } from '../journal/change.ts'
 import { createSecretBox, keyCheckOf, type SecretBox, SecretBoxError, type SecretOwner } from './secrets.ts'
 
 export interface EncryptionKeys {
-  /** DESKWIRE_ENCRYPTION_KEY, or the key in the data directory. */
   readonly current: Buffer
-  /** DESKWIRE_ENCRYPTION_KEY_PREVIOUS. */
   readonly previous: Buffer | null
 }
 

@@ -1,7 +1,4 @@
-/**
- * Recoveries make the missed deliveries of an endpoint pending again, in pieces; the delivery engine sends them. The loop works on each for
- * a limited time, so that one with a million events does not block others.
- */
+/** Recoveries make missed deliveries pending again, in pieces, each for a limited time, so that a long one does not block others. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -69,7 +66,6 @@ type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 interface Recoveries {
   /** Unclaimed recoveries with a piece due, longest due first, except those of the organizations `except`. */
   findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
-  /** Leases the recovery to this worker. Returns whether it did. */
   claim(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
   piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
   release(recovery: RecoveryKey, leaseId: string): Promise<void>

@@ -1,7 +1,4 @@
-/**
- * Since when an endpoint has missed events, which is where a recovery of all of them must begin (specification 11.4). It may be earlier
- * than the first missed event, never later.
- */
+/** Where a recovery of all missed events must begin (specification 11.4): perhaps before the first missed event, never after it. */
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { firstIdSince, standing } from '../log-functions.ts'
 import { readEndpoint } from '../table/endpoints.ts'

@@ -24,14 +24,12 @@ interface RecoveryServices {
   readonly eventTypes: EventTypes
   readonly vault: Vault
   readonly clock: Clock
-  /** How far back the log goes, in milliseconds. */
   readonly retention: number
   readonly wake: () => void
 }
 
 const route = routesOf<RecoveryServices>()
 
-/** The day before the date of the examples. */
 const exampleSince = '2026-01-30T09:30:00.000Z'
 
 const exampleRunning = {

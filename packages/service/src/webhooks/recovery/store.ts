@@ -101,7 +101,6 @@ export interface RecoveryStore {
     options: { readonly now: number; readonly response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
   read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
-  /** Newest first. */
   list(
     organizationId: string,
     webhookId: string,
@@ -167,9 +166,7 @@ export function createRecoveryStore(
   }
 }
 
-/**
- * Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'. A worker runs it (`job.ts`).
- */
+/** Creates a recovery that is due now: 'done', 'refused' when the endpoint is disabled or gone, or 'replayed'. `job.ts` runs it. */
 export const beginRecoveryFunction: SchemaFunction = schemaFunction(
   'recover_webhook',
   {

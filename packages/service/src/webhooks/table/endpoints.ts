@@ -1,7 +1,4 @@
-/**
- * The SQL of the endpoints' table, `webhooks`: every statement over it, or its part of one. Parts of functions take `p_organization_id`,
- * `p_webhook_id` and `p_now` from the function's arguments; rows are named `w`.
- */
+/** All SQL of the table `webhooks`, as `w`. Parts of functions use their arguments `p_organization_id`, `p_webhook_id` and `p_now`. */
 
 const own = 'webhooks w where w.organization_id = p_organization_id'
 const one = `${own} and w.id = p_webhook_id`
@@ -37,7 +34,6 @@ export const endpointIsDisabled = `exists (select 1 from ${own}
 export const readSubscription = `select w.events into v_types from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
-/** Reads expressions over its row into variables. */
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
     into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
 
@@ -68,10 +64,7 @@ export const closeGap = `update webhooks set gap_since = null, gap_until = null
 
 export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
 
-/**
- * Disables an active endpoint if `p_reason` still applies: failing, with no success since `p_failing_before`; address_not_public, with the
- * URL `p_url`; registrant_revoked, with its registrant gone.
- */
+/** Disables an active endpoint if `p_reason` still applies: no success since `p_failing_before`, the URL `p_url`, or no registrant. */
 export const disableEndpoint = `update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -108,7 +101,6 @@ export const countForSubscribers = (
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);`
 
-/** The end of a statement over these endpoints. */
 export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
 
 /** The same with each of these events, `e`, that the endpoint subscribes to. */
@@ -135,7 +127,6 @@ export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures,
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
 
-/** The number of endpoints with this status in all organizations. */
 export const countOfStatus = (status: Status) =>
   `(select count(*)::int from webhooks w where w.status = '${status}')`
 
