@@ -12,7 +12,6 @@ export interface Account {
   readonly gid: number
 }
 
-/** The accounts of one start. */
 export interface Accounts {
   /** The name that `peer` authentication sees when this process connects. */
   readonly accountName: string

@@ -178,10 +178,7 @@ export function isStaging(names: readonly string[]): boolean {
   return names.length === 0 || (names.includes(basename(paths.holdLock)) && names.every(isOwn))
 }
 
-/**
- * @throws EmbeddedDatabaseError when a restore has left the data directory without a database: an empty one would look like a desk that has
- * lost everything.
- */
+/** @throws EmbeddedDatabaseError when a restore has left no database: an empty one would look like a desk that has lost everything. */
 export function refuseHalfRestored({ host, dataDir, cluster }: Layout): void {
   const staging = join(dataDir, stagingName)
   if (existsSync(cluster) || !existsSync(staging) || !isStaging(readdirSync(staging))) return

@@ -18,7 +18,6 @@ export interface Words {
   readonly otherMajor: string
   /** The option that allows a replacement of a database, as in "give … to move that aside". */
   readonly replace: string
-  /** How to begin an interrupted replacement again. */
   readonly replaceAgain: string
 }
 

@@ -3,7 +3,6 @@ import { type Host, nameHost } from './host.ts'
 import { type Replacement, startReplacement } from './replace.ts'
 import { type EmbeddedConnection, type EmbeddedDatabase, type EmbeddedLog, startEmbedded } from './start.ts'
 
-/** Runs PostgreSQL for one program. */
 export interface Launcher {
   /**
    * Starts the server on a data directory, creating both as needed. Resolves when it accepts connections: within a second, later the first

@@ -10,10 +10,7 @@ interface Link {
   readonly target: string
 }
 
-/**
- * Creates missing links in a package directory (the one with `native` in it). Returns false when the directory cannot be written and links
- * are missing.
- */
+/** In a package directory (the one with `native` in it). Returns false when links are missing and cannot be created. */
 export async function makeLinks(packageDir: string): Promise<boolean> {
   for (const { source, target } of await listedLinks(packageDir)) {
     const path = join(packageDir, target)

@@ -32,10 +32,7 @@ export async function rememberServer(layout: Layout, accounts: Accounts, state: 
   await writePrivate(layout.state, `${JSON.stringify(state)}\n`, accounts.owner)
 }
 
-/**
- * Returns the server to adopt, or null when nothing runs any more. @throws EmbeddedDatabaseError when something runs that is not this
- * package's to end.
- */
+/** The server to adopt, or null when nothing runs. @throws EmbeddedDatabaseError when something runs that this package may not end. */
 export async function settleOrphan(
   layout: Layout,
   accounts: Accounts,

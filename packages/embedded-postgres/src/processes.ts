@@ -26,7 +26,6 @@ export async function processesOf(cluster: string): Promise<number[]> {
   return running.filter((one) => one.uid === uid && carries(one.command, mark)).map((one) => one.pid)
 }
 
-/** Whether this process id is, now, a process of this cluster. */
 export async function isProcessOf(cluster: string, pid: number): Promise<boolean> {
   const { mark, uid } = await identify(cluster)
   const [one] = process.platform === 'linux' ? [await fromProcEntry(String(pid))] : await fromPs(pid)
@@ -59,7 +58,6 @@ export async function waitUntilIdle(cluster: string, ms: number): Promise<boolea
   }
 }
 
-/** Sends a signal to a process that may be gone. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)

@@ -7,16 +7,10 @@ import type { Accounts } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import type { NamedHost, Words } from './host.ts'
 
-/**
- * Bytes. A connection keeps the memory of a statement for the next one: glibc would return it to the kernel each time, which took a fifth
- * of the database's processor time for a page of 45 KB.
- */
+/** Bytes. Keeps a statement's memory for the next one: returning it took a fifth of the processor time for a page of 45 KB. */
 const keptMemory = { MALLOC_TRIM_THRESHOLD_: '16777216', MALLOC_MMAP_THRESHOLD_: '4194304' }
 
-/**
- * Removes libpq's variables (PGSSLMODE, PGOPTIONS, …) from the environment: they are for another server, and pg would use them for the
- * embedded one.
- */
+/** Removes libpq's variables (PGSSLMODE, PGOPTIONS, …) from the environment: they are for another server. */
 export function forgetServerVariables(): void {
   for (const name of Object.keys(process.env)) if (/^PG[A-Z_]+$/.test(name)) delete process.env[name]
 }

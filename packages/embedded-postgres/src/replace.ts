@@ -25,7 +25,6 @@ import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './star
 /** The data directory is held until this is disposed. */
 export interface Replacement extends AsyncDisposable {
   readonly connection: EmbeddedConnection
-  /** The data directory's real path. */
   readonly dataDir: string
   /** Stops the new server and puts its database in place. Returns where the old one is now; null when there was none. */
   putInPlace(asideName: string): Promise<string | null>

@@ -39,7 +39,6 @@ export interface CopyOptions {
   readonly store: Store
   readonly marksRemovals: boolean
   readonly now: () => number
-  /** Called for each row that was quarantined. */
   readonly onQuarantined?: (row: QuarantinedRow) => void
 }
 
@@ -48,7 +47,6 @@ export interface QuarantinedRow {
   readonly kind: string
   readonly id: string
   readonly reason: string
-  /** As it was served. */
   readonly text: string
 }
 
@@ -58,7 +56,6 @@ interface Place {
   readonly id: string
 }
 
-/** A row as it was served, and parsed. */
 interface ServedRow {
   readonly text: string
   readonly members: Members
@@ -72,7 +69,6 @@ interface Position {
   readonly marksRemovals: boolean
   /** Where the stream goes on. */
   readonly cursor: string
-  /** By kind, the sums of its rows when they were written. */
   readonly sums: Readonly<Record<string, SumsText>>
   /** Kinds whose rows up to `asOf` are still being loaded, and how far each is. Later changes come by the stream. */
   readonly loading: { readonly asOf: string; readonly kinds: Readonly<Record<string, Place | null>> } | null
@@ -80,11 +76,9 @@ interface Position {
   readonly tables: number
   /** By kind, how many removed rows are kept, if any. */
   readonly removed?: Readonly<Record<string, number>>
-  /** How many rows are quarantined. */
   readonly quarantined?: number
 }
 
-/** What was written of one kind. */
 interface Written {
   readonly sums: Sums
   /** Changes in the numbers of removed and of quarantined rows. */
@@ -92,7 +86,6 @@ interface Written {
   quarantined: number
 }
 
-/** Why a store has refused rows, by their ids. */
 type Refused = ReadonlyMap<string, string>
 
 /** Characters of rows that are loaded in one transaction: some thousands of rows. */
@@ -108,7 +101,6 @@ export class Copy {
   readonly name: CopyName
   readonly #options: CopyOptions
   readonly #tables: Map<string, Table>
-  /** The names of a row's members that have a column, by kind. */
   readonly #known = new Map<string, ReadonlySet<string>>()
   #position: Position
   #justQuarantined: QuarantinedRow[] = []
@@ -182,17 +174,14 @@ export class Copy {
     return this.#tables
   }
 
-  /** The sums of its rows when they were written. */
   sumsOf(kind: string): Sums {
     return new Sums(this.#position.sums[kind])
   }
 
-  /** Rows of all kinds that were written. */
   get rows(): number {
     return Object.values(this.#position.sums).reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** The kinds that differ from the service's checkpoint. */
   differing(checkpoints: Readonly<Record<string, Checkpoint>>): string[] {
     return Object.entries(checkpoints).flatMap(([kind, checkpoint]) =>
       this.sumsOf(kind).equals(checkpoint) ? [] : [kind],
@@ -280,13 +269,11 @@ export class Copy {
     return this.#position.removed?.[kind] ?? 0
   }
 
-  /** The rows that the store cannot hold, of a kind or of all. */
   async quarantined(at: StoreReader, kind?: string): Promise<QuarantinedRow[]> {
     if (!this.#position.quarantined) return []
     return (await at.notes(quarantineNote(this.name, kind))).map((value) => readJson(value))
   }
 
-  /** Makes the tables fit what the service declares now. */
   async refit(): Promise<void> {
     const { client, now } = this.#options
     this.#documentReadAt = now()
@@ -486,10 +473,7 @@ export class Copy {
     while (!(await this.#write(work)));
   }
 
-  /**
-   * Replaces rows, position and tables of this copy by those of another, which is gone then. @throws CopyGone when another process has
-   * advanced that one or has done this.
-   */
+  /** Replaces this copy by another, which is gone then. @throws CopyGone when another process has advanced that one or has done this. */
   async replaceBy(other: Copy, removedAt: string): Promise<void> {
     const { store } = this.#options
     await store.write(async (tx) => {
@@ -715,7 +699,6 @@ export class Copy {
     if (!isCurrent) await this.reload()
   }
 
-  /** Fills new columns from the texts of the rows that have a value for one. */
   async #fillIn(tx: StoreWriter, kind: string, table: Table, written: Written): Promise<void> {
     const before = this.#table(kind).columns.length
     const fields = table.columns.slice(before).map(({ field }) => field)
@@ -792,7 +775,6 @@ export async function hasCopy(store: Store): Promise<boolean> {
   return await store.read(async (at) => (await notedOf('live', at)) !== undefined)
 }
 
-/** A position in the stream of several kinds. */
 interface Start {
   readonly cursor: string
   readonly kinds: readonly string[]
@@ -863,7 +845,6 @@ function kindNamed(declared: ReadonlyMap<string, Kind>, name: string): Kind {
   return kind
 }
 
-/** The position after what was written of some kinds. */
 function moved(position: Position, written: Readonly<Record<string, Written>>): Position {
   const sums = { ...position.sums }
   const removed = { ...position.removed }
@@ -876,7 +857,6 @@ function moved(position: Position, written: Readonly<Record<string, Written>>): 
   return { ...position, sums, removed, quarantined }
 }
 
-/** Names of tables that a copy had and no longer has. */
 const leftNote = 'left'
 
 async function leftOf(at: StoreReader): Promise<string[]> {
@@ -899,7 +879,6 @@ const drifted = (what: string) =>
     `${what} Change it back, or have it made and filled again: \`deskwire repair\`, or repair() of a mirror.`,
   )
 
-/** Whether a write's error explains itself. */
 const isExpected = (error: unknown) =>
   [StoreUnavailable, RowRefused, MirrorError, DeskwireError].some((type) => error instanceof type)
 

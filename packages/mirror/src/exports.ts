@@ -36,7 +36,6 @@ export interface ExportManifest {
   readonly cursor: string
   /** By kind, the service's checkpoint at that position (specification 7.8). */
   readonly checkpoint: Readonly<Record<string, SumsText>>
-  /** By kind, the name of the file in the directory. */
   readonly files: Readonly<Record<string, string>>
   /** Rows that the files cannot hold, if any: the checkpoint counts them. */
   readonly quarantined?: readonly QuarantinedRow[]
@@ -49,13 +48,11 @@ export interface ExportPart {
   readonly quarantined: readonly QuarantinedRow[]
 }
 
-/** A file format. */
 interface ExportForm {
   readonly ending: string
   /** Whether the files have the texts of rows, and so hold all of them. */
   readonly hasTexts: boolean
   readonly store: (file: string) => Store
-  /** Writes the rows of these tables, each into its file. */
   readonly write: (parts: readonly ExportPart[], at: StoreReader, scratch: string) => Promise<void>
 }
 
@@ -132,7 +129,6 @@ async function requireOwn(directory: string, names: readonly string[]): Promise<
   return own
 }
 
-/** The content of a JSON file; undefined without one. */
 async function parsed(path: string): Promise<unknown> {
   try {
     return readJson(await readFile(path, 'utf8'))

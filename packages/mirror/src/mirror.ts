@@ -15,10 +15,7 @@ export interface MirrorOptions {
   readonly client: Client
   /** Opened when it is needed, and closed by `close`. */
   readonly store: Store
-  /**
-   * What happens to rows that the service removes; `mark` keeps them, with the time in `removed_at`. Default: `delete`. It is fixed when a
-   * copy begins.
-   */
+  /** `mark` keeps removed rows, with the time in `removed_at`. Default: `delete`. It is fixed when a copy begins. */
   readonly removals?: 'delete' | 'mark'
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
@@ -34,7 +31,6 @@ export interface MirrorOptions {
 }
 
 export interface LoadProgress {
-  /** Rows in the copy. */
   readonly rows: number
   /** Rows that the service had when the load began. */
   readonly total: number
@@ -66,14 +62,12 @@ export interface MirrorFollowOptions extends CallOptions {
    * as by a receiver of webhooks, and every `everyMs`.
    */
   readonly by?: 'wait' | 'hints'
-  /** Milliseconds. Default: 60,000. */
   readonly everyMs?: number
 }
 
 export interface Verification {
   /** Whether nothing differs and nothing is quarantined. */
   readonly exact: boolean
-  /** Rows that were compared, by kind. */
   readonly rows: Readonly<Record<string, number>>
   readonly differences: readonly CopyDifference[]
   /** Rows that the store cannot hold, which the tables lack. */
@@ -82,13 +76,11 @@ export interface Verification {
 
 /** Seconds for which the service may delay a response. */
 const longestWait = 50
-/** Milliseconds between attempts. */
 const [firstPause, longestPause] = [1_000, 30_000]
 /** Milliseconds: an empty response that came sooner was not delayed, and the next request would not be either. */
 const heldBack = 1_000
 /** How often rows are repaired before an error is thrown. */
 const mendings = 2
-/** Rows that are repaired in one transaction. */
 const rowsPerRepair = 100
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -104,7 +96,6 @@ export class Mirror {
   #wake: () => void = () => {}
   #isHinted = false
 
-  /** Nothing happens before the first call. */
   constructor(options: MirrorOptions) {
     const { client, store, removals = 'delete', now = Date.now, sleep = pause } = options
     this.#options = options
@@ -204,7 +195,6 @@ export class Mirror {
     return compared.flatMap(differencesOf)
   }
 
-  /** The rows that the store cannot hold. */
   async quarantined(): Promise<readonly QuarantinedRow[]> {
     await this.#requireCopy()
     const { store } = this.#options
@@ -226,7 +216,6 @@ export class Mirror {
     throw new MirrorError('There is no copy in the store. catchUp() makes one.')
   }
 
-  /** Returns how many rows have changed. */
   async #caughtUp(
     signal: AbortSignal | undefined,
     wait: number | undefined,
@@ -271,7 +260,6 @@ export class Mirror {
     return copy
   }
 
-  /** The copy at the end of the stream. */
   async #advanced(signal: AbortSignal | undefined, wait: number | undefined): Promise<Advanced> {
     const copy = await this.#opened(signal)
     try {
@@ -309,7 +297,6 @@ export class Mirror {
         await next.drop()
       } catch (error) {
         if (error instanceof CopyGone) {
-          // Another process was faster.
           await live.reload()
           return this.#advanced(signal, undefined)
         }
@@ -381,7 +368,6 @@ export class Mirror {
       const { value: page } = await client.changes.sync(options).next()
       if (page === undefined) throw new MirrorError('The service answered no page.')
       if (page.changes.length > 0) {
-        // Another process has applied this page.
         if (!(await copy.apply(cursor, page))) continue
         changes += page.changes.length
         onChanges?.(appliedPage(page.changes))
@@ -418,9 +404,7 @@ export class Mirror {
 }
 
 interface Advanced {
-  /** Rows that have changed. */
   readonly changes: number
-  /** Kinds that do not match the checkpoint. */
   readonly differing: readonly string[]
 }
 
@@ -439,7 +423,6 @@ const differencesOf = ({ differences, removed }: ComparedKind) => [...difference
 
 const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
 
-/** Whether a retry may work. */
 function passes(error: unknown): boolean {
   if (error instanceof DeskwireError) return error.status === 0 || error.status === 429 || error.status >= 500
   return error instanceof StoreUnavailable

@@ -29,7 +29,6 @@ const allIds = {
   before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
-/** The rows of the table with the quarantined ones between them, lowest id first. */
 async function* linesOf(at: StoreReader, { table, quarantined }: ExportPart): AsyncGenerator<string> {
   const others = [...quarantined].sort((a, b) => (a.id < b.id ? -1 : 1))
   for await (const rows of at.rows(table, allIds)) {

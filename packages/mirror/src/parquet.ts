@@ -6,10 +6,7 @@ import { literal, quoted } from './stores/sql.ts'
 
 export type { ExportManifest, ExportOptions } from './exports.ts'
 
-/**
- * Writes `customers.parquet` and so on, and `manifest.json`. Ids are UUIDs, times timestamps in UTC, lists and objects JSON; rows are
- * ordered by id. Throws as `Mirror.catchUp` does.
- */
+/** Ids are UUIDs, times timestamps in UTC, lists and objects JSON; rows are ordered by id. Throws as `Mirror.catchUp` does. */
 export function exportParquet(options: ExportOptions): Promise<ExportManifest> {
   return exportMoment(
     {

@@ -1,7 +1,4 @@
-/**
- * The tables of a copy, from the service's `openapi.json`: a table a kind, a column a field, so kinds and fields of later releases are
- * found too.
- */
+/** The tables of a copy, from the service's `openapi.json`, so that kinds and fields of later releases are found too. */
 import { MirrorError } from './error.ts'
 import type { Column, ColumnType, Table } from './store.ts'
 
@@ -47,7 +44,6 @@ const longestColumn = 60
 /** Reserved table names: the mirror's own, those of a copy that is being built, and those of databases. */
 const reserved = /^(?:deskwire_|sqlite_|pg_|duckdb_)|_next$/
 
-/** @throws MirrorError */
 function accepted(what: keyof typeof names, name: string): string {
   const isLong = what === 'field' && columnName(name).length > longestColumn
   if (names[what].test(name) && !isLong && !(what === 'kind' && reserved.test(name))) return name
@@ -60,7 +56,6 @@ function accepted(what: keyof typeof names, name: string): string {
   )
 }
 
-/** Part of a service's text, for messages. */
 const shown = (text: string) => JSON.stringify(text.slice(0, 80))
 
 /** The comment of a table or column: one line of plain text. */

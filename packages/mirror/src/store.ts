@@ -7,8 +7,7 @@ import type { IdRange } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'
 
 /**
- * `uuid`: 36 characters in lower case; `timestamp`: a text like `2026-01-31T09:30:00.000Z`, of the years 0001 to 9999; `json`: the text of
- * any JSON value; `integer`: a safe one.
+ * `uuid`: 36 characters, lower case; `timestamp`: as `2026-01-31T09:30:00.000Z`, years 0001 to 9999; `json`: any value; `integer`: safe.
  */
 export type ColumnType = 'uuid' | 'text' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json'
 
@@ -67,10 +66,7 @@ export interface StoreReader {
   note(name: string): Promise<string | undefined>
   /** The notes whose names begin with this prefix of letters and spaces. */
   notes(prefix: string): Promise<readonly string[]>
-  /**
-   * How a table differs from what `define` creates: a missing column, or one of another type. Undefined when nothing (no table, view or
-   * other object) has this name.
-   */
+  /** A table's missing columns and those of other types than `define` creates; undefined when no object has its name. */
   drift(table: Table): Promise<readonly Drift[] | undefined>
   /** The numbers of existing rows, and of removed ones that are kept. */
   count(table: Table): Promise<{ readonly existing: number; readonly removed: number }>
@@ -94,10 +90,7 @@ export interface StoreWriter extends StoreReader {
   define(table: Table): Promise<void>
   /** Creates missing indexes: called once rows are loaded, as they load faster without. */
   index(table: Table): Promise<void>
-  /**
-   * Adds new rows, as fast as the store can. They are created as they are taken, so a store that writes some before it takes more does both
-   * at once.
-   */
+  /** Adds new rows, which are created as they are taken: a store that writes some before it takes more does both at once. */
   append(table: Table, rows: Iterable<StoredRow>): Promise<void>
   /** Adds rows, or replaces those with the same ids, marked ones included. No id comes twice in a call. */
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
@@ -133,9 +126,7 @@ export interface Store {
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>
   /** One snapshot while `work` runs, with writers beside it. */
   read<T>(work: (at: StoreReader) => Promise<T>): Promise<T>
-  /**
-   * The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal texts, numbers or booleans.
-   */
+  /** The cell as a reader returns it, if the store's types print values in their own way. Equal cells are equal primitives. */
   shown?(column: Pick<Column, 'type'>, cell: Cell): Cell
   /** Why the store cannot hold this row exactly, if that shows without a trial; a write that fails for a value throws RowRefused. */
   refusal?(table: Table, row: StoredRow): string | undefined

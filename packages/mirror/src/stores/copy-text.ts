@@ -17,7 +17,6 @@ export function copyLine(values: readonly (string | number | boolean | null)[]):
   return values.map(copyValue).join('\t')
 }
 
-/** The values of a line, without its end. */
 export function copyValues(line: string): (string | null)[] {
   const values: (string | null)[] = line.split('\t')
   if (!line.includes('\\')) return values

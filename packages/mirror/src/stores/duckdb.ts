@@ -101,13 +101,9 @@ shownTypes.timestamp = 'timestamp with time zone'
 /** Rows for each statement of `rows`, which scans all ids of the range. */
 const rowsOfPiece = 10_000
 
-/** The most rows in a chunk of DuckDB. */
 const rowsOfChunk = 2_048
 
-/**
- * WAL size at which DuckDB writes to the file. Each time it compresses up to 122,880 rows of each table again: with its default of 16 MB,
- * loading takes two to three times the processor time.
- */
+/** WAL size of a checkpoint, which compresses up to 122,880 rows a table again: DuckDB's 16 MB take two to three times as long to load. */
 const checkpointThreshold = '256MB'
 
 /** Writers of a file in this process, one after another: of two at once DuckDB would refuse one. */
@@ -312,7 +308,6 @@ class Connection implements StoreWriter {
     if (!table.marksRemovals || ('length' in which && which.length === 0)) return
     const where = 'after' in which ? between(which.after, which.before) : amongIds(which)
     const isRemoved = `${where} and _removal is not null`
-    // In pieces, to limit memory.
     for (let n = 0; ; n += rowsOfPiece) {
       const rows = await this.#rowsAt(table, `${isRemoved} order by id limit ${rowsOfPiece} offset ${n}`)
       if (rows.length > 0) yield rows.map((row) => ({ ...row, removal: row.removal as string }))
@@ -468,7 +463,6 @@ class Connection implements StoreWriter {
     const names = [...(await this.#columnsOf(by.name)).keys()].map(quoted)
     const set = names.flatMap((name) => (name === '"id"' ? [] : [`${name} = excluded.${name}`]))
     const differs = names.map((name) => `held.${name} is distinct from other.${name}`).join(' or ')
-    // Unchanged rows are not written.
     await this.run(
       `insert into ${to} (${names.join(', ')}) select ${names.map((name) => `other.${name}`).join(', ')}
         from ${from} as other left join ${to} as held on held.id = other.id where held.id is null or ${differs}
@@ -509,7 +503,6 @@ const amongIds = (ids: readonly string[]) => `id in (${ids.map(idLiteral).join('
 const existing = ({ marksRemovals }: Table, of?: string) =>
   marksRemovals ? `${of === undefined ? '' : `${of}.`}_removal is null` : 'true'
 
-/** Messages of DuckDB that concern a value. */
 const ofTheRow = /^(?:Conversion|Invalid Input|Constraint|Out of Range) Error/
 
 const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))

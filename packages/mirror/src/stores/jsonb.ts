@@ -1,7 +1,4 @@
-/**
- * The text that PostgreSQL prints of a `jsonb`: keys by length and then by bytes, a space after colons and commas, numbers without
- * exponents. So a copy's column can be compared without its database.
- */
+/** PostgreSQL's text of a `jsonb`, so that a copy's column can be compared without its database. */
 import { readJson } from '@deskwire/sdk/json'
 
 /** What `select '…'::jsonb::text` returns for this JSON text without repeated names. */
@@ -20,7 +17,6 @@ function printed(value: unknown): string {
 
 const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** Digits only, as `numeric` prints them. */
 function decimal(value: number): string {
   const text = JSON.stringify(value)
   const [, sign, whole = '', fraction = '', exponent] =

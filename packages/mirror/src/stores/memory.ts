@@ -3,7 +3,6 @@ import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
 import type { OpenOptions, Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
 
-/** A row, and its removal if it is marked. */
 interface Kept {
   readonly row: StoredRow
   readonly removed: Removal | null
@@ -23,7 +22,6 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {}
 
-  /** The rows of a table, without removed ones. */
   *rowsOf(table: string): Iterable<StoredRow> {
     for (const { row, removed } of this.#tables.get(table)?.values() ?? []) if (removed === null) yield row
   }

@@ -318,7 +318,6 @@ class Connection implements StoreWriter {
     return (await this.#rowsOf(sql, [])).map(([id]) => id ?? '')
   }
 
-  /** What a statement selects, as it arrives. */
   async *#copied(sql: string): AsyncGenerator<(string | null)[][]> {
     const stream = this.#client.query(copyTo(`copy (${sql}) to stdout`))
     const lines = copyLines(stream)

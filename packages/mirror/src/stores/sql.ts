@@ -1,5 +1,3 @@
-/** Names and texts in SQL, for all stores. */
-
 export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Backslashes have no meaning: PostgreSQL needs `standard_conforming_strings`. */

@@ -47,7 +47,6 @@ const types: Record<ColumnType, string> = {
 const rowsOfPiece = 1_000
 
 const hex = (digits: number) => '[0-9a-f]'.repeat(digits)
-/** A UUID, as a pattern of `glob`. */
 const uuid = [8, 4, 4, 4, 12].map(hex).join('-')
 
 export class SqliteStore implements Store {
@@ -240,7 +239,6 @@ class Connection implements StoreWriter {
   async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
     const where = `id > ? and id <= ?${existing(table, 'and')} order by id`
     let piece: StoredRow[] = []
-    // A statement of its own: several may run at once.
     const statement = this.#database.prepare(`${selected(table)} where ${where}`)
     statement.setReturnArrays(true)
     for (const values of statement.iterate(after, before)) {
