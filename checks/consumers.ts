@@ -114,16 +114,16 @@ async function fill({
 
 /** Deletions with what goes with them, changes, and rows that come and go between two loads. */
 async function changeAndRemove({ customers, tickets, conversations }: Client): Promise<void> {
-  const some = (await customers.list({ limit: 60 })).data
-  for (const { id } of some.slice(0, 30)) await customers.remove(id)
+  const some = await customers.list().toArray({ limit: 60 })
+  for (const { id } of some.slice(0, 30)) await customers.delete(id)
   for (const { id } of some.slice(30))
     await customers.update(id, { company: 'Analytical Engines', tags: ['changed'] })
-  for (const { id } of (await tickets.list({ limit: 40 })).data.slice(0, 20)) await tickets.remove(id)
-  for (const { id } of (await tickets.list({ limit: 100 })).data)
+  for (const { id } of await tickets.list().toArray({ limit: 20 })) await tickets.delete(id)
+  for (const { id } of await tickets.list().toArray({ limit: 100 }))
     await tickets.update(id, { assigneeId: null })
-  for (const { id } of (await conversations.list({ limit: 10 })).data) await conversations.resolve(id)
+  for (const { id } of await conversations.list().toArray({ limit: 10 })) await conversations.resolve(id)
   const { id } = await customers.create({ name: 'Comes and goes' })
-  await customers.remove(id)
+  await customers.delete(id)
   await customers.create({ name: 'Stays' })
 }
 

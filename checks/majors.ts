@@ -113,7 +113,7 @@ async function fill(url: string): Promise<void> {
     ids.push(...data.map((row) => ('id' in row ? row.id : '')))
   }
   for (const customerId of ids.slice(0, 50)) await client.tickets.create({ subject: 'Help', customerId })
-  for (const id of ids.slice(-20)) await client.customers.remove(id)
+  for (const id of ids.slice(-20)) await client.customers.delete(id)
 }
 
 /** What a first sync brings. */

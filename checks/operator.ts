@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Agent, fetch as fetchBy } from 'undici'
 import { createClient } from '../packages/sdk/src/index.ts'
-import type { Fetch } from '../packages/sdk/src/transport.ts'
+import type { Fetch } from '../packages/sdk/src/options.ts'
 import { type Hooks, startHooks } from '../packages/testbed/arrivals.ts'
 import { provideBaseImages } from './deploy/base-images.ts'
 import { ownAddress } from './deploy/containers.ts'
@@ -114,7 +114,7 @@ function createLooks(
   let backedUp = { customers: 0, cursor: '' }
 
   const client = () => createClient({ baseUrl: `${desk.url}/v1`, apiKey, fetch: desk.fetch })
-  const count = async () => (await client().customers.list({ limit: 1 })).pagination.total
+  const count = async () => (await client().customers.list({ limit: 1 }).page()).pagination.total
   const tryDesk = async (when: string) => {
     const { line, good } = await tryOut(desk.url, { apiKey, receiver, fetch: desk.fetch })
     report(`${when}, through nginx, TLS and PgBouncer: ${line}`, good)

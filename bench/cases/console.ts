@@ -276,7 +276,7 @@ async function* heap(desk: Desk): AsyncGenerator<Result> {
       const change = n * changesAStride + at
       return { ...customer(change + 1), externalId: `c${change % customers}` }
     })
-    await client.customers.batch(items, { operation: 'upsert' })
+    await client.customers.upsert(items)
     const deliveries = (n + 1) * changesAStride * endpoints
     while ((await receiver.tell()).received < deliveries) await delay(5)
     await Promise.all(screens.map(({ page }) => page.clock.fastForward(stride)))

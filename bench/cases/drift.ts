@@ -108,7 +108,7 @@ function write(url: string, token: string): { stop(): Promise<number> } {
     while (!isStopped) {
       const { id } = await client.customers.create({ name: 'Grace' })
       await client.customers.update(id, { name: 'Hopper' })
-      if (changes % 4 === 0) await client.customers.remove(id)
+      if (changes % 4 === 0) await client.customers.delete(id)
       changes += 2
       await delay(10)
     }

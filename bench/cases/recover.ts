@@ -49,7 +49,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   const finished = (async () => {
     while (!done && performance.now() - began < patience) {
       const { status } = await webhooks.recovery(id, recoveryId)
-      const { pagination } = await webhooks.deliveries(id, { status: 'pending', limit: 1 })
+      const { pagination } = await webhooks.deliveries(id, { status: 'pending', limit: 1 }).page()
       done = status === 'done' && pagination.total === 0
       if (!done) await new Promise((resolve) => setTimeout(resolve, 100))
     }

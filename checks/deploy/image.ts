@@ -103,7 +103,11 @@ async function tryEmbedded({ receiver, apiKey, environment, ca }: Trial): Promis
     )
   const url = () => `http://${podman('port', name, '8080').trim()}`
   const count = async () =>
-    (await createClient({ baseUrl: `${url()}/v1`, apiKey }).customers.list({ limit: 1 })).pagination.total
+    (
+      await createClient({ baseUrl: `${url()}/v1`, apiKey })
+        .customers.list({ limit: 1 })
+        .page()
+    ).pagination.total
   try {
     start()
     await untilHealthy(name)

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
-import type { Fetch } from '../../packages/sdk/src/transport.ts'
+import type { Fetch } from '../../packages/sdk/src/options.ts'
 import type { Hooks } from '../../packages/testbed/arrivals.ts'
 
 /** Customers that are created at once. */

@@ -1,10 +1,12 @@
 /** The SDK's types of every kind, from the same declarations that validate and document them. */
 
+import { errorCatalogue } from '../../packages/service/src/kernel/error-catalogue.ts'
 import type { Field } from '../../packages/service/src/kernel/fields/field.ts'
+import { version } from '../../packages/service/src/kernel/version.ts'
 import { schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
-import { filterNames } from '../../packages/service/src/kinds/http/list-query.ts'
+import { filterNames, listParameters } from '../../packages/service/src/kinds/http/list-query.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
-import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
+import type { QueryParameter } from '../../packages/service/src/openapi/api-module.ts'
 import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import {
@@ -23,8 +25,17 @@ import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text
 export function sdkTypes(kinds: readonly Kind[]): string {
   return `/** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
 import type { Open, RemovalRecord, Row } from './envelope.ts'
-import { type ActionOptions, ChangeableResource, RemovableResource, Resource } from './resource.ts'
+import type { ActionOptions } from './options.ts'
+import { ChangeableResource, RemovableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
+
+/** The release of the service that this was made with. */
+export const version = '${version}'
+
+/** The codes of the service's errors (docs/reference/errors.md). */
+export type ErrorCode = ${Object.keys(errorCatalogue)
+    .map((code) => `'${code}'`)
+    .join(' | ')}
 
 ${kinds.map(kindTypes).join('\n')}
 /** A row of any kind. */
@@ -57,6 +68,7 @@ function kindTypes(kind: Kind): string {
   const fields = Object.entries(kind.fields)
   const writable = fields.filter(([, field]) => field.access !== 'read')
   const shown = kind.representationOrder.map((field) => [field, kind.fields[field] as Field] as const)
+  const parameters = listParameters(kind)
   return `/** ${kind.description} */
 export interface ${name} extends Row {
   object: '${kind.name}'
@@ -67,12 +79,16 @@ ${writable.map(([field, spec]) => member(field, spec, 'input', spec.initial !== 
 
 ${patchType(kind)}export interface ${name}Filters {
 ${filterNames(kind)
-  .map((filter) => {
-    const field = kind.fields[filter]
-    return `  ${filter}?: ${field === undefined ? 'string' : typeText(fieldSchema({ ...field, nullable: false }, 'input'))}\n`
-  })
+  .map((name) => filterMember(name, parameters[name]))
   .join('')}}
 ${actionTypes(kind)}`
+}
+
+/** A filter of a list, of what the query accepts. */
+function filterMember(name: string, parameter: QueryParameter | undefined): string {
+  if (parameter === undefined) throw new Error(`no parameter ${name}`)
+  const { description, schema } = parameter
+  return `  /** ${description} */\n  ${name}?: ${typeText(schema as Record<string, unknown>)} | undefined\n`
 }
 
 function patchType(kind: Kind): string {
@@ -142,8 +158,8 @@ export interface StatsRange {
     .join(' | ')}
 }
 
-/** What was made due at once. */
-export interface Hastening {
+/** What \`retryNow\` made due at once. */
+export interface RetriedNow {
   object: 'hastening'
 ${shown(hasteningFields, ['object'])}}
 

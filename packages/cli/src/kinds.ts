@@ -1,12 +1,21 @@
 /** For commands that work on any kind. */
-import type { BatchAnswer, BatchOptions, CallOptions, Change, Client, Export, Row } from '@deskwire/sdk'
+import type {
+  BatchAnswer,
+  CallOptions,
+  Change,
+  Client,
+  CreateOptions,
+  ExportStream,
+  Row,
+} from '@deskwire/sdk'
 import { type Kind, kinds } from '@deskwire/service/administration'
 import { UsageError } from './usage-error.ts'
 
 /** The calls for many rows, which every kind has alike. */
 interface Bulk {
-  batch(items: readonly object[], options: BatchOptions): Promise<BatchAnswer>
-  export(options?: CallOptions): Export<Row>
+  batch(items: readonly object[], options: CreateOptions): Promise<BatchAnswer>
+  upsert(items: readonly object[], options: CreateOptions): Promise<BatchAnswer>
+  export(options?: CallOptions): ExportStream<Row>
 }
 
 /** A kind is known by its name only, so the rows have no types here: the service checks them. */

@@ -26,7 +26,7 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
   },
   'customer.deleted': async (client, done) => {
     const { id } = await newCustomer(client, done)
-    await client.customers.remove(id)
+    await client.customers.delete(id)
     done({ did: 'deleted', object: 'customer', id, events: ['customer.deleted'] })
   },
   'conversation.created': async (client, done) => {
@@ -97,7 +97,7 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
   },
   'ticket.deleted': async (client, done) => {
     const { id } = await newTicket(client, done)
-    await client.tickets.remove(id)
+    await client.tickets.delete(id)
     done({ did: 'deleted', object: 'ticket', id, events: ['ticket.deleted'] })
   },
   'booking.created': async (client, done) => {

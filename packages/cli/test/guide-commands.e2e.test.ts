@@ -62,7 +62,6 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['DESKWIRE_MAX_ROWS', 'shown'],
     ['select', 'here'],
   ],
-  'docs/guides/choosing.md': [['', ranBy('packages/service/test/docs/choosing.pg.test.ts')]],
   'docs/guides/clients.md': [
     ['curl ', 'here'],
     ['cat > config.yaml', generator('openapi-python-client')],
@@ -113,8 +112,8 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/lists.md': [['import', 'printed']],
   'docs/guides/local-webhooks.md': [
-    ['npm start -- --dev\n', 'here'],
-    ['npm start -- --dev --retry', 'here'],
+    ['DESKWIRE_TRUSTED_TARGETS', 'here'],
+    ['DESKWIRE_RETRY_DELAYS', 'here'],
   ],
   'docs/guides/mirror.md': [
     ['npx deskwire mirror', 'here'],
@@ -218,7 +217,8 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'packages/sdk/README.md': [
     ['npm install', tarballs],
     ['import', ranBy('packages/sdk/test/readme.test.ts')],
-    ['for await', 'here'],
+    ['for await (const ticket', 'here'],
+    ['for await (const page', 'here'],
     ['const key', 'here'],
     ['const webhook', 'here'],
     ['const verdict', 'here'],
@@ -388,7 +388,7 @@ const sample = (code: string, before = '', after = '') =>
 
 test('commands of the guide on webhooks, and of an application on this machine', async () => {
   const [start = '', listen = '', trigger = ''] = lines(
-    take('docs/guides/local-webhooks.md', 'npm start -- --dev\n'),
+    take('docs/guides/local-webhooks.md', 'DESKWIRE_TRUSTED_TARGETS'),
   )
   await startBy(start)
   await leftRunning(
@@ -397,9 +397,7 @@ test('commands of the guide on webhooks, and of an application on this machine',
     () => shell(trigger),
   )
   expect(received.at(-1)).toMatch(/^t=\d+,v1=.* \{.*"ticket\.created"/)
-  const [restart = '', chaos = ''] = lines(
-    take('docs/guides/local-webhooks.md', 'npm start -- --dev --retry'),
-  )
+  const [restart = '', chaos = ''] = lines(take('docs/guides/local-webhooks.md', 'DESKWIRE_RETRY_DELAYS'))
   await startBy(restart)
   expect(
     await leftRunning(
@@ -440,11 +438,18 @@ test('samples and commands of the guides that need a service', async () => {
   expect(copied).toMatch(/digest/)
   expect(
     await sample(
-      take('packages/sdk/README.md', 'for await'),
+      take('packages/sdk/README.md', 'for await (const page'),
       'const cursor = undefined, stop = new AbortController(), { signal } = stop\nconst store = async (changes: unknown[], next: string) => { console.log(changes.length > 0, typeof next); stop.abort() }\ntry {\n',
       '} catch (error) { if (!signal.aborted) throw error }\n',
     ),
   ).toBe('true string\n')
+  expect(
+    await sample(
+      take('packages/sdk/README.md', 'for await (const ticket'),
+      '',
+      'console.log(newest.length === data.length, pagination.offset)',
+    ),
+  ).toMatch(/^(true|false) 40$/m)
   const copies = filled(take('docs/guides/sync.md', 'import { createClient, MemoryCopy'))
   expect(await runProgram(`${copies}await catchUp()\n`, settings(), 'module-typescript')).toBe('')
 

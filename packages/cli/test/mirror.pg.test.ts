@@ -158,7 +158,7 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   expect(told).toMatchObject({ type: 'up_to_date', loaded: 4 })
   // A password is printed nowhere.
   expect(told.to).toMatch(/^postgres:\/\/[^@]*$/)
-  await client.customers.remove(customer.id)
+  await client.customers.delete(customer.id)
   expect(await once(address, '--schema', 'desk')).toEqual([
     { type: 'batch', changes: { customer: 1, ticket: 3 }, asOf: expect.any(String) },
     expect.objectContaining({ type: 'up_to_date', loaded: 0 }),
@@ -365,7 +365,7 @@ test('what the place of a copy refuses is one line that names it', async () => {
   await runHere(['mirror', '--to', server, '--once', ...at])
   await database.pool.query('create table mine (customer uuid references deskwire.customers (id))')
   await database.pool.query('insert into mine select id from deskwire.customers')
-  await client.customers.remove(customer.id)
+  await client.customers.delete(customer.id)
   const inNone = join(directory, 'none', 'a.duckdb')
   for (const words of [
     ['mirror', '--once', '--to', file],

@@ -46,7 +46,7 @@ test('it prints what happens as it happens, of all kinds or of those that are na
   await eventually('it is told', () => all.output.stdout.includes(ada.id))
   await client.customers.update(ada.id, { name: 'Ada' })
   await eventually('it is told', () => all.output.stdout.includes(`${ada.id} "Ada"`))
-  await client.customers.remove(customerId)
+  await client.customers.delete(customerId)
   await eventually('it is told', () =>
     [all, tickets, two].every(({ output }) => output.stdout.includes('removed')),
   )

@@ -49,7 +49,7 @@ export async function compareCopy(
     const quarantined = await copy.quarantined(at, kind)
     const held = new HeldRows(store, at, kind, table, since, quarantined)
     const differences = await held.nobodys()
-    for await (const difference of findDifferences(client.kind(table.name), held, signal ? { signal } : {})) {
+    for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
       const { id, type } = difference
       const columns = type === 'changed' ? await held.wrong(id, { ...difference.row }) : []
       differences.push({ kind, id, type, columns })
@@ -113,8 +113,8 @@ class ChangesSince {
   }
 
   async advance({ asOf }: Moment): Promise<void> {
-    const options = { cursor: this.#cursor, limit: 100, ...(this.#signal && { signal: this.#signal }) }
-    for await (const { changes, cursor } of this.#client.changes.sync(options)) {
+    const pages = this.#client.changes.sync({ cursor: this.#cursor }, { signal: this.#signal })
+    for await (const { changes, cursor } of pages) {
       for (const change of changes) {
         const isUpsert = change.type === 'upsert'
         // The rest of this page is requested again, with the next moment.

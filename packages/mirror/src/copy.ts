@@ -377,10 +377,7 @@ export class Copy {
       if (isCurrent && rows.length > 0) onRows(this.rows)
     }
     try {
-      reading: for await (const texts of client
-        .kind(plural)
-        .export(signal ? { signal } : {})
-        .texts()) {
+      reading: for await (const texts of client.kind(plural).export({ signal }).texts()) {
         if (!isCurrent) break
         for (const text of texts) {
           const members = readJson(text) as Place & Members & { removedAt?: string }
@@ -820,9 +817,7 @@ export async function endOf(
   client: Client,
   signal?: AbortSignal,
 ): Promise<Start & { readonly total: number }> {
-  const { value: page } = await client.changes
-    .sync({ updatedAfter: end, limit: 1, ...(signal && { signal }) })
-    .next()
+  const { value: page } = await client.changes.sync({ updatedAfter: end, limit: 1 }, { signal }).next()
   if (page?.checkpoint === undefined) throw new MirrorError('The service did not say which kinds there are.')
   return { cursor: page.cursor, kinds: Object.keys(page.checkpoint), total: page.total }
 }

@@ -63,10 +63,7 @@ const manifestName = 'manifest.json'
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
   const { client, directory, signal, ...told } = options
   await mkdir(directory, { recursive: true, mode: directoryMode })
-  const [{ kinds }, declared] = [
-    await endOf(client, signal),
-    kindsOf(await client.document(signal && { signal })),
-  ]
+  const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
   // Before anything is loaded, and again when it is.
   await requireOwn(
     directory,

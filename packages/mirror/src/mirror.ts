@@ -320,10 +320,7 @@ export class Mirror {
     const { client, store } = this.#options
     if (!(await hasCopy(store))) {
       // Nothing is created when something else has one of the names.
-      const [{ kinds }, declared] = [
-        await endOf(client, signal),
-        kindsOf(await client.document(signal && { signal })),
-      ]
+      const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
       await store.open({ free: kinds.flatMap((kind) => declared.get(kind)?.plural ?? []) })
     }
     let copy = await this.#held()
@@ -364,8 +361,7 @@ export class Mirror {
     const { client, onChanges } = this.#options
     for (let changes = 0, waits = wait; ; waits = undefined) {
       const { cursor } = copy
-      const options = { cursor, limit: 100, wait: waits, ...(signal && { signal }) }
-      const { value: page } = await client.changes.sync(options).next()
+      const { value: page } = await client.changes.sync({ cursor, wait: waits }, { signal }).next()
       if (page === undefined) throw new MirrorError('The service answered no page.')
       if (page.changes.length > 0) {
         if (!(await copy.apply(cursor, page))) continue
@@ -424,6 +420,6 @@ const differencesOf = ({ differences, removed }: ComparedKind) => [...difference
 const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
 
 function passes(error: unknown): boolean {
-  if (error instanceof DeskwireError) return error.status === 0 || error.status === 429 || error.status >= 500
+  if (error instanceof DeskwireError) return error.isTransient
   return error instanceof StoreUnavailable
 }

@@ -32,7 +32,7 @@ async function desk() {
   await client.customers.create({ name: 'Grace' })
   await client.tickets.create({ customerId: ada.id, subject: "It's late", priority: 'high' })
   const gone = await client.tickets.create({ customerId: ada.id, subject: 'Gone' })
-  await client.tickets.remove(gone.id)
+  await client.tickets.delete(gone.id)
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-export-'))
   return {
     client,
@@ -105,7 +105,7 @@ test.runIf(duckDb)('Parquet has the fields as columns of their types', async () 
         name: 'Ada "\n\t\u2028 ☕',
         n: '1e21',
         subject: "It's late",
-        at: String(Date.parse((await client.tickets.list()).data[0]?.updatedAt as string)),
+        at: String(Date.parse((await client.tickets.list().page()).data[0]?.updatedAt as string)),
       },
     ])
   } finally {

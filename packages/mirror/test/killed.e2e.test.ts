@@ -39,7 +39,7 @@ test.each(Object.entries(places))('in %s', async (_, place) => {
   // A row is written, and another is not removed yet.
   const gone = await create(1)
   await client.customers.update(kept.id, { name: 'Changed' })
-  await client.customers.remove(gone.id)
+  await client.customers.delete(gone.id)
   await create(2)
   await killed('put')
   const mirror = mirrorOf(({ type }) => expect(type).toBeUndefined())

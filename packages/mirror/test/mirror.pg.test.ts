@@ -1,7 +1,7 @@
 /** A mirror of a real service: what it holds, whatever happens meanwhile. */
 import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
-import { markRestored } from '../../service/src/backup/restored.ts'
+import { tellRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
 import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
@@ -99,7 +99,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await exact(client, at)
 
     const [first = '', second = ''] = customerIds
-    await client.customers.remove(first)
+    await client.customers.delete(first)
     await client.customers.update(second, { name: null, email: 'ada@example.com', tags: [] })
     await furnish(client, 1)
     await mirror.catchUp()
@@ -126,7 +126,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const { customerIds } = await furnish(client)
     const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
     await mirror.catchUp()
-    await client.customers.remove(customerIds[0] as string)
+    await client.customers.delete(customerIds[0] as string)
     expect((await mirror.verify()).exact).toBe(true)
     await exact(client, at)
     const marked = await at.sql('select id, removed_at from customers where removed_at is not null')
@@ -145,7 +145,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
     await mirror.catchUp()
     const removed = customerIds.slice(0, 5)
-    for (const id of removed) await client.customers.remove(id)
+    for (const id of removed) await client.customers.delete(id)
     await mirror.catchUp()
     const times = () =>
       at.sql('select id, removed_at from customers where removed_at is not null order by id')
@@ -192,7 +192,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const { customerIds } = await furnish(client)
     const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
     await mirror.catchUp()
-    await client.customers.remove(customerIds[0] as string)
+    await client.customers.delete(customerIds[0] as string)
     await mirror.catchUp()
     await mirror.close()
     const times = () => at.sql('select id, removed_at from customers where removed_at is not null')
@@ -239,7 +239,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await exact(client, at)
     // Nor where a new copy is built.
     await at.sql('create table tickets_next (mine integer)')
-    await markRestored(shared().database.pool, systemClock)
+    await tellRestored(shared().database.pool, systemClock)
     await expect(mirror.catchUp()).rejects.toThrow(NameTaken)
     expect(await at.sql('select mine from tickets_next')).toEqual([])
     await at.sql('drop table tickets_next')
@@ -353,7 +353,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const troubles: unknown[] = []
     const next = mirrorOf(client, at.store(), { onTrouble: (trouble) => troubles.push(trouble) })
     await client.customers.update(ids[1] as string, { name: 'Grace' })
-    await client.customers.remove(ids[2] as string)
+    await client.customers.delete(ids[2] as string)
     await next.catchUp()
     expect(troubles).toEqual([])
     await exact(client, at)
@@ -389,7 +389,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
       const n = changes++
       if (n % 3 === 0) made.push((await client.customers.create({ name: `Made ${n}` })).id)
       else if (n % 3 === 1) await client.customers.update(changing[n % 6] as string, { name: `Changed ${n}` })
-      else await client.customers.remove(made.shift() as string)
+      else await client.customers.delete(made.shift() as string)
     }
     let isWriting = false
     const { token: apiKey } = await client.apiKeys.create({ name: 'Mirror', scopes: ['customers:read'] })
@@ -461,7 +461,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     // What the backup did not have, and what it had otherwise.
     await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
     await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
-    await markRestored(shared().database.pool, systemClock)
+    await tellRestored(shared().database.pool, systemClock)
     await client.customers.create({ name: 'After' })
     isWatched = true
     await mirror.catchUp()

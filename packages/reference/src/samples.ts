@@ -177,7 +177,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   createWebhook: ['webhook', 'webhooks.create'],
   getWebhook: ['webhook', 'webhooks.get'],
   updateWebhook: ['webhook', 'webhooks.update'],
-  deleteWebhook: ['', 'webhooks.remove'],
+  deleteWebhook: ['', 'webhooks.delete'],
   rotateWebhookSecret: ['{ secret }', 'webhooks.rotateSecret'],
   deletePreviousWebhookSecret: ['', 'webhooks.dropPreviousSecret'],
   pingWebhook: ['delivery', 'webhooks.ping'],
@@ -188,7 +188,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   listAttempts: ['page', 'webhooks.attempts'],
   retryDelivery: ['delivery', 'webhooks.retry'],
   resendDelivery: ['delivery', 'webhooks.resend'],
-  hastenDeliveries: ['hastening', 'webhooks.hasten'],
+  hastenDeliveries: ['due', 'webhooks.retryNow'],
   recoverWebhook: ['recovery', 'webhooks.recover'],
   listRecoveries: ['page', 'webhooks.recoveries'],
   getRecovery: ['recovery', 'webhooks.recovery'],
@@ -199,11 +199,11 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   getOwnApiKey: ['key', 'apiKeys.self'],
   getApiKey: ['key', 'apiKeys.get'],
   updateApiKey: ['key', 'apiKeys.update'],
-  deleteApiKey: ['', 'apiKeys.remove'],
+  deleteApiKey: ['', 'apiKeys.delete'],
   rotateApiKey: ['{ token }', 'apiKeys.rotate'],
   deletePreviousApiKeyToken: ['', 'apiKeys.dropPreviousToken'],
   createConsoleLink: ['link', 'consoleLinks.create'],
-  deleteConsoleLink: ['', 'consoleLinks.remove'],
+  deleteConsoleLink: ['', 'consoleLinks.delete'],
   getOrganization: ['organization', 'organization.get'],
   updateOrganization: ['organization', 'organization.update'],
 }
@@ -214,7 +214,7 @@ const methodsOfKinds: Readonly<Record<string, readonly [result: string, method: 
   'post ': ['created', 'create'],
   'get /{id}': ['found', 'get'],
   'patch /{id}': ['changed', 'update'],
-  'delete /{id}': ['', 'remove'],
+  'delete /{id}': ['', 'delete'],
   'get /digests': ['digests', 'digests'],
 }
 
@@ -252,7 +252,7 @@ function clientCall({ operation, body, query }: ExampleCall): string | null {
 }
 
 function shown(result: string, method: string, args: string): string {
-  const call = `await client.${method}(${args})`
+  const call = `await client.${method}(${args})${result === 'page' ? '.page()' : ''}`
   if (result === '') return `${call}\n`
   return `const ${result} = ${call}\nconsole.log(${result.replace(/[{} ]/g, '')})\n`
 }

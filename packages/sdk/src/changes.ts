@@ -2,11 +2,14 @@
 import type { Checkpoint } from './envelope.ts'
 import { type FollowOptions, followPages } from './follow.ts'
 import type { AnyRow } from './generated.ts'
-import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
+import type { CallOptions } from './options.ts'
+import { type SyncPage, type SyncParams, syncPages } from './sync.ts'
 import type { Send } from './transport.ts'
 
 /** Counts and digests, by the name of the kind (`customer`). */
 export type Checkpoints = Record<string, Checkpoint>
+
+type Page = SyncPage<AnyRow, Checkpoints>
 
 export class Changes {
   readonly #send: Send
@@ -20,12 +23,12 @@ export class Changes {
    * apart. The last page has a checkpoint for each kind. A sync keeps to the kinds that the key could read when it
    * began. See `syncPages` for what it promises and throws.
    */
-  sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<AnyRow, Checkpoints>, void, undefined> {
-    return syncPages<AnyRow, Checkpoints>(this.#send, '/changes', options)
+  sync(params: SyncParams = {}, options?: CallOptions): AsyncGenerator<Page, void, undefined> {
+    return syncPages<AnyRow, Checkpoints>(this.#send, '/changes', params, options)
   }
 
-  /** The same without an end: waits for news, and goes on after failures. See `followPages`. */
-  follow(options: FollowOptions = {}): AsyncGenerator<SyncPage<AnyRow, Checkpoints>, never, undefined> {
-    return followPages<AnyRow, Checkpoints>(this.#send, '/changes', options)
+  /** The same without an end: waits for changes, and continues after failures. See `followPages`. */
+  follow(params: SyncParams = {}, options?: FollowOptions): AsyncGenerator<Page, never, undefined> {
+    return followPages<AnyRow, Checkpoints>(this.#send, '/changes', params, options)
   }
 }

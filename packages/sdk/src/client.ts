@@ -5,9 +5,10 @@ import { Changes } from './changes.ts'
 import { ConsoleLinks } from './console-links.ts'
 import type { Row } from './envelope.ts'
 import { resources } from './generated.ts'
+import type { CallOptions, ClientOptions } from './options.ts'
 import { OwnOrganization } from './organization.ts'
-import { type CallOptions, Resource } from './resource.ts'
-import { type ClientOptions, createSend } from './transport.ts'
+import { Resource } from './resource.ts'
+import { createSend } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
 export type Client = ReturnType<typeof resources> & {
@@ -31,12 +32,11 @@ export const createClient = (options: ClientOptions = {}): Client => {
   return {
     ...resources(send),
     kind: (name) => new Resource(send, name),
-    // It stands beside the version of the API, at whatever address that has.
-    document: async ({ signal } = {}) =>
-      (await send({ method: 'GET', path: '/../openapi.json', signal })).body,
+    // It is next to the version of the API, at whatever address that has.
+    document: (options) => send({ method: 'GET', path: '/../openapi.json' }, options),
     changes: new Changes(send),
-    webhooks: new Webhooks(send),
-    apiKeys: new ApiKeys(send),
+    webhooks: new Webhooks(send, 'webhooks'),
+    apiKeys: new ApiKeys(send, 'api-keys'),
     consoleLinks: new ConsoleLinks(send),
     organization: new OwnOrganization(send),
   }

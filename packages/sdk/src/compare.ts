@@ -5,11 +5,12 @@
  */
 import { checkpointOf, contentDigestOf } from './checkpoint.ts'
 import type { IdRange, RangeDigest, RangeDigests, Row } from './envelope.ts'
-import type { CallOptions, DigestOptions } from './resource.ts'
+import type { CallOptions } from './options.ts'
+import type { DigestParams } from './resource.ts'
 
 /** Of the service what a comparison asks: `client.tickets`, for example. */
 export interface ServedRows<T extends Row> {
-  digests(options: DigestOptions): Promise<RangeDigests>
+  digests(params: DigestParams, options?: CallOptions): Promise<RangeDigests>
   getMany(ids: Iterable<string>, options?: CallOptions): Promise<T[]>
 }
 
@@ -67,16 +68,15 @@ const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 export async function* findDifferences<T extends Row>(
   served: ServedRows<T>,
   copy: ComparedCopy,
-  { signal }: CallOptions = {},
+  options?: CallOptions,
 ): AsyncGenerator<Difference<T>, void, undefined> {
-  const options = signal === undefined ? {} : { signal }
   const left = firstRanges(await copy.span())
   /** Rows of ranges that differ, by id: whether the service had them. */
   let suspects = new Map<string, boolean>()
   let asOf = ''
   for (let asked = left.shift(); asked !== undefined; asked = left.shift()) {
     const { range, parts } = asked
-    const answer = await served.digests({ ...range, parts, idsUpTo, ...options })
+    const answer = await served.digests({ ...range, parts, idsUpTo }, options)
     await copy.advance(answer)
     asOf = answer.asOf
     const held = await copy.digests(answer.data)

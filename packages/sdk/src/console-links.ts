@@ -1,11 +1,12 @@
 /** Links to the console, for somebody who has no key: a product that embeds it makes one for each visit. */
 import type { ConsoleLink, ConsoleLinkInput, ConsoleSession } from './generated.ts'
-import { addressOf, type CallOptions, type CreateOptions, given } from './resource.ts'
-import type { Call, Send } from './transport.ts'
+import type { CallOptions, CreateOptions } from './options.ts'
+import { addressOf } from './resource.ts'
+import type { Send } from './transport.ts'
 
 const path = '/console-links'
 
-/** Every call throws DeskwireError when it fails, and repeats itself where `retry.ts` calls that safe. */
+/** Every call throws DeskwireError, and repeats itself where `retry.ts` calls that safe. */
 export class ConsoleLinks {
   readonly #send: Send
 
@@ -14,26 +15,17 @@ export class ConsoleLinks {
   }
 
   /** Makes a link whose session may do no more than `scopes` say. Open `url` for whom it is meant, once. */
-  async create(
-    input: ConsoleLinkInput,
-    { idempotencyKey, signal }: CreateOptions = {},
-  ): Promise<ConsoleLink> {
-    const headers = given('idempotency-key', idempotencyKey)
-    return this.#call({ method: 'POST', path, headers, body: input }, { signal })
+  async create(input: ConsoleLinkInput, options?: CreateOptions): Promise<ConsoleLink> {
+    return this.#send({ method: 'POST', path, body: input }, options)
   }
 
-  /** What the console does with a link: exchanges what stands behind `#link=` for the token of its session, once. */
-  async exchange(link: string, options: CallOptions = {}): Promise<ConsoleSession> {
-    return this.#call({ method: 'POST', path: `${path}/exchange`, body: { link } }, options)
+  /** What the console does with a link: exchanges what is behind `#link=` for the token of its session, once. */
+  async exchange(link: string, options?: CallOptions): Promise<ConsoleSession> {
+    return this.#send({ method: 'POST', path: `${path}/exchange`, body: { link } }, options)
   }
 
   /** Ends a link and its session at once. */
-  async remove(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#call({ method: 'DELETE', path: addressOf(path, id) }, options)
-  }
-
-  async #call<T>(call: Call, { signal }: Pick<Call, 'signal'>): Promise<T> {
-    const answer = await this.#send({ ...call, signal })
-    return answer.body as T
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    return this.#send({ method: 'DELETE', path: addressOf(path, id) }, options)
   }
 }

@@ -70,11 +70,14 @@ export interface RangeDigests {
 
 /** Fields that all list answers carry beside their rows (specification 6.1). */
 export interface Pagination {
+  /** Rows that the filters let through. */
   total: number
   /** Page size applied: a larger `limit` than 100 is served as 100. */
   limit: number
   offset: number
   hasMore: boolean
+  /** False where `total` stopped counting, at 10,000: there are at least that many. */
+  totalIsExact?: false
 }
 
 /** A page for display, newest first; rows move between pages while data changes. */

@@ -1,5 +1,6 @@
-/** Failures: everything that a call cannot answer is thrown as one class that carries the service's problem. */
-import { readJson } from './json.ts'
+/** Failures: whatever a call cannot return is thrown as a DeskwireError; its class names the family, its `code` the failure. */
+import type { Open } from './envelope.ts'
+import type { ErrorCode as ServiceErrorCode } from './generated.ts'
 
 /** One fault of a request body; `pointer` is a JSON pointer into it. */
 export interface ProblemError {
@@ -8,12 +9,18 @@ export interface ProblemError {
   detail: string
 }
 
-/** An answer of `application/problem+json` (RFC 9457), with the members that some codes add, like `existingId`. */
+/**
+ * What tells failures apart: a code of the service, or one of the client's own. `connection_failed`: no complete response arrived,
+ * and `cause` says why. `unexpected_answer`: something responded that is not a Deskwire service, a proxy for example.
+ */
+export type ErrorCode = Open<ServiceErrorCode | 'connection_failed' | 'unexpected_answer'>
+
+/** A response of `application/problem+json` (RFC 9457), with the members that some codes add, like `existingId`. */
 export interface Problem {
   type: string
   title: string
   status: number
-  code: string
+  code: ErrorCode
   /** Says what to do next. */
   detail: string
   requestId?: string
@@ -21,105 +28,92 @@ export interface Problem {
   [member: string]: unknown
 }
 
+export interface ErrorContext {
+  cause?: unknown
+  retryAfterMs?: number | undefined
+  idempotencyKey?: string | undefined
+}
+
 /**
- * A call that failed. `code` tells failures apart; quote `requestId` when asking for help. Two codes are the
- * client's own: `connection_failed` (no answer arrived: `status` is 0, `cause` says why) and
- * `unexpected_answer` (something answered that is not a Deskwire service, a proxy for example).
+ * A call that failed, of any family. Quote `requestId` when asking for help.
  *
  * An aborted `signal` is no failure of this kind: its own reason is thrown.
  */
 export class DeskwireError extends Error {
-  override readonly name = 'DeskwireError'
-  /** HTTP status; 0 when no answer arrived. */
+  override readonly name: string = 'DeskwireError'
+  /** HTTP status; 0 when no response arrived. */
   readonly status: number
-  readonly code: string
+  readonly code: ErrorCode
   readonly detail: string
   /** The faults of the request body, for `validation_failed`; otherwise empty. */
   readonly errors: readonly ProblemError[]
   readonly requestId: string | undefined
-  /** Milliseconds that the service asked to wait for, where it did (Retry-After). */
+  /** The key that the call carried, given or made by the client: repeat the call with it, and it is done once. */
+  readonly idempotencyKey: string | undefined
+  /** Milliseconds that the service asked to wait for (Retry-After). */
   readonly retryAfterMs: number | undefined
   /** The whole problem, with the members that belong to one code only. */
   readonly problem: Problem
 
-  constructor(problem: Problem, more: { cause?: unknown; retryAfterMs?: number | undefined } = {}) {
-    super(
-      `${problem.status} ${problem.code}: ${problem.detail}`,
-      'cause' in more ? { cause: more.cause } : {},
-    )
+  constructor(problem: Problem, { cause, retryAfterMs, idempotencyKey }: ErrorContext = {}) {
+    super(`${problem.status} ${problem.code}: ${problem.detail}`, cause === undefined ? undefined : { cause })
     this.status = problem.status
     this.code = problem.code
     this.detail = problem.detail
     this.errors = problem.errors ?? []
     this.requestId = problem.requestId
-    this.retryAfterMs = more.retryAfterMs
+    this.idempotencyKey = idempotencyKey
+    this.retryAfterMs = retryAfterMs
     this.problem = problem
   }
-}
 
-/** The error for a request to which no complete answer arrived; `detail` says why. */
-export const connectionFailed = (
-  cause: unknown,
-  detail = 'No complete answer arrived. Check the base address and that the service is running.',
-): DeskwireError =>
-  new DeskwireError(
-    {
-      type: 'about:blank',
-      title: 'Connection failed',
-      status: 0,
-      code: 'connection_failed',
-      detail,
-    },
-    { cause },
-  )
-
-/** The error for an answer that a Deskwire service does not give. */
-export const unexpectedAnswer = (status: number, detail: string, requestId?: string): DeskwireError =>
-  new DeskwireError(unexpectedProblem(status, detail, requestId))
-
-const unexpectedProblem = (status: number, detail: string, requestId?: string): Problem => ({
-  type: 'about:blank',
-  title: 'Unexpected answer',
-  status,
-  code: 'unexpected_answer',
-  detail,
-  ...(requestId === undefined ? {} : { requestId }),
-})
-
-/**
- * Reads the problem out of a failed answer. The status line wins over the body's `status`; a body that is no
- * problem becomes `unexpected_answer` with its first 200 characters.
- */
-export const problemOf = (
-  { status, url }: { status: number; url: string },
-  requestId: string | undefined,
-  text: string,
-): Problem => {
-  const body = parsed(text)
-  if (!isProblem(body)) {
-    const start = text.slice(0, 200)
-    return unexpectedProblem(
-      status,
-      `${url} did not answer as Deskwire does. Check the base address, which ends in /v1, and proxies. The answer begins: ${start}`,
-      requestId,
-    )
-  }
-  return { ...body, status, ...(requestId === undefined ? {} : { requestId }) }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return readJson(text)
-  } catch {
-    return undefined
+  /** Whether the same call may succeed later: no response, 408, 429 and 5xx. */
+  get isTransient(): boolean {
+    return [0, 408, 429].includes(this.status) || this.status >= 500
   }
 }
 
-const isProblem = (body: unknown): body is Problem =>
-  typeof body === 'object' &&
-  body !== null &&
-  'code' in body &&
-  typeof body.code === 'string' &&
-  'detail' in body &&
-  typeof body.detail === 'string' &&
-  (!('errors' in body) || Array.isArray(body.errors))
+/** The request is not accepted as it is: 400, 405, 413, 415, 422, 431. For `validation_failed`, `errors` names the fields. */
+export class InvalidRequestError extends DeskwireError {
+  override readonly name = 'InvalidRequestError'
+}
+
+/** The key is unknown, expired or revoked: 401. */
+export class AuthenticationError extends DeskwireError {
+  override readonly name = 'AuthenticationError'
+}
+
+/** The key lacks a scope, or its organization is suspended: 403. */
+export class PermissionError extends DeskwireError {
+  override readonly name = 'PermissionError'
+}
+
+/** The object does not exist, or not any more: 404. */
+export class NotFoundError extends DeskwireError {
+  override readonly name = 'NotFoundError'
+}
+
+/** What is there by now does not allow it: 409, and 412 for `ifMatch`. */
+export class ConflictError extends DeskwireError {
+  override readonly name = 'ConflictError'
+}
+
+/** The service was restored from an older backup: 410. Begin an empty copy with a first sync. */
+export class CursorTooOldError extends DeskwireError {
+  override readonly name = 'CursorTooOldError'
+}
+
+/** Too many requests: 429. `retryAfterMs` says how long to wait. */
+export class RateLimitError extends DeskwireError {
+  override readonly name = 'RateLimitError'
+}
+
+/** The service failed: 408 and 5xx. */
+export class ServerError extends DeskwireError {
+  override readonly name = 'ServerError'
+}
+
+/** No complete response of a Deskwire service arrived: `connection_failed` or `unexpected_answer`. */
+export class ConnectionError extends DeskwireError {
+  override readonly name = 'ConnectionError'
+}

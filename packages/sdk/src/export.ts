@@ -2,8 +2,9 @@
 
 import { Digest, type RowsDigest } from './checkpoint.ts'
 import type { Checkpoint, RemovalRecord, Row } from './envelope.ts'
-import { connectionFailed, unexpectedAnswer } from './error.ts'
 import { readJson } from './json.ts'
+import type { CallOptions } from './options.ts'
+import { connectionFailed, unexpectedAnswer } from './problem.ts'
 import { type Change, changeOf } from './sync.ts'
 import type { Send } from './transport.ts'
 
@@ -16,16 +17,16 @@ import type { Send } from './transport.ts'
  * checkpoint, or the answer breaks off, DeskwireError is thrown instead of an end. The proof keeps the id and
  * `updatedAt` of every row in memory, some 200 bytes a row.
  */
-export class Export<T extends Row> implements AsyncIterable<Change<T>> {
+export class ExportStream<T extends Row> implements AsyncIterable<Change<T>> {
   readonly #send: Send
   readonly #path: string
-  readonly #signal: AbortSignal | undefined
+  readonly #options: CallOptions
   #end: ExportEnd | undefined
 
-  constructor(send: Send, path: string, signal: AbortSignal | undefined) {
+  constructor(send: Send, path: string, options: CallOptions) {
     this.#send = send
     this.#path = `${path}/export`
-    this.#signal = signal
+    this.#options = options
   }
 
   /** Where a sync goes on from here; undefined until the end has come and has been proved. */
@@ -43,7 +44,7 @@ export class Export<T extends Row> implements AsyncIterable<Change<T>> {
     const body = await this.#ask()
     const proof = new Proof()
     let end: ExportEnd | undefined
-    for await (const lines of linesOf(body, this.#signal)) {
+    for await (const lines of linesOf(body, this.#options.signal)) {
       for (const line of lines) {
         const record = parsed<T | RemovalRecord | ExportEnd>(line)
         if (isEnd(record)) {
@@ -70,7 +71,7 @@ export class Export<T extends Row> implements AsyncIterable<Change<T>> {
    */
   async *texts(): AsyncGenerator<string[], void, undefined> {
     let isWhole = false
-    for await (const lines of linesOf(await this.#ask(), this.#signal)) {
+    for await (const lines of linesOf(await this.#ask(), this.#options.signal)) {
       isWhole = lines.at(-1)?.startsWith('{"object":"export_end"') ?? isWhole
       if (isWhole) lines.pop()
       yield lines
@@ -78,10 +79,9 @@ export class Export<T extends Row> implements AsyncIterable<Change<T>> {
     if (!isWhole) throw brokenOff()
   }
 
-  async #ask(): Promise<ReadableStream<Uint8Array>> {
-    const headers = { accept: 'application/x-ndjson, application/problem+json' }
-    const call = { method: 'GET', path: this.#path, headers, signal: this.#signal, stream: true } as const
-    return (await this.#send(call)).body as ReadableStream<Uint8Array>
+  #ask(): Promise<ReadableStream<Uint8Array>> {
+    const accept = 'application/x-ndjson, application/problem+json'
+    return this.#send({ method: 'GET', path: this.#path, accept, stream: true }, this.#options)
   }
 }
 

@@ -4,11 +4,12 @@
  */
 import type { Checkpoint, Row } from './envelope.ts'
 import { DeskwireError } from './error.ts'
+import type { CallOptions } from './options.ts'
 import { defaultRetries, pauseBefore, type RetryPolicy } from './retry.ts'
-import { nextPage, type SyncOptions, type SyncPage } from './sync.ts'
+import { nextPage, type SyncPage, type SyncParams } from './sync.ts'
 import type { Send } from './transport.ts'
 
-export interface FollowOptions extends SyncOptions {
+export interface FollowOptions extends CallOptions {
   /**
    * Called with each failure that is waited out, and the milliseconds until the next attempt: to log it. What it throws ends
    * the following.
@@ -28,28 +29,30 @@ const heldBack = 1_000
  * Yields pages as they come: the first one in any case, for its cursor, and from then on those that bring something. Keep a
  * page's cursor together with its rows, or after them; it is where to begin after a restart.
  *
- * It ends with its signal, whose reason is thrown, or when the caller leaves the loop. No answer, 429 and 5xx are waited out,
+ * It ends with its signal, whose reason is thrown, or when the caller leaves the loop. No answer, 408, 429 and 5xx are waited out,
  * for as long as it takes. Everything else is thrown as a DeskwireError, as no repetition would mend it: a key that is revoked, or
  * `cursor_too_old` (410) after a restore, when a new copy is to be begun.
  */
 export async function* followPages<T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  { onFailure, pauses, ...options }: FollowOptions,
+  params: SyncParams,
+  { onFailure, pauses, ...options }: FollowOptions = {},
 ): AsyncGenerator<SyncPage<T, C>, never, undefined> {
   const policy: RetryPolicy = { ...defaultRetries, ...endless, ...pauses }
-  const { signal, wait = longestWait } = options
-  let cursor = options.cursor
+  const { signal } = options
+  const { wait = longestWait } = params
+  let { cursor } = params
   let failures = 0
   for (let isFirst = true; ; ) {
     // The first answer says where the caller stands: it is not held back.
-    const from = { ...options, wait: isFirst ? undefined : wait, cursor }
+    const from = { ...params, wait: isFirst ? undefined : wait, cursor }
     const since = policy.now()
     let page: SyncPage<T, C>
     try {
-      page = await nextPage<T, C>(send, path, from)
+      page = await nextPage<T, C>(send, path, from, options)
     } catch (error) {
-      if (!(error instanceof DeskwireError) || !passes(error)) throw error
+      if (!(error instanceof DeskwireError) || !error.isTransient) throw error
       const call = { method: 'GET', failure: 'unknown', retryAfterMs: error.retryAfterMs } as const
       const pause = pauseBefore(policy, failures++, call) ?? policy.maxMs
       onFailure?.(error, pause)
@@ -72,6 +75,3 @@ const endless = {
   maxMs: 30_000,
   maxRetryAfterMs: Number.POSITIVE_INFINITY,
 }
-
-/** Whether the same request may be answered otherwise later. */
-const passes = ({ status }: DeskwireError): boolean => status === 0 || status === 429 || status >= 500

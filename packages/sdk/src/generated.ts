@@ -1,7 +1,47 @@
 /** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
 import type { Open, RemovalRecord, Row } from './envelope.ts'
-import { type ActionOptions, ChangeableResource, RemovableResource, Resource } from './resource.ts'
+import type { ActionOptions } from './options.ts'
+import { ChangeableResource, RemovableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
+
+/** The release of the service that this was made with. */
+export const version = '0.1.0'
+
+/** The codes of the service's errors (docs/reference/errors.md). */
+export type ErrorCode =
+  | 'malformed_request'
+  | 'malformed_json'
+  | 'invalid_parameter'
+  | 'invalid_cursor'
+  | 'filter_not_allowed_in_sync'
+  | 'unauthorized'
+  | 'key_expired'
+  | 'insufficient_scope'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'duplicate'
+  | 'delivery_succeeded'
+  | 'delivery_failed'
+  | 'delivery_pending'
+  | 'webhook_disabled'
+  | 'limit_reached'
+  | 'last_managing_key'
+  | 'invalid_transition'
+  | 'ticket_closed'
+  | 'cursor_too_old'
+  | 'version_mismatch'
+  | 'validation_failed'
+  | 'url_not_https'
+  | 'url_not_public'
+  | 'url_not_resolvable'
+  | 'idempotency_key_reused'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal_error'
+  | 'unavailable'
 
 /** A person who works at the desk. */
 export interface Teammate extends Row {
@@ -33,10 +73,14 @@ export interface TeammatePatch {
 }
 
 export interface TeammateFilters {
-  email?: string
-  createdAfter?: string
-  createdBefore?: string
-  q?: string
+  /** Has this email. */
+  email?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** A person or company the organization talks with. */
@@ -105,13 +149,20 @@ export interface CustomerPatch {
 }
 
 export interface CustomerFilters {
-  email?: string
-  phone?: string
-  externalId?: string
-  tag?: string
-  createdAfter?: string
-  createdBefore?: string
-  q?: string
+  /** Has this email. */
+  email?: string | undefined
+  /** Has this phone. */
+  phone?: string | undefined
+  /** Has this externalId. */
+  externalId?: string | undefined
+  /** Has this tag. */
+  tag?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** A thread of messages with a customer. */
@@ -180,16 +231,26 @@ export interface ConversationPatch {
 }
 
 export interface ConversationFilters {
-  customerId?: string
-  channel?: 'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'
-  status?: 'open' | 'resolved'
-  handledBy?: 'ai' | 'human'
-  assigneeId?: string
-  externalId?: string
-  tag?: string
-  createdAfter?: string
-  createdBefore?: string
-  q?: string
+  /** Has this customerId. */
+  customerId?: string | undefined
+  /** Has this channel. */
+  channel?: 'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api' | undefined
+  /** Has this status. */
+  status?: 'open' | 'resolved' | undefined
+  /** Has this handledBy. */
+  handledBy?: 'ai' | 'human' | undefined
+  /** Has this assigneeId. */
+  assigneeId?: string | undefined
+  /** Has this externalId. */
+  externalId?: string | undefined
+  /** Has this tag. */
+  tag?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** What `summarize` of a conversation takes. */
@@ -271,11 +332,16 @@ export interface MessageInput {
 }
 
 export interface MessageFilters {
-  conversationId?: string
-  direction?: 'inbound' | 'outbound'
-  createdAfter?: string
-  createdBefore?: string
-  q?: string
+  /** Has this conversationId. */
+  conversationId?: string | undefined
+  /** Has this direction. */
+  direction?: 'inbound' | 'outbound' | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** Something to be done for a customer. */
@@ -366,18 +432,30 @@ export interface TicketPatch {
 }
 
 export interface TicketFilters {
-  customerId?: string
-  conversationId?: string
-  number?: number
-  type?: 'question' | 'incident' | 'problem' | 'task'
-  priority?: 'low' | 'normal' | 'high' | 'urgent'
-  status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed'
-  assigneeId?: string
-  externalId?: string
-  tag?: string
-  createdAfter?: string
-  createdBefore?: string
-  q?: string
+  /** Has this customerId. */
+  customerId?: string | undefined
+  /** Has this conversationId. */
+  conversationId?: string | undefined
+  /** Has this number. */
+  number?: number | undefined
+  /** Has this type. */
+  type?: 'question' | 'incident' | 'problem' | 'task' | undefined
+  /** Has this priority. */
+  priority?: 'low' | 'normal' | 'high' | 'urgent' | undefined
+  /** Has this status. */
+  status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed' | undefined
+  /** Has this assigneeId. */
+  assigneeId?: string | undefined
+  /** Has this externalId. */
+  externalId?: string | undefined
+  /** Has this tag. */
+  tag?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** A time agreed with a customer. */
@@ -480,16 +558,26 @@ export interface BookingPatch {
 }
 
 export interface BookingFilters {
-  customerId?: string
-  status?: 'pending' | 'confirmed'
-  assigneeId?: string
-  externalId?: string
-  tag?: string
-  createdAfter?: string
-  createdBefore?: string
-  startAfter?: string
-  startBefore?: string
-  q?: string
+  /** Has this customerId. */
+  customerId?: string | undefined
+  /** Has this status. */
+  status?: 'pending' | 'confirmed' | 'cancelled' | 'completed' | 'no_show' | 'rejected' | undefined
+  /** Has this assigneeId. */
+  assigneeId?: string | undefined
+  /** Has this externalId. */
+  externalId?: string | undefined
+  /** Has this tag. */
+  tag?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Later than this, exclusive. */
+  startAfter?: string | undefined
+  /** Earlier than this, exclusive. */
+  startBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
 }
 
 /** What `reject` of a booking takes. */
@@ -750,8 +838,8 @@ export interface StatsRange {
   step?: '1m' | '1h' | '1d'
 }
 
-/** What was made due at once. */
-export interface Hastening {
+/** What `retryNow` made due at once. */
+export interface RetriedNow {
   object: 'hastening'
   /** The endpoint. */
   webhookId: string

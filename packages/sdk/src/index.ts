@@ -48,7 +48,21 @@ export {
   type Row,
   type Written,
 } from './envelope.ts'
-export { DeskwireError, type Problem, type ProblemError } from './error.ts'
+export {
+  AuthenticationError,
+  ConflictError,
+  ConnectionError,
+  CursorTooOldError,
+  DeskwireError,
+  type ErrorCode,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  type Problem,
+  type ProblemError,
+  RateLimitError,
+  ServerError,
+} from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export {
@@ -61,22 +75,27 @@ export {
   type SignatureScheme,
   signatureHeaders,
 } from './examine.ts'
-export type { Export } from './export.ts'
+export type { ExportStream } from './export.ts'
 export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
 export { readJson } from './json.ts'
+export type { List, ListParams } from './list.ts'
+export type {
+  ActionOptions,
+  CallOptions,
+  ChangeOptions,
+  ClientOptions,
+  CreateOptions,
+  Fetch,
+  GetOptions,
+  ReceivedResponse,
+  SentRequest,
+} from './options.ts'
 export type { OwnOrganization } from './organization.ts'
 export { createReceiver, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {
-  ActionOptions,
-  BatchOptions,
-  CallOptions,
   ChangeableResource,
-  ChangeOptions,
-  CreateOptions,
-  DigestOptions,
-  GetOptions,
-  ListParams,
+  DigestParams,
   RemovableResource,
   Resource,
 } from './resource.ts'
@@ -99,6 +118,5 @@ export {
   verifyStandardSignature,
   verifyStandardWebhook,
 } from './standard-webhooks.ts'
-export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
-export type { ClientOptions, Fetch } from './transport.ts'
-export type { DeliveryPage, Stats, Webhooks, WebhookWithSecret } from './webhooks.ts'
+export { type Change, changeOf, changesUpTo, type SyncPage, type SyncParams } from './sync.ts'
+export type { Stats, Webhooks, WebhookWithSecret } from './webhooks.ts'

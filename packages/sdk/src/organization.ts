@@ -1,7 +1,9 @@
 /** The organization that the client's key belongs to. */
 import type { Organization, OrganizationPatch } from './generated.ts'
-import type { CallOptions } from './resource.ts'
+import type { CallOptions } from './options.ts'
 import type { Send } from './transport.ts'
+
+const path = '/organization'
 
 export class OwnOrganization {
   readonly #send: Send
@@ -11,16 +13,12 @@ export class OwnOrganization {
   }
 
   /** Any key may. */
-  async get({ signal }: CallOptions = {}): Promise<Organization> {
-    const answer = await this.#send({ method: 'GET', path, signal })
-    return answer.body as Organization
+  async get(options?: CallOptions): Promise<Organization> {
+    return this.#send({ method: 'GET', path }, options)
   }
 
   /** Needs `api_keys:manage`. */
-  async update(patch: OrganizationPatch, { signal }: CallOptions = {}): Promise<Organization> {
-    const answer = await this.#send({ method: 'PATCH', path, body: patch, signal })
-    return answer.body as Organization
+  async update(patch: OrganizationPatch, options?: CallOptions): Promise<Organization> {
+    return this.#send({ method: 'PATCH', path, body: patch }, options)
   }
 }
-
-const path = '/organization'

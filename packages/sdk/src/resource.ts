@@ -1,44 +1,15 @@
-/** The calls that every kind has, once. */
+/** The calls that kinds, endpoints and keys have, once. */
 import type { BatchAnswer, UpsertOf } from './batch.ts'
 import type { ListPage, RangeDigests, Row } from './envelope.ts'
-import { Export } from './export.ts'
+import { ExportStream } from './export.ts'
 import { type FollowOptions, followPages } from './follow.ts'
-import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
-import type { Answer, Call, Send } from './transport.ts'
+import { List, type ListParams } from './list.ts'
+import type { ActionOptions, CallOptions, ChangeOptions, CreateOptions, GetOptions } from './options.ts'
+import { type SyncPage, type SyncParams, syncPages } from './sync.ts'
+import type { Send } from './transport.ts'
 
-export interface CallOptions {
-  /** Ends the call, pauses between repetitions included. Its reason is thrown. */
-  signal?: AbortSignal
-}
-
-export interface CreateOptions extends CallOptions {
-  /**
-   * At most 255 characters, honoured for 24 hours: the same key with the same body answers what the first call
-   * answered. Give one to be safe across crashes of your own; otherwise each call makes one.
-   */
-  idempotencyKey?: string
-}
-
-export interface GetOptions extends CallOptions {
-  /** An entity tag (`etagOf(row)`): a row that is still so answers `not_modified`. */
-  ifNoneMatch?: string
-}
-
-export interface ChangeOptions extends CallOptions {
-  /** An entity tag (`etagOf(row)`): a row that has changed since is left alone, `version_mismatch` (412). */
-  ifMatch?: string
-}
-
-/** An action is a POST, safe to repeat, and can be made conditional like a change. */
-export interface ActionOptions extends CreateOptions, ChangeOptions {}
-
-export interface BatchOptions extends CreateOptions {
-  /** `upsert` changes the row that has an item's `externalId`, and creates it where there is none. */
-  operation?: 'create' | 'upsert'
-}
-
-/** All ids and 16 ranges unless told. */
-export interface DigestOptions extends CallOptions {
+/** All ids in 16 ranges unless told. */
+export interface DigestParams {
   /** Where the ids begin, exclusive. */
   after?: string
   /** Where they end, inclusive. */
@@ -52,48 +23,101 @@ export interface DigestOptions extends CallOptions {
 /** Ids of one call of `getMany`. */
 const idsOfCall = 100
 
-/** Newest first (specification 6.2). `limit` is 20 unless told, at most 100. */
-export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
+/** Objects that are created, read and listed. Every call throws DeskwireError, and repeats itself where `retry.ts` calls that safe. */
+export class Objects<T extends Row, Create extends object, Filters extends object, Created = T> {
+  protected readonly send: Send
+  protected readonly path: string
 
-/**
- * The rows of one kind. A call that writes answers the row; a key without the kind's read scope gets no more of it than
- * `Written` has. Every call throws DeskwireError when it fails, a row that does not exist included
- * (`not_found`), and repeats itself where `retry.ts` calls that safe.
- */
-export class Resource<T extends Row, Create extends object, Filters extends object> {
-  readonly #send: Send
-  readonly #path: string
-
-  /** `name` is the kind's part of the address, for example `customers`. */
+  /** `name` is the part of the address, for example `customers`. */
   constructor(send: Send, name: string) {
-    this.#send = send
-    this.#path = `/${name}`
+    this.send = send
+    this.path = `/${name}`
   }
 
-  /** Creates a row and answers it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
-  async create(input: Create, { idempotencyKey, signal }: CreateOptions = {}): Promise<T> {
-    const headers = given('idempotency-key', idempotencyKey)
-    const answer = await this.#send({ method: 'POST', path: this.#path, body: input, headers, signal })
-    return answer.body as T
+  /** Creates an object and returns it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
+  async create(input: Create, options?: CreateOptions): Promise<Created> {
+    return this.send({ method: 'POST', path: this.path, body: input }, options)
   }
 
-  /** Reads one row; with `ifNoneMatch`, `not_modified` when the caller's is still current. */
+  /** Reads one object; with `ifNoneMatch`, `not_modified` when the caller's is still current. */
   get(id: string, options?: CallOptions): Promise<T>
   get(id: string, options: GetOptions): Promise<T | 'not_modified'>
-  async get(id: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<T | 'not_modified'> {
-    const headers = given('if-none-match', ifNoneMatch)
-    const answer = await this.callRow(id, { method: 'GET', headers, signal })
-    return answer.status === 304 ? 'not_modified' : (answer.body as T)
+  async get(id: string, options?: GetOptions): Promise<T | 'not_modified'> {
+    return this.send({ method: 'GET', path: this.address(id) }, options)
   }
 
+  /** Newest first: `for await (const row of list(…))`, `.toArray({ limit })`, or `.page()` for one page to show. */
+  list(params: ListParams<Filters> = {} as ListParams<Filters>, options?: CallOptions): List<T> {
+    return this.listBelow<T>(this.path, params, options, byTime)
+  }
+
+  /** An action on one object; one that its state does not allow is `invalid_transition` (409). */
+  protected async act<R = T>(id: string, action: string, body?: object, options?: ActionOptions): Promise<R> {
+    return this.send({ method: 'POST', path: `${this.address(id)}/${action}`, body }, options)
+  }
+
+  protected listBelow<R>(
+    path: string,
+    params: object,
+    options: CallOptions | undefined,
+    order: ListOrder<R>,
+  ): List<R> {
+    const ask = (query: object) => this.send<ListPage<R>>({ method: 'GET', path, query }, options)
+    return new List<R>({ ask, params, ...order })
+  }
+
+  protected address(...parts: readonly string[]): string {
+    return addressOf(this.path, ...parts)
+  }
+}
+
+interface ListOrder<R> {
+  readonly place: (row: R) => string | number
+  readonly isByTime: boolean
+}
+
+/** Newest first, equal times by id: times and ids are texts of one length. */
+export const byTime: ListOrder<{ id: string; createdAt: string }> = {
+  place: ({ createdAt, id }) => createdAt + id,
+  isByTime: true,
+}
+
+/** Objects whose fields can be changed, and that can be deleted. */
+export class ChangeableObjects<
+  T extends Row,
+  Create extends object,
+  Patch extends object,
+  Filters extends object,
+  Created = T,
+> extends Objects<T, Create, Filters, Created> {
+  /** Changes the fields given. In doubt (`connection_failed`) the change may have been made: it is not repeated for you. */
+  async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
+    return this.send({ method: 'PATCH', path: this.address(id), body: patch }, options)
+  }
+
+  /** Deletes an object. As with `update`, it is not repeated in doubt. */
+  async delete(id: string, options?: ChangeOptions): Promise<void> {
+    return this.send({ method: 'DELETE', path: this.address(id) }, options)
+  }
+}
+
+/**
+ * The rows of one kind. A call that writes returns the row; a key without the kind's read scope gets no more of it than
+ * `Written` has.
+ */
+export class Resource<T extends Row, Create extends object, Filters extends object> extends Objects<
+  T,
+  Create,
+  Filters
+> {
   /** Reads the rows with these ids, however many, in no order; those that do not exist are left out. */
-  async getMany(ids: Iterable<string>, { signal }: CallOptions = {}): Promise<T[]> {
+  async getMany(ids: Iterable<string>, options?: CallOptions): Promise<T[]> {
     const left = [...new Set(ids)]
     const rows: T[] = []
     while (left.length > 0) {
       const query = { ids: left.splice(0, idsOfCall).join(',') }
-      const answer = await this.#send({ method: 'GET', path: this.#path, query, signal })
-      rows.push(...(answer.body as ListPage<T>).data)
+      const { data } = await this.send<ListPage<T>>({ method: 'GET', path: this.path, query }, options)
+      rows.push(...data)
     }
     return rows
   }
@@ -102,77 +126,45 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    * Counts and digests of equal ranges of ids at one moment: compared with those of a copy at the same moment they say where it
    * differs (`findDifferences`).
    */
-  async digests({ signal, ...query }: DigestOptions = {}): Promise<RangeDigests> {
-    const answer = await this.#send({ method: 'GET', path: `${this.#path}/digests`, query, signal })
-    return answer.body as RangeDigests
-  }
-
-  /** A page for display. It holds no removals and is no way to keep a copy: use `sync`. */
-  async list(params?: ListParams<Filters>, { signal }: CallOptions = {}): Promise<ListPage<T>> {
-    const answer = await this.#send({ method: 'GET', path: this.#path, query: params ?? {}, signal })
-    return answer.body as ListPage<T>
+  async digests(params: DigestParams = {}, options?: CallOptions): Promise<RangeDigests> {
+    return this.send({ method: 'GET', path: `${this.path}/digests`, query: params }, options)
   }
 
   /**
    * The pages of a sync until caught up (specification 7). Keep the last page's cursor and give it to
    * the next call. See `syncPages` for what it promises and throws.
    */
-  sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
-    return syncPages<T>(this.#send, this.#path, options)
+  sync(params: SyncParams = {}, options?: CallOptions): AsyncGenerator<SyncPage<T>, void, undefined> {
+    return syncPages<T>(this.send, this.path, params, options)
   }
 
-  /** A sync that does not end: waits for news, and goes on after failures. See `followPages`. */
-  follow(options: FollowOptions = {}): AsyncGenerator<SyncPage<T>, never, undefined> {
-    return followPages<T>(this.#send, this.#path, options)
+  /** A sync that does not end: waits for changes, and continues after failures. See `followPages`. */
+  follow(params: SyncParams = {}, options?: FollowOptions): AsyncGenerator<SyncPage<T>, never, undefined> {
+    return followPages<T>(this.send, this.path, params, options)
   }
 
   /**
-   * Creates or upserts up to 1,000 rows in one transaction and answers what became of each: an item that is refused is
+   * Creates up to 1,000 rows in one transaction and returns what became of each: an item that is refused is
    * left out and named, and is no failure of the call. Safe to repeat, as `create` is.
    */
-  batch(items: readonly Create[], options?: BatchOptions & { operation?: 'create' }): Promise<BatchAnswer>
-  batch(
-    items: readonly UpsertOf<Create>[],
-    options: BatchOptions & { operation: 'upsert' },
-  ): Promise<BatchAnswer>
-  async batch(
-    items: readonly object[],
-    { operation = 'create', idempotencyKey, signal }: BatchOptions = {},
-  ): Promise<BatchAnswer> {
-    const headers = given('idempotency-key', idempotencyKey)
-    const body = { operation, items }
-    const answer = await this.#send({ method: 'POST', path: `${this.#path}/batch`, body, headers, signal })
-    return answer.body as BatchAnswer
+  async batch(items: readonly Create[], options?: CreateOptions): Promise<BatchAnswer> {
+    return this.#batch('create', items, options)
+  }
+
+  /** The same, but changes the row that has an item's `externalId`, and creates it where there is none. */
+  async upsert(items: readonly UpsertOf<Create>[], options?: CreateOptions): Promise<BatchAnswer> {
+    return this.#batch('upsert', items, options)
+  }
+
+  #batch(operation: string, items: readonly object[], options?: CreateOptions): Promise<BatchAnswer> {
+    return this.send({ method: 'POST', path: `${this.path}/batch`, body: { operation, items } }, options)
   }
 
   /** Every row of the kind, proved complete at the end; its cursor begins a sync. */
-  export({ signal }: CallOptions = {}): Export<T> {
-    return new Export<T>(this.#send, this.#path, signal)
-  }
-
-  /**
-   * One of the kind's own moves, which answers the row (without the read scope, `Written`); one that the row's state does
-   * not allow is `invalid_transition` (409).
-   */
-  protected async act(
-    id: string,
-    action: string,
-    body: object | undefined,
-    { idempotencyKey, ifMatch, signal }: ActionOptions = {},
-  ): Promise<T> {
-    const headers = { ...given('idempotency-key', idempotencyKey), ...given('if-match', ifMatch) }
-    const answer = await this.callRow(id, { method: 'POST', action, body, headers, signal })
-    return answer.body as T
-  }
-
-  protected callRow(id: string, { action, ...call }: RowCall): Promise<Answer> {
-    const path = addressOf(this.#path, id)
-    return this.#send({ ...call, path: action === undefined ? path : `${path}/${action}` })
+  export(options: CallOptions = {}): ExportStream<T> {
+    return new ExportStream<T>(this.send, this.path, options)
   }
 }
-
-/** A call about one row, or of one of its actions. */
-type RowCall = Omit<Call, 'path' | 'query'> & { action?: string }
 
 /** The rows of a kind whose fields can be changed. */
 export class ChangeableResource<
@@ -182,34 +174,30 @@ export class ChangeableResource<
   Filters extends object,
 > extends Resource<T, Create, Filters> {
   /**
-   * Changes the fields given and answers the row (without the read scope, `Written`). When no answer arrives (`connection_failed`) the change may
+   * Changes the fields given and returns the row (without the read scope, `Written`). In doubt (`connection_failed`) the change may
    * have been made: it is not repeated for you.
    */
-  async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {
-    const headers = given('if-match', ifMatch)
-    const answer = await this.callRow(id, { method: 'PATCH', body: patch, headers, signal })
-    return answer.body as T
+  async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
+    return this.send({ method: 'PATCH', path: this.address(id), body: patch }, options)
   }
 }
 
-/** The rows of a kind that can be changed and removed. */
+/** The rows of a kind that can be changed and deleted. */
 export class RemovableResource<
   T extends Row,
   Create extends object,
   Patch extends object,
   Filters extends object,
 > extends ChangeableResource<T, Create, Patch, Filters> {
-  /** Removes a row; removing a customer removes its tickets too. As with `update`, it is not repeated in doubt. */
-  async remove(id: string, { ifMatch, signal }: ChangeOptions = {}): Promise<void> {
-    await this.callRow(id, { method: 'DELETE', headers: given('if-match', ifMatch), signal })
+  /** Deletes a row; deleting a customer deletes its tickets too. As with `update`, it is not repeated in doubt. */
+  async delete(id: string, options?: ChangeOptions): Promise<void> {
+    return this.send({ method: 'DELETE', path: this.address(id) }, options)
   }
 }
 
-/** An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
-export const addressOf = (path: string, id: string): string => {
-  if (/^\.{0,2}$/.test(id)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(id)}`)
-  return `${path}/${encodeURIComponent(id)}`
-}
-
-export const given = (name: string, value: string | undefined): Record<string, string> =>
-  value === undefined ? {} : { [name]: value }
+/** An empty or dotted part would address the list or its parent, so it is refused before anything is sent. */
+export const addressOf = (path: string, ...parts: readonly string[]): string =>
+  parts.reduce((address, part) => {
+    if (/^\.{0,2}$/.test(part)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(part)}`)
+    return `${address}/${encodeURIComponent(part)}`
+  }, path)

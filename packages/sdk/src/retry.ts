@@ -6,8 +6,8 @@
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 /**
- * - `not_begun`: refused before any work: a 429, or a 503 in which the service itself says `unavailable`.
- * - `unknown`: nobody can tell whether the work was done: no answer, 502, 504, or a 503 of something in between
+ * - `not_begun`: refused before any work: a 429, or the service itself says `unavailable` (503) or `request_timeout` (408).
+ * - `unknown`: nobody can tell whether the work was done: no response, any other 5xx, or a 408 or 503 of something in between
  *   (some proxies send one when the connection breaks after the request went out).
  * - `final`: an answer that a repetition would only receive again.
  */
@@ -68,11 +68,10 @@ export const defaultRetries: RetryPolicy = {
   sleep,
 }
 
-/** Classes a failed answer. `code` is the problem's. */
-export const failureOf = (status: number, code: string): Failure => {
-  if (status === 429) return 'not_begun'
-  if (status === 503) return code === 'unavailable' ? 'not_begun' : 'unknown'
-  return status === 502 || status === 504 ? 'unknown' : 'final'
+/** Classes the failure of one sending. */
+export const failureOf = ({ status, code }: { status: number; code: string }): Failure => {
+  if (status === 429 || code === 'unavailable' || code === 'request_timeout') return 'not_begun'
+  return status === 0 || status === 408 || status >= 500 ? 'unknown' : 'final'
 }
 
 /**

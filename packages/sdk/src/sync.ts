@@ -6,7 +6,8 @@
  * first: repeating a page does no harm.
  */
 import { type Checkpoint, isRemoval, type RemovalRecord, type Row, type SyncAnswer } from './envelope.ts'
-import { unexpectedAnswer } from './error.ts'
+import type { CallOptions } from './options.ts'
+import { unexpectedAnswer } from './problem.ts'
 import type { Send } from './transport.ts'
 
 /** One step of a copy. The removal of something not held is a no-op. */
@@ -27,19 +28,19 @@ export interface SyncPage<T, C = Checkpoint> {
   checkpoint?: C
 }
 
-export interface SyncOptions {
+/** Where a sync begins, and how much comes at once. */
+export interface SyncParams {
   /**
    * A watermark, exclusive: RFC 3339 with an offset. Without it and without `cursor` the sync is a first one,
    * from before the organization began.
    */
-  updatedAfter?: string
+  updatedAfter?: string | undefined
   /** Where an earlier sync stopped. It wins over `updatedAfter`. */
   cursor?: string | undefined
-  /** Rows per page: 20 unless told, at most 100. */
-  limit?: number
+  /** Rows per page: 100 unless told, and at most. */
+  limit?: number | undefined
   /** Seconds (at most 50) for which the service holds an answer that would be empty, until something changes. */
   wait?: number | undefined
-  signal?: AbortSignal
 }
 
 /** A watermark earlier than any organization: the start of a first sync. */
@@ -61,11 +62,12 @@ export const changeOf = <T extends Row>(row: T | RemovalRecord): Change<T> =>
 export async function* syncPages<T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  options: SyncOptions,
+  params: SyncParams,
+  options?: CallOptions,
 ): AsyncGenerator<SyncPage<T, C>, void, undefined> {
-  let cursor = options.cursor
+  let { cursor } = params
   for (;;) {
-    const page = await nextPage<T, C>(send, path, { ...options, cursor })
+    const page = await nextPage<T, C>(send, path, { ...params, cursor }, options)
     yield page
     if (!page.hasMore) return
     cursor = page.cursor
@@ -93,13 +95,17 @@ export async function* changesUpTo<T extends Row>(
 export const nextPage = async <T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+  { updatedAfter = beginning, cursor, limit = 100, wait }: SyncParams,
+  options?: CallOptions,
 ): Promise<SyncPage<T, C>> => {
   const start = cursor === undefined ? { updatedAfter } : { cursor }
-  const answer = await send({ method: 'GET', path, query: { ...start, limit }, wait, signal })
-  const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
+  const answer = await send<SyncAnswer<T, C>>(
+    { method: 'GET', path, query: { ...start, limit }, wait },
+    options,
+  )
+  const page = pageOf(answer)
   if (page.hasMore && page.cursor === cursor) {
-    throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
+    throw unexpectedAnswer(200, 'The service promises more but its cursor does not move.')
   }
   return page
 }

@@ -2,13 +2,21 @@
  * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
-
-import { variable } from './environment.ts'
-import { connectionFailed, DeskwireError, problemOf, unexpectedAnswer } from './error.ts'
+import { pageOrigin, variable } from './environment.ts'
+import { DeskwireError } from './error.ts'
+import { version } from './generated.ts'
 import { readJson } from './json.ts'
+import type {
+  ActionOptions,
+  ClientOptions,
+  Fetch,
+  GetOptions,
+  ReceivedResponse,
+  SentRequest,
+} from './options.ts'
+import { connectionFailed, errorOf, unexpectedAnswer } from './problem.ts'
 import {
   defaultRetries,
-  type Failure,
   failureOf,
   type Method,
   parseRetryAfter,
@@ -18,86 +26,75 @@ import {
 import { TimeLimit } from './time-limit.ts'
 import { whyBlocked, whyUnanswered } from './unanswered.ts'
 
-/** The part of `fetch` that the client uses. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-
-export interface ClientOptions {
-  /**
-   * The service's base address with its version, for example `http://127.0.0.1:8080/v1`; without a path it means `/v1`.
-   * Default: `DESKWIRE_URL` of the environment.
-   */
-  baseUrl?: string
-  /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). Default: `DESKWIRE_API_KEY`. */
-  apiKey?: string
-  /** Used in place of the global `fetch`. */
-  fetch?: Fetch
-  /** How often to repeat, or any part of the policy; 0 turns repetition off. */
-  retries?: number | Partial<RetryPolicy>
-  /**
-   * Milliseconds for each sending of a request, to the end of its answer, and beyond them the `wait` that was asked for; of a
-   * stream, the longest silence. Default 30,000; Infinity turns it off. What takes longer is `connection_failed`.
-   */
-  timeoutMs?: number
-}
-
 export interface Call {
   method: Method
   /** Below the base address, beginning with a slash, already encoded. */
   path: string
   query?: object
   body?: unknown
-  headers?: Record<string, string>
-  signal?: AbortSignal | undefined
-  /** Answers the body of a success as it arrives. Reading it may still fail, and is not repeated. */
+  /** Media types of the response. Default: JSON. */
+  accept?: string
+  /** Returns the body of a success as it arrives, a ReadableStream of bytes. Reading it may still fail, and is not repeated. */
   stream?: boolean
-  /** Seconds for which the service may hold the answer back. */
+  /** Seconds for which the service may hold the response back. */
   wait?: number | undefined
 }
 
-/** `body` is the parsed JSON, undefined for an answer without one (204, 304); of a stream, a ReadableStream of bytes. */
-export interface Answer {
-  status: number
-  body: unknown
-}
-
-/** Sends a call, repeats it where that is safe, and throws a DeskwireError for any failure that remains. */
-export type Send = (call: Call) => Promise<Answer>
-
-type Outcome = { ok: true; answer: Answer } | { ok: false; failure: Failure; error: DeskwireError }
+/**
+ * Sends a call, repeats it where that is safe, and throws a DeskwireError for any failure that remains. Returns the parsed
+ * body: undefined where there is none (204), `not_modified` for 304.
+ */
+export type Send = <T>(call: Call, options?: ActionOptions & GetOptions) => Promise<T>
 
 /** Builds the `Send` of a client. A base address or key that cannot be used is a TypeError, at once. */
-export const createSend = (options: ClientOptions): Send => {
-  const base = baseOf(options.baseUrl ?? variable('DESKWIRE_URL', 'baseUrl'))
-  const apiKey = options.apiKey ?? variable('DESKWIRE_API_KEY', 'apiKey')
-  const common = { accept: 'application/json', authorization: `Bearer ${apiKey}` }
+export const createSend = (client: ClientOptions): Send => {
+  const base = baseOf(client.baseUrl ?? variable('DESKWIRE_URL', 'baseUrl'))
+  const apiKey = client.apiKey ?? variable('DESKWIRE_API_KEY', 'apiKey')
+  const common: Record<string, string> = { authorization: `Bearer ${apiKey}` }
+  // A browser names itself, and would ask the service whether it may name another.
+  if (pageOrigin() === undefined) common['user-agent'] = `deskwire-sdk/${version}`
   new Headers(common) // a key with a line break or the like is refused here
-  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-  const given = typeof options.retries === 'number' ? { limit: options.retries } : options.retries
-  const policy: RetryPolicy = { ...defaultRetries, ...given }
-  const { timeoutMs = 30_000 } = options
-  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be above 0, not ${timeoutMs}`)
+  const fetch: Fetch = client.fetch ?? ((url, init) => globalThis.fetch(url, init))
+  const { onRequest, onResponse } = client
+  timeoutOf(client)
 
-  return async (call) => {
-    const address = base + call.path
-    const url = address + queryOf({ ...call.query, wait: call.wait })
-    const init = initOf(call, common)
-    const limitMs = timeoutMs + 1_000 * (call.wait ?? 0)
-    for (let attempt = 0; ; attempt++) {
-      const outcome = await sendOnce((signal) => fetch(url, { ...init, signal }), address, call, {
-        limitMs,
-        now: policy.now,
-      })
-      if (outcome.ok) return outcome.answer
-      const { failure, error } = outcome
-      const { method } = call
-      const pause = pauseBefore(policy, attempt, { method, failure, retryAfterMs: error.retryAfterMs })
+  return async <T>(call: Call, options: ActionOptions & GetOptions = {}): Promise<T> => {
+    const { method, path, query, wait } = call
+    const { signal } = options
+    const policy = { ...defaultRetries, ...policyOf(client.retries), ...policyOf(options.retries) }
+    const url = base + path + queryOf({ ...query, wait })
+    const limitMs = timeoutOf({ timeoutMs: options.timeoutMs ?? client.timeoutMs }) + 1_000 * (wait ?? 0)
+    // Made once, so that every sending of a POST carries the same key.
+    const made = headersOf(call, options, common)
+    for (let attempt = 1; ; attempt++) {
+      const request: SentRequest = { method, url, headers: new Headers(made), attempt }
+      signal?.throwIfAborted()
+      await onRequest?.(request)
+      const began = policy.now()
+      const { response, outcome } = await sendOnce(
+        (limit) => fetch(url, initOf(call, request.headers, limit)),
+        { call, options, address: base + path, limitMs, now: policy.now, request },
+      )
+      const error = outcome instanceof DeskwireError ? outcome : undefined
+      await onResponse?.({ request, response, error, durationMs: policy.now() - began })
+      if (error === undefined) return outcome as T
+      const failure = failureOf(error)
+      const pause = pauseBefore(policy, attempt - 1, { method, failure, retryAfterMs: error.retryAfterMs })
       if (pause === undefined) {
-        const blocked = failure === 'unknown' ? await whyBlocked(error.cause, base) : undefined
-        throw blocked === undefined ? error : connectionFailed(error.cause, blocked)
+        const blocked = error.status === 0 ? await whyBlocked(error.cause, base) : undefined
+        throw blocked === undefined ? error : connectionFailed(error.cause, blocked, error)
       }
-      await policy.sleep(pause, call.signal)
+      await policy.sleep(pause, signal)
     }
   }
+}
+
+const policyOf = (retries: number | Partial<RetryPolicy> | undefined): Partial<RetryPolicy> | undefined =>
+  typeof retries === 'number' ? { limit: retries } : retries
+
+const timeoutOf = ({ timeoutMs = 30_000 }: { timeoutMs?: number | undefined }): number => {
+  if (timeoutMs > 0) return timeoutMs
+  throw new TypeError(`timeoutMs must be above 0, not ${timeoutMs}`)
 }
 
 const baseOf = (text: string): string => {
@@ -108,10 +105,10 @@ const baseOf = (text: string): string => {
     url.search !== '' ||
     url.hash !== ''
   ) {
-    throw new TypeError(`baseUrl must be http(s)://HOST/v1 without user, query or fragment, not ${text}`)
+    throw new TypeError(`baseUrl must be http(s)://HOST without user, query or fragment, not ${text}`)
   }
-  if (url.pathname === '/') url.pathname = '/v1'
-  return url.href.replace(/\/+$/, '')
+  const address = url.href.replace(/\/+$/, '')
+  return /\/v\d+$/.test(address) ? address : `${address}/v1`
 }
 
 const queryOf = (query: object): string => {
@@ -121,67 +118,73 @@ const queryOf = (query: object): string => {
   return text === '' ? '' : `?${text}`
 }
 
-/** Made once per call, so that every sending of a POST carries the same key. */
-const initOf = (call: Call, common: Record<string, string>): RequestInit => {
-  const headers = new Headers({ ...common, ...call.headers })
-  if (call.body !== undefined) headers.set('content-type', 'application/json')
-  if (call.method === 'POST' && !headers.has('idempotency-key')) {
-    headers.set('idempotency-key', crypto.randomUUID())
-  }
-  return {
-    method: call.method,
-    headers,
-    redirect: 'manual',
-    credentials: 'omit',
-    cache: 'no-store',
-    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-  }
+const headersOf = (
+  { method, body, accept = 'application/json' }: Call,
+  { headers, idempotencyKey, ifMatch, ifNoneMatch }: ActionOptions & GetOptions,
+  common: Record<string, string>,
+): Headers => {
+  const made = new Headers({ accept, ...common, ...headers })
+  const key = idempotencyKey ?? made.get('idempotency-key') ?? crypto.randomUUID()
+  if (method === 'POST') made.set('idempotency-key', key)
+  if (body !== undefined) made.set('content-type', 'application/json')
+  if (ifMatch !== undefined) made.set('if-match', ifMatch)
+  if (ifNoneMatch !== undefined) made.set('if-none-match', ifNoneMatch)
+  return made
 }
 
+const initOf = ({ method, body }: Call, headers: Headers, signal: AbortSignal): RequestInit => ({
+  method,
+  headers,
+  signal,
+  redirect: 'manual',
+  // Workers of Cloudflare throw for what has no meaning outside of browsers.
+  ...(pageOrigin() === undefined ? {} : { credentials: 'omit', cache: 'no-store' }),
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+})
+
+interface Sending {
+  call: Call
+  options: ActionOptions
+  address: string
+  limitMs: number
+  now: () => number
+  request: SentRequest
+}
+
+/** `outcome` is the body, or the error. Throws the reason of a signal that is aborted. */
 const sendOnce = async (
   fetch: (signal: AbortSignal) => Promise<Response>,
-  address: string,
-  { signal, stream }: Call,
-  { limitMs, now }: { limitMs: number; now: () => number },
-): Promise<Outcome> => {
+  { call, options: { signal }, address, limitMs, now, request }: Sending,
+): Promise<{ response?: ReceivedResponse['response']; outcome: unknown }> => {
+  const context = { idempotencyKey: request.headers.get('idempotency-key') ?? undefined }
+  const limit = new TimeLimit(limitMs, signal)
   let response: Response
   let text: string
-  signal?.throwIfAborted()
-  const limit = new TimeLimit(limitMs, signal)
   try {
     response = await fetch(limit.signal)
     // A page of a proxy or of the console is no stream of records.
     const isPage = response.headers.get('content-type')?.startsWith('text/html')
-    if (stream && response.ok && !isPage && response.body !== null) {
-      return { ok: true, answer: { status: response.status, body: limit.watch(response.body) } }
-    }
+    if (call.stream && response.ok && !isPage && response.body !== null)
+      return { response, outcome: limit.watch(response.body) }
     text = await response.text()
   } catch (cause) {
     limit.end()
     signal?.throwIfAborted()
-    return { ok: false, failure: 'unknown', error: connectionFailed(cause, whyUnanswered(cause, address)) }
+    return { outcome: connectionFailed(cause, whyUnanswered(cause, address), context) }
   }
   limit.end()
-  return read(response, { text, address, now })
-}
-
-const read = (
-  { status, ok, headers }: Response,
-  { text, address, now }: { text: string; address: string; now: () => number },
-): Outcome => {
+  const { status, ok, headers } = response
   const requestId = headers.get('x-request-id') ?? undefined
-  if (status === 204 || status === 304) return { ok: true, answer: { status, body: undefined } }
+  if (status === 204) return { response, outcome: undefined }
+  if (status === 304) return { response, outcome: 'not_modified' }
   if (!ok) {
-    const problem = problemOf({ status, url: address }, requestId, text)
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
-    const error = new DeskwireError(problem, { retryAfterMs })
-    return { ok: false, failure: failureOf(status, problem.code), error }
+    return { response, outcome: errorOf({ status, address, requestId }, text, { ...context, retryAfterMs }) }
   }
   try {
-    return { ok: true, answer: { status, body: readJson(text) } }
+    return { response, outcome: readJson(text) }
   } catch {
-    const detail = `${address} did not answer with JSON. Check the base address, which ends in /v1, and proxies.`
-    const error = unexpectedAnswer(status, detail, requestId)
-    return { ok: false, failure: 'final', error }
+    const detail = `${address} did not answer with JSON. Check the base address and proxies.`
+    return { response, outcome: unexpectedAnswer(status, detail, requestId, context) }
   }
 }

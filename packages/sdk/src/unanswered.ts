@@ -1,5 +1,7 @@
 /** Why no answer arrived: one sentence for each cause that a runtime tells apart, which names the host, and what to do. */
 
+import { pageOrigin } from './environment.ts'
+
 /** What the errors of `fetch` carry, as far as a runtime says. */
 interface Failure {
   readonly name?: string
@@ -75,14 +77,14 @@ const isOther = (url: URL, hostname: string | undefined, port: number | string |
  * outside of pages, and where the page is of the service itself.
  */
 export const whyBlocked = async (cause: unknown, address: string): Promise<string | undefined> => {
-  const { location } = globalThis as { location?: { origin: string } }
+  const page = pageOrigin()
   const { host, origin } = new URL(address)
-  if (location === undefined || location.origin === origin || innermost(cause).name !== 'TypeError') return
+  if (page === undefined || page === origin || innermost(cause).name !== 'TypeError') return
   const probe = { method: 'HEAD', mode: 'no-cors', credentials: 'omit', cache: 'no-store' } as const
   try {
     await globalThis.fetch(address, { ...probe, signal: AbortSignal.timeout(5_000) })
   } catch {
     return `${host} cannot be reached from this page: nothing answers there, its certificate is not accepted, or the browser blocks it. Its console says which.`
   }
-  return `${host} answers, and the browser keeps that from pages of ${location.origin}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`
+  return `${host} answers, and the browser keeps that from pages of ${page}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`
 }

@@ -30,7 +30,7 @@ describe('a batch', () => {
   test('posts its items and answers what became of each; a refused item is no failure', async () => {
     const { client, seen } = await start({ status: 200, body: answer }, { status: 200, body: answer })
     expect(await client.customers.batch([{ name: 'Ada' }, { email: 'taken@example.com' }])).toEqual(answer)
-    await client.customers.batch([{ externalId: 'crm-1' }], { operation: 'upsert' })
+    await client.customers.upsert([{ externalId: 'crm-1' }])
     expect(seen.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
       {
         method: 'POST',
@@ -55,13 +55,13 @@ describe('a batch', () => {
     const { customers, tickets, messages } = createClient({ baseUrl: 'http://h/v1', apiKey: 'dwk_x' })
     // Not called: the compiler is asked.
     const calls = () => [
-      tickets.batch([{ externalId: 't-1', status: 'open' }], { operation: 'upsert' }),
+      tickets.upsert([{ externalId: 't-1', status: 'open' }]),
       // @ts-expect-error a new ticket needs a customer and a subject
       tickets.batch([{ externalId: 't-1', status: 'open' }]),
       // @ts-expect-error an upsert finds rows by externalId
-      customers.batch([{ name: 'Ada' }], { operation: 'upsert' }),
+      customers.upsert([{ name: 'Ada' }]),
       // @ts-expect-error messages have no externalId to be found by
-      messages.batch([{ externalId: 'm-1' }], { operation: 'upsert' }),
+      messages.upsert([{ externalId: 'm-1' }]),
     ]
     expectTypeOf(calls).returns.toEqualTypeOf<Promise<BatchAnswer>[]>()
   })

@@ -43,7 +43,7 @@ describe('calls', () => {
     expectTypeOf(made).not.toHaveProperty('name')
   })
 
-  test('get, update and remove address the row and carry their conditions', async () => {
+  test('get, update and delete address the row and carry their conditions', async () => {
     const { client, seen } = await start(
       { status: 200, body: customer(1) },
       { status: 200, body: customer(1, 9) },
@@ -53,7 +53,7 @@ describe('calls', () => {
     expect(row).toEqual(customer(1))
     const changed = await client.customers.update(row.id, { name: null }, { ifMatch: etagOf(row) })
     expect(changed).toEqual(customer(1, 9))
-    expect(await client.customers.remove(row.id, { ifMatch: etagOf(changed) })).toBeUndefined()
+    expect(await client.customers.delete(row.id, { ifMatch: etagOf(changed) })).toBeUndefined()
     expect(seen.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
       { method: 'GET', path: `/v1/customers/${idOf(1)}`, body: undefined },
       { method: 'PATCH', path: `/v1/customers/${idOf(1)}`, body: { name: null } },
@@ -76,7 +76,7 @@ describe('calls', () => {
   test('list sends filters and offset, and answers the envelope', async () => {
     const pagination = { total: 41, limit: 20, offset: 40, hasMore: false }
     const { client, seen } = await start({ status: 200, body: { data: [customer(1)], pagination } })
-    const page = await client.customers.list({ offset: 40, tag: 'ä&b', email: 'ada@example.com' })
+    const page = await client.customers.list({ offset: 40, tag: 'ä&b', email: 'ada@example.com' }).page()
     expect(page).toEqual({ data: [customer(1)], pagination })
     expect(seen[0]?.path).toBe('/v1/customers')
     expect(seen[0]?.query).toEqual({ offset: '40', tag: 'ä&b', email: 'ada@example.com' })
@@ -84,9 +84,9 @@ describe('calls', () => {
 
   test('ids cannot leave their place in the address', async () => {
     const { client, seen } = await start(problem(404, 'not_found'))
-    for (const id of ['', '.', '..']) await expect(client.tickets.remove(id)).rejects.toThrow(TypeError)
+    for (const id of ['', '.', '..']) await expect(client.tickets.delete(id)).rejects.toThrow(TypeError)
     expect(seen).toEqual([])
-    await expect(client.tickets.remove('../customers?x')).rejects.toMatchObject({ status: 404 })
+    await expect(client.tickets.delete('../customers?x')).rejects.toMatchObject({ status: 404 })
     expect(seen[0]?.path).toBe('/v1/tickets/..%2Fcustomers%3Fx')
   })
 
@@ -105,6 +105,7 @@ describe('calls', () => {
     ['https://desk.example', 'https://desk.example/v1'],
     ['https://desk.example/', 'https://desk.example/v1'],
     ['https://tools.example/desk/v1/', 'https://tools.example/desk/v1'],
+    ['https://tools.example/desk', 'https://tools.example/desk/v1'],
   ])('the base address %s means %s, and fetch can be replaced', async (baseUrl, means) => {
     const asked: string[] = []
     const fetch = async (url: string) => {
@@ -156,10 +157,10 @@ describe('actions', () => {
     expectTypeOf(bookings.cancel).parameter(1).toExtend<{ by: 'customer' | 'teammate' | 'system' }>()
     expectTypeOf(bookings.cancel).returns.resolves.toEqualTypeOf<Booking>()
     expectTypeOf(messages).not.toHaveProperty('update')
-    expectTypeOf(messages).not.toHaveProperty('remove')
-    expectTypeOf(teammates).not.toHaveProperty('remove')
+    expectTypeOf(messages).not.toHaveProperty('delete')
+    expectTypeOf(teammates).not.toHaveProperty('delete')
     expect('update' in messages).toBe(false)
-    expect('remove' in conversations).toBe(false)
+    expect('delete' in conversations).toBe(false)
   })
 
   test('members of an object that may be missing are optional; its words are open to read, closed to write', () => {
@@ -174,7 +175,7 @@ describe('actions', () => {
 })
 
 describe('failures', () => {
-  test('a problem becomes a DeskwireError with all its parts', async () => {
+  test('a problem becomes an error with all its parts', async () => {
     const errors = [{ pointer: '/email', code: 'format', detail: 'Not an address.' }]
     const { client } = await start(
       problem(422, 'validation_failed', { 'x-request-id': 'req-2' }, { errors }),
@@ -182,7 +183,7 @@ describe('failures', () => {
     )
     const invalid = client.customers.create({ email: 'x' })
     await expect(invalid).rejects.toMatchObject({
-      name: 'DeskwireError',
+      name: 'InvalidRequestError',
       message: '422 validation_failed: What to do about validation_failed.',
       status: 422,
       code: 'validation_failed',

@@ -13,13 +13,13 @@ test('a copy that follows is exact whenever it has caught up, and hears of a cha
   const copy = new MemoryCopy<Customer>()
   let proofs = 0
   const follow = async () => {
-    for await (const page of client.customers.follow({ signal: controller.signal })) {
+    for await (const page of client.customers.follow({}, { signal: controller.signal })) {
       for (const change of page.changes) await copy.apply(change)
       if (page.checkpoint === undefined) continue
       expect(copy.verify(page.checkpoint).exact).toBe(true)
       // Nothing comes any more: each of these is asked for while the answer is held back.
       if (++proofs === 1) void client.customers.create({ name: 'New' })
-      else if (proofs === 2) void client.customers.remove([...copy.rows.keys()][0] as string)
+      else if (proofs === 2) void client.customers.delete([...copy.rows.keys()][0] as string)
       else controller.abort(new Error('seen enough'))
     }
   }

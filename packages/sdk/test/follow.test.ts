@@ -1,6 +1,6 @@
 /** A sync that does not end, against a scripted service: what it yields, what it waits out, and what ends it. */
 import { describe, expect, test } from 'vitest'
-import { createClient, type FollowOptions } from '../src/index.ts'
+import { createClient, type SyncParams } from '../src/index.ts'
 import { customer, timeOf } from './rows.ts'
 import { problem, type Step, scripted } from './scripted.ts'
 
@@ -13,17 +13,16 @@ const page = (data: unknown[], nextCursor: string, hasMore = false): Step => ({
 const followed = async (
   steps: Step[],
   count: number,
-  { tick = 5_000, ...options }: FollowOptions & { tick?: number } = {},
+  { tick = 5_000, ...params }: SyncParams & { tick?: number } = {},
 ) => {
   const { baseUrl, seen } = await scripted(...steps)
   const client = createClient({ baseUrl, apiKey: 'dwk_x', retries: 0 })
   const slept: number[] = []
   const failed: [code: string, pauseMs: number][] = []
   let now = 0
-  const pages = client.customers.follow({
+  const pages = client.customers.follow(params, {
     onFailure: ({ code }, pauseMs) => failed.push([code, pauseMs]),
     pauses: { random: () => 1, now: () => (now += tick), sleep: async (ms) => void slept.push(ms) },
-    ...options,
   })
   const cursors: string[] = []
   const end = (async () => {
@@ -59,7 +58,7 @@ describe('following', () => {
   test('tells at once where it stands, though there is no news', async () => {
     const it = await followed([page([], 'c9')], 1, { cursor: 'c9', wait: 20 })
     expect(await it.end).toBe('left')
-    expect(asked(it.seen)).toEqual([{ cursor: 'c9' }])
+    expect(asked(it.seen)).toEqual([{ cursor: 'c9', limit: '100' }])
   })
 
   test('does not ask again and again what is not held back', async () => {
@@ -81,7 +80,7 @@ describe('following', () => {
       break
     }
     expect(seen.map(({ path, query }) => [path, query])).toEqual([
-      ['/v1/changes', { updatedAfter: timeOf(0) }],
+      ['/v1/changes', { updatedAfter: timeOf(0), limit: '100' }],
     ])
   })
 })
@@ -101,7 +100,7 @@ describe('what passes is waited out', () => {
     )
     expect(await it.end).toBe('left')
     expect(it.cursors).toEqual(['c1', 'c2', 'c3'])
-    expect(asked(it.seen).slice(1, 7)).toEqual(Array(6).fill({ cursor: 'c1', wait: '50' }))
+    expect(asked(it.seen).slice(1, 7)).toEqual(Array(6).fill({ cursor: 'c1', limit: '100', wait: '50' }))
     expect(it.slept).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 1_000])
     expect(it.failed.map(([code]) => code)).toEqual([
       'connection_failed',
@@ -129,10 +128,10 @@ describe('what passes is waited out', () => {
     const sleep = async () => {}
     const client = createClient({ baseUrl, apiKey: 'dwk_x', retries: { limit: 1, sleep } })
     const failures: string[] = []
-    for await (const { cursor } of client.customers.follow({
-      onFailure: ({ code }) => failures.push(code),
-      pauses: { sleep },
-    })) {
+    for await (const { cursor } of client.customers.follow(
+      {},
+      { onFailure: ({ code }) => failures.push(code), pauses: { sleep } },
+    )) {
       expect(cursor).toBe('c1')
       break
     }
@@ -163,10 +162,13 @@ describe('what no repetition mends is thrown', () => {
     const controller = new AbortController()
     const { baseUrl, seen } = await scripted('drop', 'drop')
     const client = createClient({ baseUrl, apiKey: 'dwk_x', retries: 0 })
-    const pages = client.customers.follow({
-      signal: controller.signal,
-      onFailure: () => queueMicrotask(() => controller.abort(new Error('enough'))),
-    })
+    const pages = client.customers.follow(
+      {},
+      {
+        signal: controller.signal,
+        onFailure: () => queueMicrotask(() => controller.abort(new Error('enough'))),
+      },
+    )
     await expect(pages.next()).rejects.toThrow('enough')
     expect(seen).toHaveLength(1)
   })

@@ -9,7 +9,7 @@ const copy = new MemoryCopy<Ticket>()
 let cursor: string | undefined
 
 const catchUp = async () => {
-  for await (const page of client.tickets.sync(cursor ? { cursor } : {})) {
+  for await (const page of client.tickets.sync({ cursor })) {
     for (const change of page.changes) await copy.apply(change)
     cursor = page.cursor
     if (page.checkpoint) console.log(copy.rows.size, 'tickets, exact:', copy.verify(page.checkpoint).exact)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Customer, changeOf, createClient, type SyncOptions, type SyncPage } from '../src/index.ts'
+import { type Customer, changeOf, createClient, type SyncPage, type SyncParams } from '../src/index.ts'
 import { customer, idOf, timeOf } from './rows.ts'
 import { problem, type Step, scripted } from './scripted.ts'
 
@@ -70,11 +70,11 @@ describe('paging', () => {
       },
     ])
     expect(seen.map(({ path, query }) => [path, query])).toEqual([
-      ['/v1/changes', { cursor: 'c0', wait: '50' }],
+      ['/v1/changes', { cursor: 'c0', limit: '100', wait: '50' }],
     ])
   })
 
-  test.each<[string, SyncOptions, Record<string, string>]>([
+  test.each<[string, SyncParams, Record<string, string>]>([
     ['without a position from before everything', {}, { updatedAfter: '1970-01-01T00:00:00.000Z' }],
     ['with a cursor where it stopped', { cursor: 'c9' }, { cursor: 'c9' }],
     ['with both from the cursor', { cursor: 'c9', updatedAfter: timeOf(0) }, { cursor: 'c9' }],
@@ -82,7 +82,7 @@ describe('paging', () => {
   ])('starts %s', async (_, options, query) => {
     const { client, seen } = await start(page([], 'c9', false))
     expect(await drain(client.customers.sync(options))).toMatchObject([{ changes: [], cursor: 'c9' }])
-    expect(seen.map((request) => request.query)).toEqual([query])
+    expect(seen.map((request) => request.query)).toEqual([{ limit: '100', ...query }])
   })
 
   test('asks for no page that the caller does not want', async () => {
@@ -105,7 +105,7 @@ describe('paging', () => {
   test('ends with its signal', async () => {
     const controller = new AbortController()
     const { client, seen } = await start(page([customer(1)], 'c1', true), page([], 'c2', false))
-    const pages = client.customers.sync({ signal: controller.signal })
+    const pages = client.customers.sync({}, { signal: controller.signal })
     await pages.next()
     controller.abort(new Error('enough'))
     await expect(pages.next()).rejects.toThrow('enough')

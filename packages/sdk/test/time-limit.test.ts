@@ -61,12 +61,12 @@ describe('a request', () => {
         await ask(createClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey, fetch, ...options }))
         return timers.mock.calls.map(([, ms]) => ms)
       }
-      expect(await limitOf((client) => client.customers.list())).toEqual([30_000])
+      expect(await limitOf((client) => client.customers.list().page())).toEqual([30_000])
       expect(await limitOf((client) => client.customers.sync({ wait: 50 }).next())).toEqual([80_000])
       expect(
         await limitOf((client) => client.changes.sync({ wait: 5 }).next(), { timeoutMs: 1_000 }),
       ).toEqual([6_000])
-      expect(await limitOf((client) => client.customers.list(), { timeoutMs: Infinity })).toEqual([])
+      expect(await limitOf((client) => client.customers.list().page(), { timeoutMs: Infinity })).toEqual([])
     } finally {
       timers.mockRestore()
     }
@@ -78,7 +78,7 @@ describe('a request', () => {
   test("of a caller who gives up has the caller's reason", async () => {
     const { baseUrl } = await silent()
     const controller = new AbortController()
-    const asked = createClient({ baseUrl, apiKey }).customers.list({}, { signal: controller.signal })
+    const asked = createClient({ baseUrl, apiKey }).customers.list({}, { signal: controller.signal }).page()
     controller.abort(new Error('enough'))
     await expect(asked).rejects.toThrow('enough')
   })

@@ -16,8 +16,11 @@ const portOf = async (started: Promise<Listening>): Promise<number> => {
 
 const detailOf = async (baseUrl: string, timeoutMs = 5_000): Promise<string> => {
   const client = createClient({ baseUrl, apiKey, retries: 0, timeoutMs })
-  const error = await client.customers.list().catch((failed) => failed)
-  expect(error).toMatchObject({ name: 'DeskwireError', code: 'connection_failed', status: 0 })
+  const error = await client.customers
+    .list()
+    .page()
+    .catch((failed) => failed)
+  expect(error).toMatchObject({ name: 'ConnectionError', code: 'connection_failed', status: 0 })
   expect(error.cause).toBeInstanceOf(Error)
   return error.detail
 }
@@ -75,8 +78,8 @@ test('a page of something else, which is named', async () => {
     startHttpServer((_, response) => response.writeHead(404).end('<html>Not found</html>')),
   )
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey, retries: 0 })
-  await expect(client.customers.list()).rejects.toMatchObject({
+  await expect(client.customers.list().page()).rejects.toMatchObject({
     code: 'unexpected_answer',
-    detail: `http://127.0.0.1:${port}/v1/customers did not answer as Deskwire does. Check the base address, which ends in /v1, and proxies. The answer begins: <html>Not found</html>`,
+    detail: `http://127.0.0.1:${port}/v1/customers did not answer as Deskwire does. Check the base address and proxies. The answer begins: <html>Not found</html>`,
   })
 })

@@ -100,16 +100,16 @@ test('each call has its method, address and body, and answers what came', async 
   const input = { url: webhook.url, events: ['ticket.created' as const] }
   expect(await webhooks.create(input, { idempotencyKey: 'once' })).toEqual({ ...webhook, secret })
   expect(await webhooks.get(id)).toEqual(webhook)
-  expect((await webhooks.list({ status: 'active', limit: 5 })).data).toEqual([webhook])
+  expect((await webhooks.list({ status: 'active', limit: 5 }).page()).data).toEqual([webhook])
   expect(await webhooks.update(id, { status: 'active' })).toEqual(webhook)
   expect((await webhooks.rotateSecret(id)).secret).toBe(secret)
   expect(await webhooks.dropPreviousSecret(id)).toBeUndefined()
   expect(await webhooks.ping(id)).toEqual(delivery)
-  const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' })
+  const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' }).page()
   expect(page).toEqual({ data: [delivery], pagination: { ...pagination, totalIsExact: false } })
-  expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' })).data).toEqual([delivery])
+  expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' }).page()).data).toEqual([delivery])
   expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
-  expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
+  expect((await webhooks.attempts(id, delivery.id, { limit: 1 }).page()).data).toEqual([])
   expect(await webhooks.payload(id, delivery.id)).toEqual({ type: 'ticket.created' })
   expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
   expect(await webhooks.stats(id, { step: '1h' })).toEqual({ data: [point] })
@@ -117,8 +117,8 @@ test('each call has its method, address and body, and answers what came', async 
   const window = { since: timeOf(1), until: timeOf(9) }
   expect(await webhooks.recover(id, window)).toEqual(recovery)
   expect(await webhooks.recovery(id, recovery.id)).toEqual(recovery)
-  expect((await webhooks.recoveries(id, { offset: 3 })).data).toEqual([recovery])
-  expect(await webhooks.remove(id)).toBeUndefined()
+  expect((await webhooks.recoveries(id, { offset: 3 }).page()).data).toEqual([recovery])
+  expect(await webhooks.delete(id)).toBeUndefined()
 
   const path = `/v1/webhooks/${id}`
   expect(seen.map(({ method, path, query, body }) => [method, path, query, body])).toEqual([
@@ -163,8 +163,8 @@ test('ids cannot leave their place in the address', async () => {
 
 test('what cannot be done does not compile', () => {
   const client = createClient({ baseUrl: 'http://127.0.0.1/v1', apiKey })
-  expectTypeOf(client.teammates).not.toHaveProperty('remove')
-  expectTypeOf(client.customers).toHaveProperty('remove')
+  expectTypeOf(client.teammates).not.toHaveProperty('delete')
+  expectTypeOf(client.customers).toHaveProperty('delete')
   // @ts-expect-error a secret is shown by creation and rotation alone
   const read = async () => (await client.webhooks.get(webhook.id)).secret
   expect(read).toBeTypeOf('function')

@@ -10,7 +10,7 @@ import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
-import { createPing } from './db/ping.ts'
+import { whetherAnswers } from './db/ping.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
 import { type BoundRoutes, bindRoutes } from './http/route.ts'
@@ -27,14 +27,14 @@ import { deskRoutes } from './kinds/http/register.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/admission.ts'
-import {
-  createBacklogMetrics,
-  createLogMetrics,
-  createOutdatedMetrics,
-  createStorageMetrics,
-} from './metrics/database.ts'
 import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
+import {
+  createLogMetrics,
+  createOutdatedMetrics,
+  createStandingMetrics,
+  createStorageMetrics,
+} from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
@@ -133,10 +133,10 @@ export function createDatabaseServices(
     ...(storage && { storage }),
     tracer: telemetry?.tracer ?? null,
   })
-  const answers = createPing(pool, clock)
+  const answers = whetherAnswers(pool, clock)
   if (role === 'api') {
     gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
-    createBacklogMetrics(register, pool, clock)
+    createStandingMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
@@ -189,7 +189,7 @@ export function createDatabaseServices(
 
 function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
   const observer = {
-    ...createPoolMetrics(register, () => database.usage),
+    ...createPoolMetrics(register, () => database.standing),
     asked: telemetry === null ? undefined : observeStatements(telemetry),
   }
   const database: FairPool = new FairPool(pool, observer)

@@ -1,4 +1,12 @@
-import type { AnyRow, Change, Client, DeskwireError, FollowOptions, SyncPage } from '@deskwire/sdk'
+import type {
+  AnyRow,
+  Change,
+  Client,
+  DeskwireError,
+  FollowOptions,
+  SyncPage,
+  SyncParams,
+} from '@deskwire/sdk'
 import type { Kind } from '@deskwire/service/administration'
 import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
@@ -55,7 +63,7 @@ Examples:
     const line = switches.json ? jsonLine : humanLine
     let cursor = texts.cursor
     try {
-      for await (const page of pagesOf(client, kinds, { ...start, limit: 100, signal, ...reported() })) {
+      for await (const page of pagesOf(client, kinds, start, { signal, ...reported() })) {
         for (const change of page.changes) if (isWanted(change)) await output.write(line(change))
         cursor = page.cursor
         if (switches.once && !page.hasMore) break
@@ -74,7 +82,7 @@ function startOf(given: {
   since: string | undefined
   cursor: string | undefined
   fromStart: boolean | undefined
-}): Pick<FollowOptions, 'cursor' | 'updatedAfter'> {
+}): SyncParams {
   const { since, cursor, fromStart } = given
   if ([since, cursor, fromStart].filter((one) => one !== undefined).length > 1)
     throw new UsageError('--from-start, --since and --cursor do not go together: it begins in one place')
@@ -82,10 +90,15 @@ function startOf(given: {
 }
 
 /** A kind alone has a stream of its own, for which no other wakes the reader. */
-function pagesOf(client: Client, kinds: readonly Kind[], options: FollowOptions): AsyncIterable<Page> {
+function pagesOf(
+  client: Client,
+  kinds: readonly Kind[],
+  start: SyncParams,
+  options: FollowOptions,
+): AsyncIterable<Page> {
   const [kind] = kinds
-  if (kind === undefined || kinds.length > 1) return client.changes.follow(options)
-  return client[kind.plural as 'customers'].follow(options)
+  if (kind === undefined || kinds.length > 1) return client.changes.follow(start, options)
+  return client[kind.plural as 'customers'].follow(start, options)
 }
 
 /**

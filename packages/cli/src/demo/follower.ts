@@ -4,15 +4,15 @@ import {
   createClient,
   MemoryCopy,
   type Row,
-  type SyncOptions,
   type SyncPage,
+  type SyncParams,
 } from '@deskwire/sdk'
 import type { Target } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** The calls of a kind that a copy needs. */
 interface Followed<T extends Row> {
-  sync(options: SyncOptions): AsyncGenerator<SyncPage<T>, void, undefined>
+  sync(options: SyncParams): AsyncGenerator<SyncPage<T>, void, undefined>
 }
 
 export class Follower<T extends Row> {
@@ -44,7 +44,7 @@ export class Follower<T extends Row> {
     const taken: Change<T>[] = []
     this.#pages.length = 0
     const from = this.#cursor === undefined ? {} : { cursor: this.#cursor }
-    for await (const page of this.#source.sync({ ...from, limit: 100 })) {
+    for await (const page of this.#source.sync(from)) {
       for (const change of page.changes) await this.copy.apply(change)
       taken.push(...page.changes)
       this.#cursor = page.cursor

@@ -98,7 +98,7 @@ export async function runDemo({ target, authority, workerPid, tell, signal }: De
 
   await killHalfWay(grace)
 
-  await client.customers.remove(ada.id)
+  await client.customers.delete(ada.id)
   made.shift()
   tell({ step: 'deleted', customerId: ada.id })
   const [removal] = (await customers.catchUp()).filter((change) => change.type === 'removed')
@@ -167,7 +167,7 @@ export async function runDemo({ target, authority, workerPid, tell, signal }: De
 }
 
 async function removeAll(client: Client, made: readonly Customer[]): Promise<void> {
-  for (const { id } of made) await client.customers.remove(id)
+  for (const { id } of made) await client.customers.delete(id)
 }
 
 /** Cleaning up must not hide why it is needed; what could not be done is said. */

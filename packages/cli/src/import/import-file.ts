@@ -70,7 +70,8 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       path,
       batches: toBatches(rowsOf(source, found), layout),
       progress,
-      send: (items, idempotencyKey) => bulk.batch(items, { operation, idempotencyKey, signal: stop }),
+      send: (items, idempotencyKey) =>
+        bulk[operation === 'create' ? 'batch' : 'upsert'](items, { idempotencyKey, signal: stop }),
       rejects,
       onProgress(now, rejected) {
         soFar = now.rows

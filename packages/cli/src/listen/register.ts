@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, DeskwireError, type EventType, type WebhookWithSecret } from '@deskwire/sdk'
 import { CommandFailure } from '../failure.ts'
 
-/** How a service is started that delivers to a receiver on this machine. */
-export function howToTrust(caPath: string): string {
-  return `deskwire serve --dev, or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
+/** What a service has to be started with to deliver to a receiver on this machine. */
+export function serverSettings(caPath: string): string {
+  return `DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
 }
 
 /** How long a ping may take, in milliseconds: a whole attempt, and a little for a worker to come to it. */
@@ -30,14 +30,14 @@ export async function register(client: Client, endpoint: Endpoint): Promise<Webh
   } catch (error) {
     if (!(error instanceof DeskwireError) || error.code !== 'url_not_public') throw error
     throw new CommandFailure(
-      `the service refuses receivers on this machine: restart it with ${howToTrust(caPath)}`,
+      `the service refuses receivers on this machine: restart it with ${serverSettings(caPath)}`,
     )
   }
 }
 
 /** Deletes an endpoint again. Somebody else may have done it: that is what was wanted. */
 export async function unregister(client: Client, webhookId: string): Promise<void> {
-  await client.webhooks.remove(webhookId).catch((error: unknown) => {
+  await client.webhooks.delete(webhookId).catch((error: unknown) => {
     if (isGone(error)) return
     throw new CommandFailure(
       `webhook ${webhookId} could not be deleted (${(error as Error).message}): delete it when the service is there again`,
@@ -52,7 +52,7 @@ export function isGone(error: unknown): boolean {
 
 /** Whether a call failed for what may pass: no answer, too many calls, or a service that is in trouble. */
 export function mayPass(error: unknown): boolean {
-  return error instanceof DeskwireError && (error.status === 0 || error.status === 429 || error.status >= 500)
+  return error instanceof DeskwireError && error.isTransient
 }
 
 /**
@@ -66,7 +66,7 @@ export async function tryWithPing(client: Client, webhookId: string, caPath: str
     if (ping === 'gone' || ping?.status === 'succeeded') return
     if (ping?.status === 'failed') {
       const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }
-      const advice = code === 'tls_error' ? `: restart the service with ${howToTrust(caPath)}` : ''
+      const advice = code === 'tls_error' ? `: restart the service with ${serverSettings(caPath)}` : ''
       throw new CommandFailure(`the service cannot deliver here (${code}, ${message})${advice}`)
     }
     if (Date.now() > deadline) {

@@ -57,7 +57,7 @@ export function webhookRoutes(options: {
     vault,
     clock,
     schedule,
-    retryNow: queues.retryNow,
+    hasten: queues.hasten,
     retention: logRetention,
     wake,
   }

@@ -116,13 +116,13 @@ test('a page of any other origin is kept out by the browser', async () => {
   )
   const { host } = new URL(service.url)
   expect(outcome).toBe(
-    `DeskwireError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.url}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
+    `ConnectionError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.url}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
   )
   expect(
     await inPage(
       page,
       `const nowhere = sdk.createClient({ baseUrl: 'http://127.0.0.1:9/v1', apiKey, retries: 0 })
-       return nowhere.customers.list().catch((error) => error.detail)`,
+       return nowhere.customers.list().page().catch((error) => error.detail)`,
     ),
   ).toMatch(/^127\.0\.0\.1:9 cannot be reached from this page: /)
   // Not even what needs no preflight can be read.

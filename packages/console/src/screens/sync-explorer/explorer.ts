@@ -193,7 +193,7 @@ export class Explorer {
     const callsBefore = this.#calls
     const compared = comparedRows(copy.rows, async ({ asOf }) => {
       const cursor = this.#state.cursor ?? undefined
-      const pages = this.#client.changes.sync({ cursor, limit: 100, signal })
+      const pages = this.#client.changes.sync({ cursor }, { signal })
       for await (const change of changesUpTo(pages, asOf)) await this.#apply(change as Change<Row>)
     })
     const found: Differing[] = []
@@ -242,7 +242,7 @@ export class Explorer {
     const start = cursor !== null ? { cursor } : from === 'now' ? { updatedAfter: startedAt } : {}
     const onFailure = (error: DeskwireError) => this.#become({ waitingOut: error.detail })
     try {
-      for await (const page of this.#client.changes.follow({ ...start, limit: 100, signal, onFailure })) {
+      for await (const page of this.#client.changes.follow(start, { signal, onFailure })) {
         await this.#take(page as SyncPage<Row, Record<string, Checkpoint>>, signal)
       }
     } catch (error) {

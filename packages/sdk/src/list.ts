@@ -1,0 +1,87 @@
+/** A list, newest first: row by row, as an array, or one page for display. */
+import type { ListPage } from './envelope.ts'
+
+/** Filters, and which page. `limit` is the rows of a page: at most 100. */
+export type ListParams<Filters> = Filters & { limit?: number | undefined; offset?: number | undefined }
+
+interface ListOf<T> {
+  /** Asks for one page. */
+  readonly ask: (query: object) => Promise<ListPage<T>>
+  readonly params: object
+  /** What rows are ordered by, highest first; no two rows have the same. */
+  readonly place: (row: T) => string | number
+  /** Whether pages can be asked for by `createdBefore`; otherwise by offset alone. */
+  readonly isByTime: boolean
+}
+
+/**
+ * The rows that a list finds. Each iteration asks anew, page by page as the rows are used, 100 a page unless `limit` says
+ * otherwise.
+ *
+ * Pages are found by the time of the last row, not by counting, and are compared with it. So a row that matches all the
+ * while comes exactly once, whatever is created, changed or removed meanwhile. What is created after the beginning does not come; what
+ * begins or ceases to match meanwhile may come or not. A list holds no removals and is no way to keep a copy: use `sync`.
+ */
+export class List<T> implements AsyncIterable<T> {
+  readonly #list: ListOf<T>
+
+  constructor(list: ListOf<T>) {
+    this.#list = list
+  }
+
+  /** One page with its counts, for display: `limit` rows (default 20), from `offset` on. */
+  page(): Promise<ListPage<T>> {
+    return this.#list.ask(this.#list.params)
+  }
+
+  /** The first rows, at most `limit` of them over all pages. */
+  async toArray({ limit }: { limit: number }): Promise<T[]> {
+    const rows: T[] = []
+    if (limit <= 0) return rows
+    for await (const row of this) if (rows.push(row) >= limit) break
+    return rows
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    const { ask, params, place, isByTime } = this.#list
+    const { limit = 100, offset = 0, ...filters } = params as { limit?: number; offset?: number }
+    // Pages overlap by a row, so one row a page would never end.
+    const rows = Math.max(2, limit)
+    let query: PageQuery = { ...filters, limit: rows, offset }
+    let last: T | undefined
+    for (;;) {
+      const { data, pagination } = await ask(query)
+      // A page that does not begin at or before the last row leaves a gap: rows before it have left the list.
+      const isGap = last !== undefined && !(data[0] !== undefined && place(data[0]) >= place(last))
+      if (isGap && query.offset > 0) {
+        query = { ...query, offset: Math.max(0, query.offset - rows) }
+        continue
+      }
+      for (const row of data) {
+        if (last !== undefined && place(row) >= place(last)) continue
+        last = row
+        yield row
+      }
+      if (!pagination.hasMore) return
+      query = nextQuery(query, data, isByTime)
+    }
+  }
+}
+
+interface PageQuery {
+  readonly limit: number
+  readonly offset: number
+  readonly createdBefore?: string
+}
+
+/** The page that begins with the last row of this one. */
+const nextQuery = (query: PageQuery, data: readonly unknown[], isByTime: boolean): PageQuery => {
+  const further = { ...query, offset: query.offset + data.length - 1 }
+  if (!isByTime) return further
+  const times = data.map((row) => (row as { createdAt: string }).createdAt)
+  const last = times.at(-1) as string
+  // A commit gives all its rows one time, so there may be more of them than a page has.
+  const createdBefore = new Date(Date.parse(last) + 1).toISOString()
+  if (createdBefore === query.createdBefore) return further
+  return { ...query, createdBefore, offset: times.filter((time) => time === last).length - 1 }
+}
