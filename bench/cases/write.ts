@@ -1,5 +1,5 @@
 /** Changes over HTTP, held against the commit function called by itself on the same database. */
-import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
+import { maxClockSkew } from '../../packages/service/src/journal/commit-protocol.ts'
 import { bareBatch, bareCalls, bareCreations, bareUpdates, commitBare } from '../harness/bare-commit.ts'
 import { install, type Organization } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'

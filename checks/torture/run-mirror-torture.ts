@@ -12,7 +12,7 @@ import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/inde
 import { differencesByHand } from '../../packages/mirror/test/by-hand.ts'
 import { type Address, places, storeAt } from '../../packages/mirror/test/stores.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
-import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
+import { maxClockSkew } from '../../packages/service/src/journal/commit-protocol.ts'
 import { dice } from '../../packages/testbed/load.ts'
 import { passOn } from '../../packages/testbed/loopback.ts'
 import { install } from './installation.ts'

@@ -1,9 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import {
-  askDatabaseClock,
-  deleteEverywhere,
-  type OrganizationStanding,
-} from '@deskwire/service/administration'
+import { askDatabaseClock, deleteEverywhere, type OrganizationStatus } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
@@ -59,7 +55,7 @@ Example:
   },
 }
 
-type Confirmed = Pick<OrganizationStanding, 'organizationId'> & Partial<OrganizationStanding>
+type Confirmed = Pick<OrganizationStatus, 'organizationId'> & Partial<OrganizationStatus>
 
 async function confirm({ organizationId, name, rows, keys }: Confirmed): Promise<void> {
   const what =

@@ -28,7 +28,7 @@ export interface Authenticator {
 }
 
 /** Hashes of recently valid tokens. Each is still looked up, so that a revocation takes effect at once. */
-const rememberedAtMost = 100_000
+const mostEntries = 100_000
 
 /** `limit` applies to each key; null: no limit. */
 export function createAuthenticator(options: {
@@ -41,24 +41,24 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { lookUp, clock, limit, uses, unauthenticated } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
-  const good = new LruMap<string, true>(rememberedAtMost)
+  const validHashes = new LruMap<string, true>(mostEntries)
 
   return {
     async authenticate(token, address) {
       // The checksum reveals a mistyped token without a query.
       if (!isBearer(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
-      const network = good.has(hash) ? null : networkOf(address)
+      const network = validHashes.has(hash) ? null : networkOf(address)
       // Counted before the look-up, which a burst of unknown tokens then skips. Refunded when the token is valid.
       if (network !== null && unauthenticated?.count(network).allowed === false)
         return { outcome: 'throttled' }
       const found = await lookUp(token)
       if (found.outcome !== 'authenticated' && found.outcome !== 'suspended') {
-        good.delete(hash)
+        validHashes.delete(hash)
         return found
       }
       if (network !== null) unauthenticated?.refund(network)
-      good.set(hash, true)
+      validHashes.set(hash, true)
       const { caller } = found
       // A session has its own limit, so its page does not use up the calls of its key.
       const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null

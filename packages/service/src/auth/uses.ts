@@ -7,7 +7,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 const usesAreExactTo = 60_000
 
 /** Beyond so many keys, one may be written twice in a minute. */
-const rememberedAtMost = 10_000
+const mostEntries = 10_000
 
 interface KeyUse {
   readonly organizationId: string
@@ -27,7 +27,7 @@ export function createUseRecorder(options: {
   readonly onError: (error: Error) => void
 }): UseRecorder {
   const { pool, clock, onError } = options
-  const written = new LruMap<string, number>(rememberedAtMost)
+  const written = new LruMap<string, number>(mostEntries)
   /** Writes run one after another, so that this uses at most one connection. */
   let writing: Promise<void> = Promise.resolve()
 

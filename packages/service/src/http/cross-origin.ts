@@ -7,7 +7,7 @@ const headers = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None
 const exposed =
   'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, WWW-Authenticate, Allow'
 /** Seconds that a browser may cache a preflight: Chromium's maximum. */
-const askedFor = '7200'
+const maximumAge = '7200'
 
 /** Sets the headers for pages of listed origins. True: it was a preflight of such a page, and is answered. */
 export function answersPreflight(
@@ -17,16 +17,16 @@ export function answersPreflight(
 ): boolean {
   if (origins.size === 0) return false
   reply.header('vary', 'Origin')
-  const { origin, 'access-control-request-method': asked } = request.headers
+  const { origin, 'access-control-request-method': requestedMethod } = request.headers
   if (origin === undefined || !origins.has(origin)) return false
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
-  if (request.method !== 'OPTIONS' || asked === undefined) return false
+  if (request.method !== 'OPTIONS' || requestedMethod === undefined) return false
   reply
     .code(204)
     .headers({
       'access-control-allow-methods': methods,
       'access-control-allow-headers': headers,
-      'access-control-max-age': askedFor,
+      'access-control-max-age': maximumAge,
     })
     .send()
   return true

@@ -16,7 +16,7 @@ interface Health {
   readonly degraded: () => Promise<string | null> | string | null
 }
 
-interface Asked {
+interface CheckedDatabase {
   /** Null where there is only one. */
   readonly name: string | null
   readonly answers: () => Promise<boolean>
@@ -24,22 +24,22 @@ interface Asked {
 }
 
 export function createHealth(
-  databases: readonly Asked[],
+  databases: readonly CheckedDatabase[],
   degraded: () => string | null = () => null,
 ): Health {
-  const works = async ({ answers, isReady }: Asked) => isReady() && (await answers())
+  const works = async ({ answers, isReady }: CheckedDatabase) => isReady() && (await answers())
   return {
     async answers() {
       return (await Promise.all(databases.map(works))).includes(true)
     },
     async degraded() {
       const working = await Promise.all(databases.map(works))
-      const silent = databases.filter((_, n) => working[n] === false).map(({ name }) => name)
-      if (silent.length === 0) return degraded()
+      const unreachable = databases.filter((_, n) => working[n] === false).map(({ name }) => name)
+      if (unreachable.length === 0) return degraded()
       const sentence =
-        silent.length === 1
-          ? `The database ${silent[0]} does not answer: its organizations are answered 503, and no others.`
-          : `The databases ${silent.join(', ')} do not answer: their organizations are answered 503, and no others.`
+        unreachable.length === 1
+          ? `The database ${unreachable[0]} does not answer: its organizations are answered 503, and no others.`
+          : `The databases ${unreachable.join(', ')} do not answer: their organizations are answered 503, and no others.`
       const other = degraded()
       return other === null ? sentence : `${sentence} ${other}`
     },

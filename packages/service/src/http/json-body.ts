@@ -20,14 +20,14 @@ const opening = 0x7b
 const closing = 0x7d
 
 /** Bytes of a string that are read one by one before its end is searched for: most strings are shorter. */
-const shortText = 64
+const shortString = 64
 
 /**
  * The end of the string that begins at `from`, after its quote. Searching for the quote reads long strings ten times as
  * fast.
  */
-export function endOfText(json: Buffer, from: number): number {
-  let near = from + shortText
+export function endOfString(json: Buffer, from: number): number {
+  let near = from + shortString
   for (let n = from; n < json.length; n++) {
     const byte = json[n]
     if (byte === quote) return n + 1
@@ -39,7 +39,7 @@ export function endOfText(json: Buffer, from: number): number {
       while (found - 1 - escapes > n && json[found - 1 - escapes] === backslash) escapes++
       if (escapes % 2 === 0) return found + 1
       n = found
-      near = n + shortText
+      near = n + shortString
     }
   }
   return json.length
@@ -57,7 +57,7 @@ export function countJson(json: Buffer): Counted {
   let members = 0
   for (let n = 0; n < json.length; n++) {
     const byte = json[n] as number
-    if (byte === quote) n = endOfText(json, n + 1) - 1
+    if (byte === quote) n = endOfString(json, n + 1) - 1
     else if (byte === colon) members++
     else if ((byte | curly) === opening) {
       if (++depth > deepestNesting) return { tooDeep: true, members }
@@ -119,7 +119,7 @@ function repeated(json: Buffer): BodyFault {
     if (token === '{' || token === '[') within.push(new Set())
     else if (token === '}' || token === ']') within.pop()
     else if (token === '"') {
-      text = [n, endOfText(json, n + 1)]
+      text = [n, endOfString(json, n + 1)]
       n = (text[1] as number) - 1
     } else if (token === ':') {
       const name = readJson(json.toString('utf8', text[0], text[1])) as string

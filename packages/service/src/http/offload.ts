@@ -56,7 +56,7 @@ export function offloadRequests(offload: Offload) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (!request.offloaded) return
     const { organizationId, shard = 0 } = callerOf(request)
-    const asked: OffloadedRequest = {
+    const offloaded: OffloadedRequest = {
       organizationId,
       shard,
       method: request.method,
@@ -71,7 +71,7 @@ export function offloadRequests(offload: Offload) {
       ip: request.ip,
       body: request.rawBody ?? Buffer.alloc(0),
     }
-    const { status, headers, body } = await offload(asked, request.disconnected)
+    const { status, headers, body } = await offload(offloaded, request.disconnected)
     reply.code(status).headers(ownHeaders(headers))
     return body.length === 0 ? reply.send() : reply.send(body)
   }

@@ -22,18 +22,18 @@ interface OriginOptions {
   /** As `parseOrigin` returns it. */
   readonly publicUrl?: string | null
   /** Whether the peer at this address is a trusted proxy. */
-  readonly believes: (peer: string | undefined) => boolean
+  readonly trustsPeer: (peer: string | undefined) => boolean
 }
 
 /** Sets `scheme` and `origin` of requests; returns the function for the scheme, for requests without a route. */
 export function readOrigins(
   server: FastifyInstance,
-  { publicUrl = null, believes }: OriginOptions,
+  { publicUrl = null, trustsPeer }: OriginOptions,
 ): (request: FastifyRequest) => 'http' | 'https' {
   const forwarded = (request: FastifyRequest, header: string, accepts: (value: string) => boolean) => {
     const value = request.headers[header]
     const peer = request.raw.socket?.remoteAddress
-    return typeof value === 'string' && accepts(value) && believes(peer) ? value : undefined
+    return typeof value === 'string' && accepts(value) && trustsPeer(peer) ? value : undefined
   }
   const schemeOf = (request: FastifyRequest) => {
     if (publicUrl !== null) return publicUrl.startsWith('https:') ? 'https' : 'http'

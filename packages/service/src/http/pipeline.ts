@@ -87,7 +87,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
     ),
     // The request waits for its permit and its memory with the body unread, so TCP holds the sender back.
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
-    // Then the body is read (parse-body.ts).
+    // Then the body is read (read-body.ts).
     preValidation: present(trace?.resume),
     preHandler: present(offload && offloadRequests(offload)),
     // Then the route's handler runs (route.ts). An error that it throws becomes a problem (error-reply.ts).

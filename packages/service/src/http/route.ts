@@ -19,7 +19,7 @@ import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
 import { pathOf, type Sent, searchParameters } from './replies.ts'
-import { withoutSlash } from './wrong-address.ts'
+import { withoutSlash } from './unknown-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -160,7 +160,7 @@ interface Shard<Services> {
   readonly idempotency: IdempotencyStore | null
 }
 
-interface Entrance {
+interface ServerParts {
   readonly access: Pick<Access, 'authenticator'> | null
   readonly shardRouter: ShardRouter | null
 }
@@ -169,18 +169,18 @@ function register<Services>(
   server: FastifyInstance,
   route: Route<Services>,
   shards: readonly Shard<Services>[],
-  entrance: Entrance,
+  parts: ServerParts,
 ): void {
   const { method, path, reads } = route
-  const letIn = guardOf(route, entrance.access)
+  const authenticate = guardOf(route, parts.access)
   server.route({
     method: method.toUpperCase(),
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    ...(letIn === null ? {} : { onRequest: letIn }),
-    ...(letIn === null || !path.includes('{') ? {} : { preParsing: refuseEmpty }),
+    ...(authenticate === null ? {} : { onRequest: authenticate }),
+    ...(authenticate === null || !path.includes('{') ? {} : { preParsing: refuseEmpty }),
     ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
     config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
-    handler: handlerOf(route, shards, entrance),
+    handler: handlerOf(route, shards, parts),
   })
 }
 
@@ -197,8 +197,8 @@ function refuseEmpty(
     return
   }
   const path = pathOf(request)
-  const whole = request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')
-  const detail = `There is no ${path}: it lacks the ${name} of ${whole}.${withoutSlash(request)}`
+  const template = request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')
+  const detail = `There is no ${path}: it lacks the ${name} of ${template}.${withoutSlash(request)}`
   sendProblem(reply, problem('not_found', detail))
 }
 
@@ -213,7 +213,7 @@ function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'auth
 function handlerOf<Services>(
   route: Route<Services>,
   shards: readonly Shard<Services>[],
-  { access, shardRouter }: Entrance,
+  { access, shardRouter }: ServerParts,
 ) {
   const { redact, reads, once, withhold } = route
   const { status, send } = firstAnswer(route)
@@ -403,13 +403,13 @@ class RouteCall implements Call {
 
   async recheck(goodFor = 0): Promise<Problem | null> {
     const { caller } = this.request
-    const asked = this.reply.elapsedTime
-    if (this.#authenticator === null || caller === null || asked - this.#checkedAt < goodFor) return null
+    const now = this.reply.elapsedTime
+    if (this.#authenticator === null || caller === null || now - this.#checkedAt < goodFor) return null
     const found = await recheckCaller(this.#authenticator, this.request, this.#route.access)
     if (!found.ok) return found.error
     if (found.value.shard !== caller.shard) throw new OrganizationNotServed('moved')
     this.request.caller = found.value
-    this.#checkedAt = asked
+    this.#checkedAt = now
     return null
   }
 

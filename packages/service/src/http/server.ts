@@ -7,14 +7,14 @@ import { trustHops } from './authenticate.ts'
 import { answersPreflight } from './cross-origin.ts'
 import { answerError } from './error-reply.ts'
 import { readOrigins } from './origin.ts'
-import { acceptJson } from './parse-body.ts'
 import { addPipeline, discardUnreadBody, type PipelineParts, setHeaders } from './pipeline.ts'
 import { answerBroken, headerLimit, sendProblem } from './problem-reply.ts'
+import { acceptJson } from './read-body.ts'
 import { maxParamLength } from './unknown-address.ts'
 
 const mebibyte = 1024 * 1024
 /** Milliseconds for a whole request to arrive, so that slow senders hold no connections. */
-const arrivesWithin = 60_000
+const requestTimeout = 60_000
 
 /** Everything is optional. */
 interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
@@ -39,7 +39,7 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: mebibyte,
-    requestTimeout: arrivesWithin,
+    requestTimeout,
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
     ...(trusts === null ? {} : { trustProxy: trusts }),
@@ -64,7 +64,7 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
   server.decorate('allowedAt', () => null)
   const schemeOf = readOrigins(server, {
     publicUrl,
-    believes: inside ? () => true : (trusts ?? (() => false)),
+    trustsPeer: inside ? () => true : (trusts ?? (() => false)),
   })
   acceptJson(server, offload !== undefined)
   addPipeline(server, {

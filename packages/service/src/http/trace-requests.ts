@@ -49,12 +49,12 @@ export function traceRequests({ tracer, ...telemetry }: Telemetry, inside = fals
 
   function beginSpan(request: FastifyRequest, method: string): Span {
     const { traceparent } = request.headers
-    const theirs = typeof traceparent === 'string' ? traceparent : null
+    const clientTrace = typeof traceparent === 'string' ? traceparent : null
     const route = request.routeOptions.url ?? ''
     return tracer.begin(inside ? `${method} ${route}, offloaded` : `${method} ${route}`, {
       kind: inside ? 'internal' : 'server',
-      parent: inside ? theirs : null,
-      link: inside ? null : theirs,
+      parent: inside ? clientTrace : null,
+      link: inside ? null : clientTrace,
       attributes: {
         'http.request.method': method,
         'http.route': route,

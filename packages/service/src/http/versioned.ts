@@ -19,13 +19,13 @@ export async function versioned(content: Buffer, mediaType: string): Promise<Ver
 
 /** The value of the first call, for all calls; a failure is tried again by the next. */
 export function first<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
+  let value: Promise<T> | null = null
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null
+    value ??= make().catch((error: unknown) => {
+      value = null
       throw error
     })
-    return made
+    return value
   }
 }
 

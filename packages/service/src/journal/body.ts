@@ -42,17 +42,17 @@ export function versionOf(body: string): string {
 /**
  * The order of fields in a body, lower first; what the commit function may rewrite is last. Stored bodies fix the rest.
  */
-export function placeInBody(field: PlacedField): number {
+export function bodyOrder(field: OrderedField): number {
   if (isRewritten(field)) return 2
   return field.reference?.onRemove === 'remove' ? 1 : 0
 }
 
 /** Whether the commit function writes the field. A kind has at most one, as only one can be next to the tail. */
-export function isRewritten({ sequence, reference }: PlacedField): boolean {
+export function isRewritten({ sequence, reference }: OrderedField): boolean {
   return sequence || reference?.onRemove === 'detach'
 }
 
-interface PlacedField {
+interface OrderedField {
   readonly sequence: boolean
   readonly reference: Pick<StreamReference, 'onRemove'> | null
 }

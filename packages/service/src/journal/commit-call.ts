@@ -152,7 +152,7 @@ function append<T>(list: T[] | undefined, entry: T): T[] {
 
 /** The outcome of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
-  const made = new Set(answer.done)
+  const committed = new Set(answer.done)
   const refusals = new Map<string, Refusal>()
   const replays = new Set<string>()
   for (const { id, ...refusal } of answer.refused) {
@@ -160,7 +160,7 @@ export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): Un
     else if (!refusals.has(id)) refusals.set(id, refusal)
   }
   return units.map((unit): UnitOutcome => {
-    if (unit.changes.every(({ id }) => made.has(id))) {
+    if (unit.changes.every(({ id }) => committed.has(id))) {
       return done(unit.changes.map((change) => bodyAfter(change, answer)))
     }
     if (unit.changes.some(({ id }) => replays.has(id))) return { outcome: 'replayed' }

@@ -25,8 +25,7 @@ import {
   timestampText,
   versionHash,
 } from './body.ts'
-import { clockAheadCode } from './clock-skew.ts'
-import { sectionOf } from './commit-protocol.ts'
+import { clockAheadCode, sectionOf } from './commit-protocol.ts'
 import { refuseNotServed } from './not-served.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'

@@ -140,3 +140,8 @@ export interface CommitAnswer {
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */
   readonly clock_skew?: number | null
 }
+
+export const maxClockSkew = 60_000
+
+/** PostgreSQL's error code of a commit with a later time. Nothing was changed. */
+export const clockAheadCode = 'DW001'

@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { maxClockSkew } from './clock-skew.ts'
+import { maxClockSkew } from './commit-protocol.ts'
 
 /** How far the lost span reaches past the restore: as far as lost stamps may have been ahead. In milliseconds. */
 export const lostSpanMargin = maxClockSkew

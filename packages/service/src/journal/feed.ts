@@ -128,8 +128,8 @@ function feedOf<C>(
   return {
     async page(organizationId, start, limit, signal) {
       const { position, removalsAfter } = starting(start)
-      const { whole, first, kept } = pages(limit)
-      const statement = removalsAfter !== null ? first : start.from === 'watermark' ? kept : whole
+      const { whole, first, fromWatermark } = pages(limit)
+      const statement = removalsAfter !== null ? first : start.from === 'watermark' ? fromWatermark : whole
       const values = pageValues({
         organizationId,
         after: [formatTimestamp(position.at), position.id],

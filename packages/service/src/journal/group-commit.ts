@@ -12,7 +12,7 @@ import { largeBeyond } from '../admission/large-work.ts'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
-import { clockAheadCode } from './clock-skew.ts'
+import { clockAheadCode } from './commit-protocol.ts'
 import { notServedCode } from './not-served.ts'
 
 export interface GroupLimits {

@@ -107,11 +107,11 @@ export function createJournal(options: {
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
     const elapsed = stopwatch()
-    const ask = () =>
+    const send = () =>
       waitsForLock
         ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
         : database.together.query<{ answer: CommitAnswer }>(query)
-    const answers = await (tracer === null ? ask() : traced(tracer, parts, ask))
+    const answers = await (tracer === null ? send() : traced(tracer, parts, send))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
@@ -119,17 +119,17 @@ export function createJournal(options: {
     })
     if (answers.rows.some(({ answer }) => answer.large)) notifier.largeCommit()
     else if (answers.rows.some(({ answer }) => answer.deliveries)) {
-      notifier.deliveries({ at: Date.parse(now), queues: wokenBy(parts, answers.rows) })
+      notifier.deliveries({ at: Date.parse(now), queues: dueQueuesOf(parts, answers.rows) })
     }
     return parts.map(({ organizationId, units }, part) => {
       const answer = answerOf(answers.rows.slice(part, part + 1), organizationId)
-      if (answer.done.length > 0) notifier.changes(organizationId, touched(units))
+      if (answer.done.length > 0) notifier.changes(organizationId, changedKinds(units))
       return decodeOutcomes(units, answer)
     })
   }
 
   /** The kinds that these units write, and those that their removals reach. */
-  function touched(units: readonly Unit[]): ReadonlySet<string> {
+  function changedKinds(units: readonly Unit[]): ReadonlySet<string> {
     const kinds = new Set<string>()
     for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
       kinds.add(table.kind)
@@ -183,7 +183,7 @@ function reasonOf({ id }: Change, refusals: ReadonlyMap<string, Refusal>): Refus
 }
 
 /** The call's spans belong to the commits that it carries, and not to the request that happened to begin it. */
-async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => Promise<A>): Promise<A> {
+async function traced<A>(tracer: Tracer, parts: readonly CallPart[], send: () => Promise<A>): Promise<A> {
   const units = parts.flatMap(({ units }) => units)
   const attributes = {
     'db.system.name': 'postgresql',
@@ -196,7 +196,7 @@ async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => 
       : [tracer.begin('postgresql commit', { kind: 'client', parent: span, attributes })],
   )
   try {
-    const answer = await tracer.within(null, ask)
+    const answer = await tracer.within(null, send)
     for (const span of spans) span.end()
     return answer
   } catch (error) {
@@ -205,7 +205,7 @@ async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => 
   }
 }
 
-function wokenBy(
+function dueQueuesOf(
   parts: readonly CallPart[],
   rows: readonly { readonly answer: CommitAnswer }[],
 ): DueQueues['queues'] {
@@ -223,11 +223,11 @@ async function callWaitingForLock<A>(
   { name }: SchemaFunction,
   values: readonly [organizationId: string, ...others: unknown[]],
 ): Promise<A> {
-  const places = values.map((_, n) => `$${n + 1}`).join(', ')
+  const parameters = values.map((_, n) => `$${n + 1}`).join(', ')
   // The function is called for the row that sets the limit, so that the limit is set first.
   const { rows } = await pool.query<{ answer: A }>(
     `with waiting as materialized (select set_config('lock_timeout', '${lockTimeout}', true) as it)
-       select ${name}(${places}) as answer from waiting w cross join organizations o
+       select ${name}(${parameters}) as answer from waiting w cross join organizations o
          where w.it is not null and o.organization_id = $1`,
     [...values],
   )

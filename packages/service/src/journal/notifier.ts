@@ -124,11 +124,11 @@ export function createNotifier(
   }
 
   return {
-    deliveries(made) {
+    deliveries(created) {
       // The workers that have leased the queues look again.
-      if (made?.queues.length === 0) return
-      const notified = (made !== undefined && notifyWorker?.(made)) || null
-      const own = { at: made?.at ?? 0, notified, queues: made?.queues ?? null }
+      if (created?.queues.length === 0) return
+      const notified = (created !== undefined && notifyWorker?.(created)) || null
+      const own = { at: created?.at ?? 0, notified, queues: created?.queues ?? null }
       due = due === null ? own : together(due, own)
       plan()
     },

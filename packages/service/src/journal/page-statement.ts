@@ -12,7 +12,7 @@ export interface PageStatements {
   readonly whole: PreparedStatement
   readonly first: PreparedStatement
   /** As `whole`, and reports whether the watermark is in a span that a restore has lost. */
-  readonly kept: PreparedStatement
+  readonly fromWatermark: PreparedStatement
 }
 
 /** The one row of a page. Times are milliseconds since the Unix epoch. */
@@ -105,7 +105,7 @@ export function pageStatements(source: Source, ceiling: number, form: PageForm =
   return {
     whole: statement('page', whole),
     first: statement('first_page', firstSync(source, ceiling)),
-    kept: statement('kept_page', whole, lostSpan),
+    fromWatermark: statement('watermark_page', whole, lostSpan),
   }
 }
 
@@ -120,7 +120,7 @@ function statementName(name: string): string {
 
 function wholeStream(source: Source, ceiling: number): readonly string[] {
   if (isOne(source)) return [arm(source, '', '($2, $3)', ceiling)]
-  return source.map((table) => arm(table, ifAsked(table), '($2, $3)', ceiling))
+  return source.map((table) => arm(table, ifRequested(table), '($2, $3)', ceiling))
 }
 
 /** Existing rows after the position; removals after the later of it and the sync's start. Each has its own index. */
@@ -130,10 +130,10 @@ function firstSync(source: Source, ceiling: number): readonly string[] {
     arm(table, ` and t.removed_at is not null${condition}`, removals, ceiling),
   ]
   if (isOne(source)) return ofTable(source, '', '($5, $6)')
-  return source.flatMap((table) => ofTable(table, ifAsked(table), '($6, $7)'))
+  return source.flatMap((table) => ofTable(table, ifRequested(table), '($6, $7)'))
 }
 
-function ifAsked({ kind }: StreamTable): string {
+function ifRequested({ kind }: StreamTable): string {
   return ` and '${kind}' = any($5::text::text[])`
 }
 
@@ -160,31 +160,31 @@ function pageStatement(
   { ceiling, form, lost }: { readonly ceiling: number; readonly form: PageForm; readonly lost: string },
 ): string {
   const order = 'order by s.updated_at, s.id'
-  const { between, columns, fits, taken } = forms(order)[form]
+  const { separator, columns, fits, count } = forms(order)[form]
   const { columns: counted, join } = counters(source, 'not p.more')
   return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
     p.last_id, ${counted}${lost}
   from organization_clocks o
   ${join}
   cross join (
-    select count(*) > ${taken} as more,
-      string_agg(s.body, ${between} ${order}) filter (where ${fits}) as records,
+    select count(*) > ${count} as more,
+      string_agg(s.body, ${separator} ${order}) filter (where ${fits}) as records,
       max(s.updated_at) filter (where ${fits}) as last_at,
-      (array_agg(s.id ${order}))[least(count(*), ${taken})] as last_id
+      (array_agg(s.id ${order}))[least(count(*), ${count})] as last_id
     from (select s.updated_at, s.id, s.body, ${columns} from (${merged(arms, ceiling)}) s) s) p
   where o.organization_id = $1`
 }
 
 /** For each form: what is computed over the records before one, and whether the record is still in the page. */
 function forms(order: string) {
-  const list = { between: `','`, columns: `row_number() over (${order}) as n`, fits: 's.n <= $4::int' }
+  const list = { separator: `','`, columns: `row_number() over (${order}) as n`, fits: 's.n <= $4::int' }
   const before = `over (${order} rows unbounded preceding)`
   // PostgreSQL knows the length of a toasted body without reading it.
   const columns = `row_number() ${before} as n, sum(octet_length(s.body)) ${before} - octet_length(s.body) as bytes_before`
   const fits = `${list.fits} and s.bytes_before < ${largeBeyond.responseBytes}`
   return {
-    list: { ...list, taken: '$4::int' },
-    lines: { between: `E'\\n'`, columns, fits, taken: `count(*) filter (where ${fits})` },
+    list: { ...list, count: '$4::int' },
+    lines: { separator: `E'\\n'`, columns, fits, count: `count(*) filter (where ${fits})` },
   }
 }
 

@@ -89,7 +89,7 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
     coalesce(d.digest, 0) as digest, coalesce(d.content, 0) as content,
     case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids
   from organization_clocks o
-  cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, place)
+  cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, position)
   cross join lateral (
     select count(*) as count, ${sumOfTerms('h.version')} as digest, ${sumOfTerms('h.content')} as content
       from (select sha256(b.bytes) as content, sha256(${versionBytes('b.bytes')}) as version
@@ -97,5 +97,5 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
   cross join lateral (
     select string_agg(t.id::text, ',' order by t.id) as ids from ${name} t where ${inRange} and d.count <= $4::int) l
   where o.organization_id = $1
-  order by r.place`
+  order by r.position`
 }

@@ -14,23 +14,23 @@ export function cached<V>(
   read: () => Promise<V>,
   { clock, goodFor, failureGoodFor = goodFor }: CacheOptions,
 ): () => Promise<V> {
-  let last: { readonly answer: Promise<V>; readonly at: number; keptFor: number } | null = null
-  const isGood = ({ at, keptFor }: { at: number; keptFor: number }, now: number) =>
-    keptFor === Number.POSITIVE_INFINITY || (now >= at && now - at < keptFor)
+  let last: { readonly value: Promise<V>; readonly at: number; maximumAge: number } | null = null
+  const isFresh = ({ at, maximumAge }: { at: number; maximumAge: number }, now: number) =>
+    maximumAge === Number.POSITIVE_INFINITY || (now >= at && now - at < maximumAge)
   return () => {
     const now = clock.now()
-    if (last !== null && isGood(last, now)) return last.answer
+    if (last !== null && isFresh(last, now)) return last.value
     // Until the read ends, every reader waits for it.
-    const begun = { answer: read(), at: now, keptFor: Number.POSITIVE_INFINITY }
+    const begun = { value: read(), at: now, maximumAge: Number.POSITIVE_INFINITY }
     last = begun
-    begun.answer.then(
+    begun.value.then(
       () => {
-        begun.keptFor = goodFor
+        begun.maximumAge = goodFor
       },
       () => {
-        begun.keptFor = failureGoodFor
+        begun.maximumAge = failureGoodFor
       },
     )
-    return begun.answer
+    return begun.value
   }
 }

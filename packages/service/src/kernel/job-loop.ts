@@ -46,20 +46,25 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   const runningOf = new Map<string, number>()
   /** With the time since the pause began. */
   const paused = new Map<string, () => number>()
-  const looking = periodic({ every, stopWithin, run: look, onFailure: (error) => onFailure(error, null) })
+  const search = periodic({
+    every,
+    stopWithin,
+    run: searchAndLaunch,
+    onFailure: (error) => onFailure(error, null),
+  })
 
-  return { start: looking.start, wake: looking.wake, stop, runDue }
+  return { start: search.start, wake: search.wake, stop, runDue }
 
-  async function look(): Promise<void> {
+  async function searchAndLaunch(): Promise<void> {
     for (const [organizationId, since] of paused) if (since() >= busyPause) paused.delete(organizationId)
     for (let begun = 1; begun > 0 && running.size < atOnce; ) {
-      const due = await findDue(atOnce - running.size, leftAlone())
+      const due = await findDue(atOnce - running.size, excluded())
       if (stopping.signal.aborted) return
       begun = due.filter(launch).length
     }
   }
 
-  function leftAlone(): readonly string[] {
+  function excluded(): readonly string[] {
     const full = [...runningOf].filter(([, jobs]) => jobs >= atOnceOfOne)
     return [...full.map(([organizationId]) => organizationId), ...paused.keys()]
   }
@@ -68,9 +73,9 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   function launch(job: Job): boolean {
     const { organizationId } = job
     if ((runningOf.get(organizationId) ?? 0) >= atOnceOfOne || paused.has(organizationId)) return false
-    void begin(job).then((came) => {
-      if (came === 'busy' && busyPause > 0) paused.set(organizationId, stopwatch())
-      looking.wake()
+    void begin(job).then((outcome) => {
+      if (outcome === 'busy' && busyPause > 0) paused.set(organizationId, stopwatch())
+      search.wake()
     })
     return true
   }
@@ -78,25 +83,25 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   async function begin(job: Job): Promise<JobOutcome> {
     const { organizationId } = job
     runningOf.set(organizationId, (runningOf.get(organizationId) ?? 0) + 1)
-    const came = run(job, stopping.signal).catch((error: Error): JobOutcome => {
+    const outcome = run(job, stopping.signal).catch((error: Error): JobOutcome => {
       onFailure(error, job)
       return 'busy'
     })
-    running.add(came)
-    await came
-    running.delete(came)
+    running.add(outcome)
+    await outcome
+    running.delete(outcome)
     const left = (runningOf.get(organizationId) ?? 1) - 1
     if (left > 0) runningOf.set(organizationId, left)
     else runningOf.delete(organizationId)
-    return came
+    return outcome
   }
 
   async function stop(): Promise<void> {
     stopping.abort()
-    const looked = looking.stop()
+    const stopped = search.stop()
     await atMost(
       stopWithin,
-      looked.then(() => Promise.all(running)),
+      stopped.then(() => Promise.all(running)),
     )
   }
 
@@ -105,9 +110,9 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
     for (let ran = 0; ; ) {
       const due = (await findDue(atOnce, [...busy])).filter(({ organizationId }) => !busy.has(organizationId))
       if (due.length === 0 || stopping.signal.aborted) return ran
-      const came = await Promise.all(due.map(begin))
+      const outcome = await Promise.all(due.map(begin))
       due.forEach(({ organizationId }, n) => {
-        if (came[n] === 'busy') busy.add(organizationId)
+        if (outcome[n] === 'busy') busy.add(organizationId)
         else ran++
       })
     }

@@ -47,11 +47,11 @@ export function periodic(options: PeriodicOptions): Periodic {
       return
     }
     const early = apart === 0 ? 0 : apart - sinceBegun()
-    if (early > 0) comeIn(early)
+    if (early > 0) runIn(early)
     else begin()
   }
 
-  function comeIn(milliseconds: number): void {
+  function runIn(milliseconds: number): void {
     if (timer !== null) clearTimeout(timer)
     timer = setTimeout(begin, milliseconds).unref()
   }
@@ -85,7 +85,7 @@ export function periodic(options: PeriodicOptions): Periodic {
     if (again) {
       again = false
       wake()
-    } else if (started && wait !== null) comeIn(wait)
+    } else if (started && wait !== null) runIn(wait)
   }
 
   return {

@@ -83,3 +83,11 @@ export function parseTraceparent(
   if (traceId === undefined || spanId === undefined) return null
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
+
+export type ProcessRole = 'api' | 'offload' | 'worker'
+
+/** The value of the label `process` in metrics, and of `deskwire.process` in telemetry. */
+export function processLabel(role: ProcessRole): string {
+  // Released dashboards and alerts use this name for the offload thread.
+  return role === 'offload' ? 'bulk' : role
+}

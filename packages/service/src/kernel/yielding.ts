@@ -23,11 +23,11 @@ export async function mapYielding<T, R>(
   f: (item: T, index: number) => R,
   yieldWhenDue = yielder(),
 ): Promise<R[]> {
-  const made: R[] = []
+  const results: R[] = []
   for (const item of items) {
-    made.push(f(item, made.length))
-    const rest = yieldWhenDue()
-    if (rest !== undefined) await rest
+    results.push(f(item, results.length))
+    const pause = yieldWhenDue()
+    if (pause !== undefined) await pause
   }
-  return made
+  return results
 }

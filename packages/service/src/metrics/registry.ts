@@ -3,7 +3,7 @@ import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from
 import { sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
-import { type ProcessRole, processLabel } from '../kernel/process-role.ts'
+import { type ProcessRole, processLabel } from '../kernel/telemetry.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 import type { ApiModule } from '../openapi/api-module.ts'

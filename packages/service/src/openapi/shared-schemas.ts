@@ -19,7 +19,7 @@ export const exampleCheckpoint = {
 }
 
 /** The fields of a problem that describe the error; the others describe the response. */
-export const ownOfProblem = {
+export const problemFields = {
   code: {
     type: 'string',
     description: 'What to decide by. Later versions may know more.',
@@ -39,7 +39,7 @@ export const ownOfProblem = {
 }
 
 /** For comparing rows with a copy. */
-export const ofRows = {
+export const digestFields = {
   count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
   digest: {
     ...digest,
@@ -52,7 +52,7 @@ export const ofRows = {
 }
 
 /** The position of a page in a stream. */
-export const streamPlace = {
+export const streamPosition = {
   total: { type: 'integer', minimum: 0, description: 'Rows that match; in a sync, all that exist.' },
   limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Rows a page, as applied.' },
   offset: { type: 'integer', minimum: 0, description: 'Rows passed over, as applied; 0 in a sync.' },
@@ -74,7 +74,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       },
       status: { type: 'integer', description: 'The status of the answer.' },
       requestId: { type: 'string', description: 'As in the header X-Request-Id.' },
-      ...ownOfProblem,
+      ...problemFields,
     },
     examples: [exampleProblem('validation_failed')],
   },
@@ -121,7 +121,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
     description: 'Where a page of a list stands.',
     required: ['total', 'limit', 'offset', 'hasMore'],
     properties: {
-      ...streamPlace,
+      ...streamPosition,
       totalIsExact: {
         type: 'boolean',
         description:
@@ -135,7 +135,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
     type: 'object',
     description: 'On the last page of a sync: what an exact copy has now.',
     required: ['count', 'digest', 'contentDigest'],
-    properties: ofRows,
+    properties: digestFields,
     examples: [exampleCheckpoint],
   },
 }

@@ -13,7 +13,7 @@ export interface NewKey {
 }
 
 /** Called before the commit; when it rejects, nothing is created. */
-type Announce = (made: NewKey) => Promise<void>
+type Announce = (created: NewKey) => Promise<void>
 const noAnnouncement: Announce = async () => {}
 
 /** With its first key, which has all scopes. */
@@ -24,9 +24,9 @@ export function createOrganization(
   announce: Announce = noAnnouncement,
 ): Promise<NewKey> {
   return transaction(pool, async (tx) => {
-    const made = await insertOrganization(tx, clock, name, newToken())
-    await announce(made)
-    return made
+    const created = await insertOrganization(tx, clock, name, newToken())
+    await announce(created)
+    return created
   })
 }
 
@@ -65,9 +65,9 @@ export function createApiKey(
       key.organizationId,
     ])
     if (rows.length === 0) return null
-    const made = await insertKey(tx, clock, key, newToken())
-    await announce(made)
-    return made
+    const created = await insertKey(tx, clock, key, newToken())
+    await announce(created)
+    return created
   })
 }
 

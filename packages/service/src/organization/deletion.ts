@@ -54,12 +54,12 @@ export async function removeRows(
   }: { rowsAPiece?: number; onRows?: (rows: number) => void } = {},
 ): Promise<void> {
   for (const table of await tablesWithRows(pool))
-    if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, onRows })
+    if (!deletedLast.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, onRows })
   onRows(await transaction(pool, (tx) => removeRest(tx, organizationId)))
 }
 
 /** Other writers lock or refer to these while the organization exists. */
-const heldToTheEnd = ['organization_clocks', 'organizations']
+const deletedLast = ['organization_clocks', 'organizations']
 
 /** Marks it as being deleted, and removes keys and endpoints with their dependents; null: no such organization. */
 async function close(tx: Tx, clock: Clock, organizationId: string): Promise<number | null> {

@@ -13,8 +13,8 @@ export async function suspendOrganization(
   organizationId: string,
 ): Promise<SuspensionOutcome> {
   return transaction(pool, async (tx) => {
-    const standing = await lockStanding(tx, organizationId)
-    if (standing !== 'active') return standing === 'suspended' ? 'unchanged' : standing
+    const status = await lockStatus(tx, organizationId)
+    if (status !== 'active') return status === 'suspended' ? 'unchanged' : status
     await tx.query('update organizations set suspended_at = $2 where organization_id = $1', [
       organizationId,
       formatTimestamp(clock.now()),
@@ -30,8 +30,8 @@ export async function resumeOrganization(
   organizationId: string,
 ): Promise<SuspensionOutcome> {
   return transaction(pool, async (tx) => {
-    const standing = await lockStanding(tx, organizationId)
-    if (standing !== 'suspended') return standing === 'active' ? 'unchanged' : standing
+    const status = await lockStatus(tx, organizationId)
+    if (status !== 'suspended') return status === 'active' ? 'unchanged' : status
     const values = [organizationId, formatTimestamp(clock.now())]
     // Queues before endpoint health, each in the lock order of other transactions.
     await tx.query('select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update', [
@@ -53,7 +53,7 @@ export async function resumeOrganization(
 }
 
 /** Locks its status until the transaction ends; `EndpointQueues.holdSuspended` waits for that. */
-async function lockStanding(
+async function lockStatus(
   tx: Pick<Pool, 'query'>,
   organizationId: string,
 ): Promise<'active' | 'suspended' | 'deleting' | 'unknown'> {

@@ -1,5 +1,5 @@
 /** Turns telemetry on if the environment configures it; otherwise nothing of OpenTelemetry is loaded. */
-import type { ProcessRole } from '../kernel/process-role.ts'
+import type { ProcessRole } from '../kernel/telemetry.ts'
 import type { OpenTelemetry } from './sdk.ts'
 import { type Environment, readTelemetrySettings } from './settings.ts'
 

@@ -37,11 +37,12 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { atMost } from '../kernel/periodic.ts'
-import { type ProcessRole, processLabel } from '../kernel/process-role.ts'
 import {
   type Attributes,
   type Meter,
+  type ProcessRole,
   parseTraceparent,
+  processLabel,
   type Span,
   type SpanOptions,
   type Telemetry,

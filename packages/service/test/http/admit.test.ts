@@ -208,7 +208,7 @@ test('a stream holds 1 MiB while it is sent, however many bytes it has, and is n
 })
 
 test('a connection that takes nothing of a large response is closed', async () => {
-  const { standing, port } = await served({ takesWithin: 100 })
+  const { standing, port } = await served({ readTimeout: 100 })
   const socket = deaf(port, 'a')
   await eventually('it is written', () => standing().memory === 20 * megabyte)
   await eventually('it is closed', () => standing().memory === 0)

@@ -1,7 +1,7 @@
 /** Bodies are read as they are written, unless a name stands twice in an object. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countJson, endOfText, parseJson } from '../../src/http/json-body.ts'
+import { countJson, endOfString, parseJson } from '../../src/http/json-body.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 
@@ -103,7 +103,7 @@ test('a text ends at its quote, wherever that is and whatever is escaped', () =>
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', '"', '\\', 'ü', '語'), maxLength: 300 }), (text) => {
       const written = bytes(`${JSON.stringify(text)}:"`)
-      expect(endOfText(written, 1)).toBe(written.length - 2)
+      expect(endOfString(written, 1)).toBe(written.length - 2)
       expect(countJson(bytes(`{${written.subarray(0, -1)}1}`)).members).toBe(1)
     }),
     { numRuns: 500 },

@@ -24,8 +24,8 @@ import { refuseGrant } from './decide.ts'
 /** That have not ended. */
 export const linkLimit = 1_000
 /** Seconds. */
-const longestLink = 24 * 60 * 60
-const linkUnlessAsked = 60 * 60
+const maximumLinkSeconds = 24 * 60 * 60
+const defaultLinkSeconds = 60 * 60
 
 export interface ConsoleLink {
   readonly id: string
@@ -80,7 +80,7 @@ export function linkShape(scopes: readonly string[]): Shape {
     }),
     expiresIn: integer({
       min: 60,
-      max: longestLink,
+      max: maximumLinkSeconds,
       description: 'After how many seconds link and session end; an hour unless given.',
     }),
   }
@@ -163,7 +163,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       const now = clock.now()
       const id = newId(clock)
       const secret = newToken('link')
-      const expiresAt = formatTimestamp(now + (expiresIn ?? linkUnlessAsked) * 1000)
+      const expiresAt = formatTimestamp(now + (expiresIn ?? defaultLinkSeconds) * 1000)
       const url = `${base}/console#link=${secret}`
       const link: ConsoleLink = { id, object: 'console_link', scopes, url, expiresAt }
       const response =
@@ -202,11 +202,11 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       const now = formatTimestamp(clock.now())
       if (directory !== null) {
         // Public, so it writes nothing for an invalid link.
-        const { rows: good } = await database.together.query(`select 1 from ${exchangeable}`, [
+        const { rows: known } = await database.together.query(`select 1 from ${exchangeable}`, [
           bytes(link),
           now,
         ])
-        if (good.length === 0) return refused(noSuchLink)
+        if (known.length === 0) return refused(noSuchLink)
         await directory.noteBeside(bytes(link), bytes(token))
       }
       // Of two concurrent exchanges the second finds no such hash.

@@ -20,7 +20,7 @@ export function refuseGrant(held: readonly string[], wanted: readonly string[]):
 }
 
 /** 403 when a key with `held` would change or revoke another that holds more; otherwise null. */
-export function refuseTouch(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
+export function refuseKeyChange(held: readonly string[], target: Pick<KeyRow, 'scopes'>): Problem | null {
   const missing = lacking(held, target.scopes)
   if (missing.length === 0) return null
   return problem(
@@ -65,7 +65,7 @@ export function decideChange(
   now: number,
 ): KeyRow | Problem {
   const { draft, sent } = change
-  const refusal = refuseTouch(held, row) ?? refuseGrant(held, draft.scopes)
+  const refusal = refuseKeyChange(held, row) ?? refuseGrant(held, draft.scopes)
   if (refusal !== null) return refusal
   const expiresAt = draft.expiresAt === null ? null : new Date(draft.expiresAt)
   const moves = expiresAt?.getTime() !== row.expires_at?.getTime()

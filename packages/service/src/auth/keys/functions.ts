@@ -9,17 +9,17 @@ import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragm
 import { managingScope } from '../scopes.ts'
 
 /** The calling key and its scopes at authentication. */
-const asking = 'p_caller_id uuid, p_caller_scopes text[]'
+const callerArguments = 'p_caller_id uuid, p_caller_scopes text[]'
 /** The key to change, and the version that was decided on. */
-const about = 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz'
+const keyArguments = 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz'
 
-const callerStands = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+const checkCaller = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
     return 'caller_changed';
   end if;`
 
-const targetStands = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+const checkVersion = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
     and k.updated_at = p_expected;
   if not found then
     return 'conflict';
@@ -40,7 +40,7 @@ const isManager = `exists (select 1 from api_keys k where k.organization_id = p_
 export const createFunction: SchemaFunction = schemaFunction(
   'create_api_key',
   {
-    arguments: `p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, ${asking}, p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb`,
+    arguments: `p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, ${callerArguments}, p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb`,
     returns: 'text',
   },
   `declare
@@ -48,7 +48,7 @@ export const createFunction: SchemaFunction = schemaFunction(
 begin
   ${lockClock}
   ${replayed}
-  ${callerStands}
+  ${checkCaller}
   select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
@@ -66,13 +66,13 @@ end;`,
 /** An expiry that a worker has processed no longer changes. */
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_api_key',
-  { arguments: `${about}, ${asking}, p_row jsonb, p_manages boolean`, returns: 'text' },
+  { arguments: `${keyArguments}, ${callerArguments}, p_row jsonb, p_manages boolean`, returns: 'text' },
   `declare
   r record;
 begin
   ${lockClock}
-  ${callerStands}
-  ${targetStands}
+  ${checkCaller}
+  ${checkVersion}
   if not p_manages and ${isManager} then
     ${keepManager}
   end if;
@@ -92,14 +92,14 @@ end;`,
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_api_key',
   {
-    arguments: `${about}, ${asking}, p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb`,
+    arguments: `${keyArguments}, ${callerArguments}, p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb`,
     returns: 'text',
   },
   `begin
   ${lockClock}
   ${replayed}
-  ${callerStands}
-  ${targetStands}
+  ${checkCaller}
+  ${checkVersion}
   ${storeResponse}
   delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
     and expires_at <= p_now;
@@ -115,11 +115,11 @@ end;`,
 /** Ends all earlier tokens at once. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_tokens',
-  { arguments: `${about}, ${asking}, p_updated_at timestamptz`, returns: 'text' },
+  { arguments: `${keyArguments}, ${callerArguments}, p_updated_at timestamptz`, returns: 'text' },
   `begin
   ${lockClock}
-  ${callerStands}
-  ${targetStands}
+  ${checkCaller}
+  ${checkVersion}
   update api_keys k set updated_at = p_updated_at
     where k.organization_id = p_organization_id and k.id = p_api_key_id
       and exists (select 1 from api_key_tokens t where t.organization_id = p_organization_id
@@ -136,15 +136,15 @@ end;`,
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',
-  { arguments: `${about}, ${asking}`, returns: 'text' },
+  { arguments: `${keyArguments}, ${callerArguments}`, returns: 'text' },
   `declare
   v_webhook_ids uuid[];
 begin
   ${lockClock}
   if p_caller_id is not null then
-    ${callerStands}
+    ${checkCaller}
   end if;
-  ${targetStands}
+  ${checkVersion}
   if p_caller_id is not null and ${isManager} then
     ${keepManager}
   end if;

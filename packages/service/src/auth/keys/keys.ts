@@ -21,7 +21,7 @@ import {
   manages,
   refuseExpiry,
   refuseGrant,
-  refuseTouch,
+  refuseKeyChange,
 } from './decide.ts'
 import type { KeyStore } from './store.ts'
 
@@ -112,7 +112,8 @@ export function createKeys(services: KeyServices): Keys {
     rotate: (caller, id, record) =>
       decideAndCommit(caller, id, async (row) => {
         const now = clock.now()
-        const refusal = refuseTouch(caller.scopes, row) ?? (hasExpired(row, now) ? expiredAlready(row) : null)
+        const refusal =
+          refuseKeyChange(caller.scopes, row) ?? (hasExpired(row, now) ? expiredAlready(row) : null)
         if (refusal !== null) return refused(refusal)
         const token = newToken()
         const expiresAt = now + tokenOverlap
@@ -133,16 +134,16 @@ export function createKeys(services: KeyServices): Keys {
       }),
 
     async withhold({ organizationId, scopes }, call, stored) {
-      const made = readJson(stored) as WithToken
+      const response = readJson(stored) as WithToken
       // The token has its key's current scopes, which may exceed those at its creation.
-      const row = await store.read(organizationId, made.id, clock.now())
-      const touch = row === null ? null : refuseTouch(scopes, row)
-      return touch ?? (call === 'create' ? refuseGrant(scopes, made.scopes) : null)
+      const row = await store.read(organizationId, response.id, clock.now())
+      const refusal = row === null ? null : refuseKeyChange(scopes, row)
+      return refusal ?? (call === 'create' ? refuseGrant(scopes, response.scopes) : null)
     },
 
     dropPrevious: (caller, id) =>
       decideAndCommit(caller, id, async (row) => {
-        const refusal = refuseTouch(caller.scopes, row)
+        const refusal = refuseKeyChange(caller.scopes, row)
         if (refusal !== null) return refused(refusal)
         const now = clock.now()
         const updatedAt = laterThan(row.updated_at, now)
@@ -152,7 +153,7 @@ export function createKeys(services: KeyServices): Keys {
 
     remove: (caller, id) =>
       decideAndCommit(caller, id, async (row) => {
-        const refusal = refuseTouch(caller.scopes, row)
+        const refusal = refuseKeyChange(caller.scopes, row)
         if (refusal !== null) return refused(refusal)
         const revoked = await store.revoke(caller, row, clock.now())
         if (revoked === 'done') wake()

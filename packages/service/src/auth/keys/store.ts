@@ -25,7 +25,7 @@ interface StoredToken {
 }
 
 /** `caller_changed`: the calling key was changed since the request was authenticated. */
-type Asked<A> = Promise<A | 'caller_changed'>
+type CallerChecked<A> = Promise<A | 'caller_changed'>
 
 export interface KeyStore {
   read(organizationId: string, id: string, now: number): Promise<KeyRow | null>
@@ -42,25 +42,29 @@ export interface KeyStore {
     row: KeyRow,
     token: StoredToken,
     options: { now: number; limit: number; response: string | null },
-  ): Asked<'done' | 'limit_reached' | 'replayed'>
+  ): CallerChecked<'done' | 'limit_reached' | 'replayed'>
   change(
     caller: Caller,
     before: KeyRow,
     after: KeyRow,
     options: { now: number; manages: boolean },
-  ): Asked<'done' | 'conflict' | 'last_managing_key'>
+  ): CallerChecked<'done' | 'conflict' | 'last_managing_key'>
   rotate(
     caller: Caller,
     before: KeyRow,
     token: StoredToken,
     options: { now: number; updatedAt: number; expiresAt: number; response: string | null },
-  ): Asked<'done' | 'conflict' | 'replayed'>
+  ): CallerChecked<'done' | 'conflict' | 'replayed'>
   dropPrevious(
     caller: Caller,
     before: KeyRow,
     options: { now: number; updatedAt: number },
-  ): Asked<'done' | 'conflict'>
-  revoke(caller: Caller, before: KeyRow, now: number): Asked<'done' | 'conflict' | 'last_managing_key'>
+  ): CallerChecked<'done' | 'conflict'>
+  revoke(
+    caller: Caller,
+    before: KeyRow,
+    now: number,
+  ): CallerChecked<'done' | 'conflict' | 'last_managing_key'>
 }
 
 const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled_at, k.created_at, k.updated_at,

@@ -7,11 +7,7 @@ import type { Pool } from 'pg'
 import { explainDatabaseFailure, explainFailureOf } from '../../db/failure.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { DeletionError, deleteOrganization, removeRows } from '../../organization/deletion.ts'
-import {
-  type HeldOrganization,
-  listOrganizations,
-  type OrganizationStanding,
-} from '../../organization/standing.ts'
+import { listOrganizations, type OrganizationCopy, type OrganizationStatus } from '../../organization/list.ts'
 import { markCopy, type SuspensionOutcome } from '../../organization/suspension.ts'
 import type { Directory } from '../directory.ts'
 import { asMover, endCapture } from './capture.ts'
@@ -32,7 +28,7 @@ export interface Everywhere {
 /** The change is not complete in every database; the message says where, and what to do. */
 export class UnfinishedError extends Error {}
 
-export type ListedOrganization = OrganizationStanding & { readonly database: string | null }
+export type ListedOrganization = OrganizationStatus & { readonly database: string | null }
 
 /** The organizations of these databases, or of the one named `only`, the oldest first. One with nothing but copies is being deleted. */
 export async function listEverywhere(
@@ -40,7 +36,7 @@ export async function listEverywhere(
   only: string | null = null,
 ): Promise<readonly ListedOrganization[]> {
   const databases = only === null ? all : all.filter(({ name }) => name === only)
-  const held: (HeldOrganization & { database: string | null })[] = []
+  const held: (OrganizationCopy & { database: string | null })[] = []
   for (const database of new Set([all[0], ...databases])) {
     await prepared(database)
     if (!databases.includes(database)) continue
@@ -86,7 +82,7 @@ export async function changeEverywhere(
 interface DeleteEverywhereOptions {
   readonly onPiece?: (rows: number) => void
   /** Called before anything is deleted, with the organization in its own database; null without one. Rejects to delete nothing. */
-  readonly confirm?: (standing: OrganizationStanding | null) => Promise<void>
+  readonly confirm?: (standing: OrganizationStatus | null) => Promise<void>
 }
 
 /** Deletes all rows in all databases and returns their number; null when there are none. @throws DeletionError, UnfinishedError */

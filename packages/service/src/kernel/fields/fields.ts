@@ -244,7 +244,7 @@ export function wordList(
     .array(z.enum(words as [string, ...string[]]))
     .min(1)
     .max(mostWords)
-    .transform((given) => [...new Set(given)])
+    .transform((value) => [...new Set(value)])
   return defineField<readonly string[]>(
     schema,
     `a list of 1 to ${mostWords} of ${words.join(', ')}`,

@@ -11,11 +11,11 @@ export function fieldCarriers(kind: Kind, name: string): Carriers {
 
 /** What the documents say about a field's events. */
 export function carrierSentence(kind: Kind, name: string): string {
-  const told = fieldCarriers(kind, name)
+  const events = fieldCarriers(kind, name)
   const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)
   return [
-    toldBy(told, created),
-    detaches(kind, name) && told.always.length + told.sometimes.length > 0
+    sentenceFor(events, created),
+    detaches(kind, name) && events.always.length + events.sometimes.length > 0
       ? 'No event tells when it becomes null: sync only.'
       : '',
   ]
@@ -23,7 +23,7 @@ export function carrierSentence(kind: Kind, name: string): string {
     .join(' ')
 }
 
-function toldBy({ always, sometimes, silent }: Carriers, created: boolean): string {
+function sentenceFor({ always, sometimes, silent }: Carriers, created: boolean): string {
   const all = [...always, ...sometimes]
   if (all.length === 0) return 'No event: sync only.'
   if (created) return `Set at creation: told by ${named(all, 'or')}.`

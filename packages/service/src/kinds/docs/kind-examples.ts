@@ -32,11 +32,11 @@ export function exampleInput(kind: Kind, action: string): State {
   const made = explore(kind).transitions.flatMap(({ by }) =>
     'action' in by && by.action === action ? [by.input] : [],
   )
-  const [first] = made.sort((a, b) => given(b) - given(a))
+  const [first] = made.sort((a, b) => valueCount(b) - valueCount(a))
   if (first === undefined) throw new Error(`${kind.name}: nothing that was tried lets ${action} through`)
   return first
 }
 
-function given(input: State): number {
+function valueCount(input: State): number {
   return Object.values(input).filter((value) => value !== null).length
 }

@@ -21,10 +21,14 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   const shown = kind.representationOrder.map((field) => {
     const { always, sometimes } = fieldCarriers(kind, field)
     const schema = fieldSchema(kind.fields[field] as Field, 'output')
-    const told = carrierSentence(kind, field)
+    const eventSentence = carrierSentence(kind, field)
     return [
       field,
-      { ...schema, description: `${schema.description} ${told}`, 'x-events': [...always, ...sometimes] },
+      {
+        ...schema,
+        description: `${schema.description} ${eventSentence}`,
+        'x-events': [...always, ...sometimes],
+      },
     ]
   })
   return {

@@ -7,7 +7,7 @@ import { largeBeyond } from '../../admission/large-work.ts'
 import {
   type BodyFault,
   deepestNesting,
-  endOfText,
+  endOfString,
   parseJson,
   tooDeep,
   unstorableText,
@@ -117,7 +117,7 @@ function outlineOf(bytes: Buffer): Outline | BatchFault {
     const byte = bytes[n]
     const within = begin !== -1 && end === -1
     if (byte === quote) {
-      text = [n, endOfText(bytes, n + 1)]
+      text = [n, endOfString(bytes, n + 1)]
       n = text[1] - 1
     } else if (byte === colon) {
       if (depth === 1) name = nameIn(bytes, text)

@@ -21,6 +21,7 @@ import { planInserts } from '../model/inserts.ts'
 import type { Kind, RuleContext, State } from '../model/kind.ts'
 import { parseRepresentation } from '../model/representation.ts'
 import type { SentItem } from './batch-body.ts'
+import { withoutState } from './redact-writes.ts'
 
 type ItemOutcome = Result<
   { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' },
@@ -97,7 +98,7 @@ export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
 }
 
-export interface ShownItem {
+interface ShownItem {
   readonly index: number
   readonly outcome: string
   readonly status: number
@@ -109,10 +110,16 @@ export interface ShownItem {
   }
 }
 
-/** The response with each item as `show` returns it. */
-export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
+/** Redacts the response for a key that may not read the kind. */
+export function redactBatch(kind: Kind, answer: string): string {
   const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
-  return JSON.stringify({ data: data.map(show), ...counts })
+  const redacted = data.map((item): ShownItem => {
+    const refusal = item.problem === undefined ? null : withoutState(kind, item.problem.code)
+    if (refusal === null) return item
+    const { code, detail } = refusal
+    return { ...item, problem: { code, title: errorCatalogue[code].title, detail } }
+  })
+  return JSON.stringify({ data: redacted, ...counts })
 }
 
 function shownItem(item: ItemOutcome, index: number): ShownItem {

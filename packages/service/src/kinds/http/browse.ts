@@ -70,7 +70,12 @@ export function browseStatement(
   return { text: browseText(kind, organizationId, { terms, others }, values), values }
 }
 
-function browseText(kind: Kind, organizationId: string, { terms, others }: Asked, values: unknown[]): string {
+function browseText(
+  kind: Kind,
+  organizationId: string,
+  { terms, others }: Conditions,
+  values: unknown[],
+): string {
   const { name } = kind.table
   const answer = (total: string) => `select ${total} as total, (select count(*)::int from page) as found,
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc) from page p) as records`
@@ -101,18 +106,18 @@ function browseText(kind: Kind, organizationId: string, { terms, others }: Asked
 function foundByTerms(
   name: string,
   organizationId: string,
-  { terms, others }: Asked,
+  { terms, others }: Conditions,
   values: unknown[],
 ): string {
   const words = terms.flatMap((term) => (term.on === 'words' ? term.words : []))
   const tags = terms.flatMap((term) => (term.on === 'tag' ? [term.tag] : []))
   const query = `$${values.push(searchQuery(organizationId, { words, tags }))}::tsquery`
-  const ofRows = others.filter((condition) => !isOfCreation(condition))
+  const rowConditions = others.filter((condition) => !isOfCreation(condition))
   const filters = [
     ...others.filter(isOfCreation).map((condition) => filter(condition, 'w', values)),
-    ...ofRows.map((condition) => filter(condition, 't', values)),
+    ...rowConditions.map((condition) => filter(condition, 't', values)),
   ]
-  const rows = ofRows.length === 0 ? '' : `join ${name} t on t.organization_id = $1 and t.id = w.id`
+  const rows = rowConditions.length === 0 ? '' : `join ${name} t on t.organization_id = $1 and t.id = w.id`
   return `select w.created_at, w.id from ${name}_words w ${rows}
         where search_vector(w.organization_id, w.terms) @@ ${query} and (w.organization_id = $1) is true${filters.join('')}`
 }
@@ -120,7 +125,7 @@ function foundByTerms(
 type Term = Extract<Condition, { on: 'words' | 'tag' }>
 type Plain = Exclude<Condition, Term>
 
-interface Asked {
+interface Conditions {
   readonly terms: readonly Term[]
   readonly others: readonly Plain[]
 }

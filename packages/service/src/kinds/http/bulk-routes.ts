@@ -14,7 +14,7 @@ import {
 } from '../../openapi/api-module.ts'
 import { exampleId } from '../../openapi/examples.ts'
 import { inputs } from '../../openapi/field-schemas.ts'
-import { exampleCheckpoint, ownOfProblem, streamPlace } from '../../openapi/shared-schemas.ts'
+import { exampleCheckpoint, problemFields, streamPosition } from '../../openapi/shared-schemas.ts'
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { camelCase, capitalized, schemaName } from '../docs/kind-schemas.ts'
@@ -29,6 +29,7 @@ import {
   parseBatchRequest,
   takesUpserts,
 } from './batch-body.ts'
+import { redactBatch } from './batch-item.ts'
 import { exportLines } from './export.ts'
 import { redactWrites } from './redact-writes.ts'
 
@@ -64,10 +65,10 @@ function writeMany(kind: Kind) {
       200: { description: 'An outcome for each item, in their order.', schema: ref('BatchAnswer') },
     },
     events: () => batchCarriers(kind),
-    redact: redactWrites(kind).batch,
-    async handle({ batch }, { request, caller, body: asked, record }) {
-      if (!asked.ok) return refused(asked.error)
-      return batch.run(caller.organizationId, asked.value, record, request.disconnected)
+    redact: redactWrites(kind, (body) => redactBatch(kind, body)),
+    async handle({ batch }, { request, caller, body: parsed, record }) {
+      if (!parsed.ok) return refused(parsed.error)
+      return batch.run(caller.organizationId, parsed.value, record, request.disconnected)
     },
   })
 }
@@ -218,7 +219,7 @@ export const bulkApi = {
       description:
         'Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
       required: ['code', 'title', 'detail'],
-      properties: ownOfProblem,
+      properties: problemFields,
     },
     ExportEnd: {
       type: 'object',
@@ -226,7 +227,7 @@ export const bulkApi = {
       required: ['object', 'nextCursor', 'checkpoint'],
       properties: {
         object: constant(exampleEnd.object),
-        nextCursor: streamPlace.nextCursor,
+        nextCursor: streamPosition.nextCursor,
         checkpoint: ref('Checkpoint'),
       },
       examples: [exampleEnd],

@@ -11,7 +11,7 @@ import { ok } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { type ApiModule, type Json, type ReadParameter, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
-import { exampleCheckpoint, ofRows } from '../../openapi/shared-schemas.ts'
+import { digestFields, exampleCheckpoint } from '../../openapi/shared-schemas.ts'
 import { camelCase, capitalized } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
 
@@ -136,7 +136,7 @@ export const digestApi = {
       properties: {
         after: id('Its ids are higher than this.'),
         before: id('They are this at most.'),
-        ...ofRows,
+        ...digestFields,
         ids: {
           type: 'array',
           items: { type: 'string', format: 'uuid' },

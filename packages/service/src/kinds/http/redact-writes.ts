@@ -10,43 +10,34 @@ import { versionOf } from '../../journal/body.ts'
 import { errorCatalogue } from '../../kernel/error-catalogue.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
 import type { Kind } from '../model/kind.ts'
-import { type ShownItem, withItems } from './batch-item.ts'
 
-type Redact = NonNullable<Route<never>['redact']>
-
-export function redactWrites(kind: Kind): { readonly one: Redact; readonly batch: Redact } {
-  const scope = `${kind.plural}:read`
-  const mayRead = ({ scopes }: Caller) => grants(scopes, scope)
-
-  /** A refusal by the kind's own rules shows the object's state: returns a problem that does not, otherwise null. */
-  function withoutState(code: Problem['code']): Problem | null {
-    const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
-    if (!isOfState || errorCatalogue[code].status !== 409) return null
-    return problem(
-      'invalid_transition',
-      `The ${kind.name} does not allow this as it stands. How it stands, and what that allows, is told to a key with ${scope}.`,
-    )
-  }
-
-  function shownItem(item: ShownItem): ShownItem {
-    const refusal = item.problem === undefined ? null : withoutState(item.problem.code)
-    if (refusal === null) return item
-    const { code, detail } = refusal
-    return { ...item, problem: { code, title: errorCatalogue[code].title, detail } }
-  }
-
-  const redacted = (caller: Caller, refused: Problem) =>
-    (mayRead(caller) ? null : withoutState(refused.code)) ?? refused
+/** `redactBody` redacts a response; default: that of a write of one object. */
+export function redactWrites(
+  kind: Kind,
+  redactBody: (body: string) => string = onlyVersion,
+): NonNullable<Route<never>['redact']> {
+  const mayRead = ({ scopes }: Caller) => grants(scopes, readScope(kind))
   return {
-    one: { body: (caller, body) => (mayRead(caller) ? body : written(body)), problem: redacted },
-    batch: {
-      body: (caller, body) => (mayRead(caller) ? body : withItems(body, shownItem)),
-      problem: redacted,
-    },
+    body: (caller, body) => (mayRead(caller) ? body : redactBody(body)),
+    problem: (caller, refusal) => (mayRead(caller) ? null : withoutState(kind, refusal.code)) ?? refusal,
   }
 }
 
-function written(body: string): string {
+/** A problem instead of a refusal by the kind's own rules, which shows the object's state; null for other codes. */
+export function withoutState(kind: Kind, code: Problem['code']): Problem | null {
+  const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
+  if (!isOfState || errorCatalogue[code].status !== 409) return null
+  return problem(
+    'invalid_transition',
+    `The ${kind.name} does not allow this as it stands. How it stands, and what that allows, is told to a key with ${readScope(kind)}.`,
+  )
+}
+
+function readScope({ plural }: Kind): string {
+  return `${plural}:read`
+}
+
+function onlyVersion(body: string): string {
   const { id, object } = readJson(body) as { id: string; object: string }
   return JSON.stringify({ id, object, updatedAt: versionOf(body) })
 }

@@ -23,9 +23,8 @@ import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
 import { actionSchemaName, camelCase, capitalized, kindSchemas, schemaName } from '../docs/kind-schemas.ts'
-import type { Changes, Precondition } from '../model/changes.ts'
+import { type Changes, noSuchObject, type Precondition } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
-import { noSuchObject } from '../model/outcomes.ts'
 import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
 import { type DigestServices, digestRoute } from './digest-routes.ts'
@@ -123,7 +122,7 @@ function create(kind: Kind) {
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
     errors: [...duplicates(kind), 'limit_reached'],
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
-    redact: redactWrites(kind).one,
+    redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { request, caller, body, record } = call
       const waiting = { recheck: () => call.recheck(recheckAfter), signal: request.disconnected }
@@ -172,7 +171,7 @@ function update(kind: Kind) {
     answers: { 200: written(kind) },
     errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
     events: () => updateCarriers(kind),
-    redact: redactWrites(kind).one,
+    redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params, body } = call
       const id = parseId(params.id)
@@ -201,14 +200,14 @@ function act(kind: Kind, action: string) {
     // An action without fields refuses a body that has some.
     errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
     events: () => actionCarriers(kind, action),
-    redact: redactWrites(kind).one,
+    redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params, body, record } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
-      const asked = { action, body }
+      const actionRequest = { action, body }
       const { disconnected } = call.request
-      return changes.act(caller.organizationId, id, asked, precondition(call), record, disconnected)
+      return changes.act(caller.organizationId, id, actionRequest, precondition(call), record, disconnected)
     },
   })
 }
@@ -231,7 +230,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
         { always: [event], sometimes: [], silent: false },
         along.flatMap(({ removedEvent }) => removedEvent ?? []),
       ),
-    redact: redactWrites(kind).one,
+    redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, params } = call
       const id = parseId(params.id)

@@ -11,7 +11,7 @@ import { refused } from '../../kernel/outcome.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import { type ApiModule, eitherOf, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleId, examplePagination } from '../../openapi/examples.ts'
-import { exampleCheckpoint, exampleRemoval, streamPlace } from '../../openapi/shared-schemas.ts'
+import { exampleCheckpoint, exampleRemoval, streamPosition } from '../../openapi/shared-schemas.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { schemaName } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
@@ -48,11 +48,11 @@ export function streamApi(kinds: readonly Kind[]) {
     },
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'insufficient_scope', 'cursor_too_old'],
     async handle({ feedsOf, readers }, call) {
-      const asked = read(call.caller, searchParameters(call.request))
-      if (!asked.ok) return refused(asked.error)
+      const parsed = read(call.caller, searchParameters(call.request))
+      if (!parsed.ok) return refused(parsed.error)
       const head = headersOnly(call.request)
       if (head !== null) return head
-      const { query, of } = asked.value
+      const { query, of } = parsed.value
       const { scopes } = call.caller
       const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
       const page = await syncPage(call, stream, query)
@@ -78,7 +78,7 @@ export function streamApi(kinds: readonly Kind[]) {
         description: 'Where a page of the stream stands.',
         required: ['total', 'limit', 'offset', 'hasMore', 'nextCursor'],
         properties: {
-          ...streamPlace,
+          ...streamPosition,
           checkpoint: {
             type: 'object',
             description:
@@ -103,7 +103,7 @@ function exampleOf(kinds: readonly Kind[]): Readonly<Record<string, unknown>> {
   }
 }
 
-interface Asked {
+interface StreamQuery {
   readonly query: SyncQuery
   /** The kinds that the sync began with; at its beginning, all that the key may read. */
   readonly of: readonly Kind[]
@@ -115,12 +115,12 @@ function streamQueries(kinds: readonly Kind[]) {
   const known = [...new Set([...Object.keys(syncParameters), 'offset', ...kinds.flatMap(filterNames)])]
   const cursors = createStreamCursors(kinds.map(({ name }) => name))
 
-  return ({ organizationId, scopes }: Caller, parameters: URLSearchParams): Result<Asked, Problem> => {
+  return ({ organizationId, scopes }: Caller, parameters: URLSearchParams): Result<StreamQuery, Problem> => {
     const unknown = unknownParameter(parameters, known)
     if (unknown !== null) return fail(unknown)
-    if (!isSync(parameters)) return fail(nowhere)
+    if (!isSync(parameters)) return fail(positionMissing)
     const readable = kinds.filter((kind) => mayRead({ scopes }, kind))
-    if (readable.length === 0) return fail(nothingToRead)
+    if (readable.length === 0) return fail(noReadableKind)
     let of = readable
     const query = parseSync(parameters, path, (text) => {
       const names = readable.map(({ name }) => name)
@@ -138,12 +138,12 @@ function mayRead({ scopes }: Pick<Caller, 'scopes'>, { plural }: Kind): boolean 
   return grants(scopes, `${plural}:read`)
 }
 
-const nowhere = problem(
+const positionMissing = problem(
   'invalid_parameter',
   'Send updatedAfter to start, for example updatedAfter=1970-01-01T00:00:00Z, or the cursor of an earlier page to go on.',
 )
 
-const nothingToRead = problem(
+const noReadableKind = problem(
   'insufficient_scope',
   'This needs a key with the read scope of at least one kind, for example customers:read.',
 )

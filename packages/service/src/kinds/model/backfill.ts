@@ -83,22 +83,22 @@ function createBackfill(services: {
     const { version } = kind.table
     log.info({ kind: kind.name, version, organizations: found.length }, 'rows are being upgraded')
     /** By organization, the last row of the pieces so far. */
-    const places = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
+    const positions = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
     let upgraded = 0
     let failed = 0
     const onFailure: OnFailure = (row, why) => {
       if (failed++ < failuresLogged) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
     }
-    for (let busy = 0; places.size > busy; ) {
+    for (let busy = 0; positions.size > busy; ) {
       busy = 0
-      for (const [organizationId, after] of places) {
+      for (const [organizationId, after] of positions) {
         signal?.throwIfAborted()
         const piece = await upgradePiece(kind, organizationId, after, onFailure)
         if (piece === 'busy') busy++
         else {
           upgraded += piece.upgraded
-          if (piece.last === null) places.delete(organizationId)
-          else places.set(organizationId, piece.last)
+          if (piece.last === null) positions.delete(organizationId)
+          else positions.set(organizationId, piece.last)
         }
       }
     }
@@ -166,7 +166,8 @@ export function createBackfillOf(options: {
   readonly maxClockSkew?: number
 }): Backfill {
   const { pool, clock, log, kinds, commitFunction, maxClockSkew } = options
-  const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of upgraded rows')
+  const onNotifyError = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'workers and readers could not be notified of upgraded rows')
   const tables = kinds.map(({ table }) => table)
   const journal = createJournal({
     pool,
@@ -175,7 +176,7 @@ export function createBackfillOf(options: {
     tables,
     // Its commits have no events, so no deliveries.
     maxAttempts: 1,
-    notifier: createNotifier(pool, untold),
+    notifier: createNotifier(pool, onNotifyError),
     limits: { ...defaultLimits, giveUpAfter: 0 },
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
   })

@@ -5,7 +5,7 @@
 import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
-import type { Problem } from '../../kernel/errors.ts'
+import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { parseCreation, parsePatch } from '../../kernel/fields/validate.ts'
 import type { KeyedQueue } from '../../kernel/keyed-queue.ts'
 import { type Outcome, refused } from '../../kernel/outcome.ts'
@@ -15,7 +15,6 @@ import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { deleteChange, updateChange } from './decide.ts'
 import { planInserts, type Rows } from './inserts.ts'
 import type { Action, Kind, State } from './kind.ts'
-import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
 
 /** For If-Match, or a caller that may not change the row any more; null allows the change. */
@@ -68,7 +67,7 @@ export interface ChangeServices {
   readonly queue: KeyedQueue
 }
 
-interface Asked {
+interface ChangeOptions {
   readonly precondition: Precondition
   readonly signal: AbortSignal | undefined
 }
@@ -149,12 +148,12 @@ export function createChanges(services: ChangeServices): Changes {
   function changeState(
     organizationId: string,
     id: string,
-    asked: Asked & { readonly idempotency: ResponseToStore | null },
+    options: ChangeOptions & { readonly idempotency: ResponseToStore | null },
     decide: Decide,
   ): Promise<Outcome<string>> {
-    return changeRow(organizationId, id, asked, (row) => {
+    return changeRow(organizationId, id, options, (row) => {
       const state = decide(parseRepresentation(kind, row).state)
-      return state.ok ? ok(updateChange(kind, clock, row, state.value, asked.idempotency)) : state
+      return state.ok ? ok(updateChange(kind, clock, row, state.value, options.idempotency)) : state
     })
   }
 
@@ -162,7 +161,7 @@ export function createChanges(services: ChangeServices): Changes {
   function changeRow(
     organizationId: string,
     id: string,
-    { precondition, signal }: Asked,
+    { precondition, signal }: ChangeOptions,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<Outcome<string>> {
     const change = async () => {
@@ -199,3 +198,47 @@ export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: numbe
 function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
   return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
 }
+
+export function refusalProblem(kind: Kind, refusal: Exclude<Refusal, { reason: 'conflict' }>): Problem {
+  switch (refusal.reason) {
+    case 'duplicate':
+      return duplicate(kind, refusal.field, refusal.existingId)
+    case 'dangling':
+      return unknownReference(kind, refusal.field)
+    case 'full':
+      return full(refusal)
+  }
+}
+
+function full({ of, most }: Extract<Refusal, { reason: 'full' }>): Problem {
+  const allowed = of === 'rows' ? `${most} objects of all kinds` : `objects of ${most} bytes together`
+  return problem(
+    'limit_reached',
+    `An organization may have ${allowed}. Delete customers or tickets that are not needed, or ask the operator for more.`,
+  )
+}
+
+function duplicate(kind: Kind, field: string, existingId: string): Problem {
+  const detail = `Another ${kind.name} has this ${field}: change ${existingId}, or send another value.`
+  return problem('duplicate', detail, { existingId })
+}
+
+/** 422 for a field that refers to what does not exist. */
+function unknownReference(kind: Kind, field: string): Problem {
+  const target = kind.fields[field]?.reference
+  const called = target?.condition?.otherwise ?? target?.kind
+  const pointer = `/${field}${target?.within ?? ''}`
+  return validationFailed([
+    { pointer, code: 'unknown_reference', detail: `there is no ${called} with this id` },
+  ])
+}
+
+/** 404 for an id that the organization does not have. */
+export function noSuchObject(kind: Kind, id: string): Problem {
+  return noSuch(kind.name, id, 'It may have been removed; check the id.')
+}
+
+export const tooBusy = problem(
+  'unavailable',
+  'Other writers changed the object each time this change was about to commit. Send it again.',
+)

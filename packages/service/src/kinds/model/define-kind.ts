@@ -1,4 +1,4 @@
-import { isRewritten, placeInBody } from '../../journal/body.ts'
+import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 import { exampleState, requireActions } from './transitions.ts'
@@ -23,7 +23,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
     representationOrder: [...fields]
-      .sort(([, a], [, b]) => placeInBody(a) - placeInBody(b))
+      .sort(([, a], [, b]) => bodyOrder(a) - bodyOrder(b))
       .map(([name]) => name),
     table: {
       kind: declaration.name,

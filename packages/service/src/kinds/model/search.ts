@@ -99,12 +99,12 @@ const prefixLength = 8
  */
 export function searchQuery(
   organizationId: string,
-  asked: { readonly words: readonly string[]; readonly tags: readonly string[] },
+  search: { readonly words: readonly string[]; readonly tags: readonly string[] },
 ): string {
   const prefix = organizationId.slice(-prefixLength)
   const terms = [
-    ...asked.words.map((word) => `${quoted(prefix + word)}:*`),
-    ...asked.tags.map((tag) => quoted(prefix + tagTerm(tag))),
+    ...search.words.map((word) => `${quoted(prefix + word)}:*`),
+    ...search.tags.map((tag) => quoted(prefix + tagTerm(tag))),
   ]
   return terms.join(' & ')
 }

@@ -224,14 +224,14 @@ function createdStates(kind: Kind): readonly State[] {
   const varied = sent.flatMap(([name, field]) =>
     (wordsOf(field) ?? []).map((word): State => ({ [name]: word })),
   )
-  const beside = sent.flatMap(([name, field]) =>
+  const additions = sent.flatMap(([name, field]) =>
     sampleValues(field, kind.example[name]).map((value) => ({ [name]: value })),
   )
-  return [exampleState(kind), ...varied.flatMap((values) => firstCreated(kind, values, beside))]
+  return [exampleState(kind), ...varied.flatMap((values) => firstCreated(kind, values, additions))]
 }
 
-function firstCreated(kind: Kind, values: State, beside: readonly State[]): readonly State[] {
-  for (const other of [{}, ...beside]) {
+function firstCreated(kind: Kind, values: State, additions: readonly State[]): readonly State[] {
+  for (const other of [{}, ...additions]) {
     const created = createdState(kind, { ...other, ...values })
     if (created.ok) return [created.value]
   }

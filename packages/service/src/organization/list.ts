@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
-export interface OrganizationStanding {
+export interface OrganizationStatus {
   readonly organizationId: string
   readonly name: string
   /** `deleting`: its deletion has begun and is not finished. */
@@ -15,12 +15,12 @@ export interface OrganizationStanding {
   readonly bytes: number
 }
 
-export interface HeldOrganization extends OrganizationStanding {
+export interface OrganizationCopy extends OrganizationStatus {
   /** This database does not serve it: a move left this copy, or is creating it. */
   readonly away: boolean
 }
 
-interface StandingRow {
+interface OrganizationRow {
   readonly away: boolean
   readonly organization_id: string
   readonly name: string
@@ -36,8 +36,8 @@ interface StandingRow {
 export async function listOrganizations(
   pool: Pick<Pool, 'query'>,
   organizationId: string | null = null,
-): Promise<readonly HeldOrganization[]> {
-  const { rows } = await pool.query<StandingRow>(
+): Promise<readonly OrganizationCopy[]> {
+  const { rows } = await pool.query<OrganizationRow>(
     `select o.organization_id, o.name, o.suspended_at, o.deletion_began_at, o.created_at, o.away is not null as away,
          (select count(*)::int from api_keys k where k.organization_id = o.organization_id) as keys,
          coalesce(c.rows, 0)::float8 as rows, coalesce(c.bytes, 0)::float8 as bytes
