@@ -1,6 +1,6 @@
 /**
- * Holds every answer of every test's service against what its route declares: none is sent that is not declared, and none is
- * declared that no test of a whole run has seen sent.
+ * Compares every response of every test's service with the declaration of its route: all are declared, and every
+ * declared one is sent in a whole run.
  */
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,13 +11,13 @@ import { errorCatalogue } from '../service/src/kernel/error-catalogue.ts'
 import type { Operation } from '../service/src/openapi/api-module.ts'
 import { refusalsOf } from '../service/src/openapi/refusals.ts'
 
-/** What a service has sent, as `updateTicket 409 invalid_transition`. */
+/** As `updateTicket 409 invalid_transition`. */
 export interface SeenAnswers {
   readonly declared: ReadonlySet<string>
   readonly undeclared: ReadonlySet<string>
 }
 
-/** Watches a server that does not listen yet. */
+/** Call it before the server listens. */
 export function watchAnswers(server: FastifyInstance): SeenAnswers {
   const declared = new Set<string>()
   const undeclared = new Set<string>()
@@ -37,7 +37,7 @@ function isProblem(type: unknown): boolean {
   return String(type).startsWith('application/problem+json')
 }
 
-/** Of a problem that is sent in one piece; one that another thread has answered comes as bytes. */
+/** Of a problem that is sent in one piece; the offload thread's responses are bytes. */
 function codeOf(payload: unknown): string {
   return (JSON.parse(String(payload)) as { code: string }).code
 }
@@ -46,12 +46,12 @@ function isDeclared(route: Operation, status: number, code: string | null): bool
   return code === null ? status in route.answers : refusalsOf(route).some((one) => one === code)
 }
 
-/** Keeps what was seen for the end of the run. */
+/** Stores the seen responses for the end of the run. */
 export function keepSeen(directory: string, { declared }: SeenAnswers): void {
   if (declared.size > 0) appendFileSync(join(directory, String(process.pid)), `${[...declared].join('\n')}\n`)
 }
 
-/** Answers, and refusals of their own, that the desk's routes declare and no service has kept as seen. */
+/** Declared responses of the desk's routes that no service has sent. */
 export function neverSent(directory: string): readonly string[] {
   const seen = new Set(
     readdirSync(directory).flatMap((file) => readFileSync(join(directory, file), 'utf8').split('\n')),

@@ -1,4 +1,4 @@
-/** Endpoints of a test's own behind one TLS receiver, each with a script, and all that ever arrived at them. */
+/** A test's own endpoints behind one TLS receiver, each with a script, and everything that arrived at them. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { createAuthority } from './certificates.ts'
 import { answer, startReceiver } from './receiver.ts'
 import type { Environment } from './services.ts'
 
-/** The status of the answer to the nth request, from 1; null for none, ever. */
+/** The status for the nth request, from 1; null: no response, ever. */
 type Script = (nth: number) => number | null | Promise<number | null>
 
 export interface Arrival {
@@ -19,20 +19,19 @@ export interface Arrival {
   readonly body: Buffer
   /** By `performance.now()`. */
   readonly at: number
-  /** What it was answered; null until then. */
+  /** Null until it is answered. */
   status: number | null
 }
 
 const { drain, concurrency } = deliveryTuning
 
 /**
- * Deliveries of one endpoint that arrive twice at most when its worker is killed: those whose results are on their way to the
- * database, and those that are sent meanwhile of what was claimed.
+ * The most repeated deliveries of one endpoint after its worker was killed: those whose results were being written, and
+ * those sent meanwhile.
  */
 export const repeatedAtMost =
   drain.completeAt + concurrency.perEndpoint + drain.claimSizeOfBacklog + drain.refillBelow
 
-/** An endpoint as it was registered. */
 export interface Hook {
   readonly name: string
   readonly id: string
@@ -45,17 +44,15 @@ export interface Hooks extends AsyncDisposable {
   readonly url: string
   /** PEM file of the authority that issued its certificate. */
   readonly ca: string
-  /** What services have to be set to, so that they deliver here; at the default address. */
+  /** Settings for services that deliver here. */
   readonly settings: Environment
   readonly arrivals: readonly Arrival[]
-  /** Requests that are not answered yet. */
   readonly inFlight: number
   of(endpoint: string): readonly Arrival[]
-  /** Ids of the events that came with a right signature of this secret. */
+  /** Ids of events with a valid signature of this secret. */
   received(secret: string): Promise<ReadonlySet<string>>
-  /** How the endpoint answers from now on; 200 unless told. */
+  /** How the endpoint answers from now on; default: 200. */
   script(endpoint: string, script: Script): void
-  /** Registers the endpoint with a service. */
   register(
     service: { readonly url: string; readonly token: string },
     endpoint: string,
@@ -63,10 +60,10 @@ export interface Hooks extends AsyncDisposable {
   ): Promise<Hook>
 }
 
-/** `await using hooks = await startHooks()`, on another address of this machine than the loopback's where one is named. */
+/** `await using hooks = await startHooks()`, by default on the loopback. */
 export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
   const authority = createAuthority()
-  // Services that other accounts run read it too.
+  // Services that run as other users read it too.
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-hooks-'))
   await chmod(directory, 0o755)
   const ca = join(directory, 'ca.pem')
@@ -135,7 +132,7 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
   }
 }
 
-/** Arrivals that were not necessary: after one that was answered with a success, or that had no answer. */
+/** Unnecessary arrivals: after a success, or after no response. */
 export function duplicates(arrivals: readonly Arrival[]): number {
   const refused = arrivals.filter(({ status }) => status !== null && status >= 300).length
   const deliveries = new Set(arrivals.map(({ endpoint, eventId }) => `${endpoint} ${eventId}`))
@@ -143,7 +140,7 @@ export function duplicates(arrivals: readonly Arrival[]): number {
   return Math.max(0, needless)
 }
 
-/** What is wrong with an arrival's signature or envelope; null when nothing is. `tolerance`: how long ago it may be, in seconds. */
+/** What is wrong with an arrival's signature or envelope; null: nothing. `tolerance` in seconds. */
 export async function faultOf(arrival: Arrival, hook: Hook, tolerance = 300): Promise<string | null> {
   const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret, { tolerance })
   if (!verdict.ok) return `${arrival.eventId} at ${hook.name}: ${verdict.reason}`

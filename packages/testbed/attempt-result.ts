@@ -1,7 +1,7 @@
-/** What came of a delivery, without an attempt being made. */
+/** Results of deliveries without attempts. */
 import type { AttemptResult, ClaimedDelivery } from '../service/src/delivery/model.ts'
 
-/** It was answered with 200 at this time, in milliseconds since the Unix epoch. */
+/** A 200 at this time, in milliseconds since the Unix epoch. */
 export function succeeded(delivery: ClaimedDelivery, now: number): AttemptResult {
   return {
     delivery,

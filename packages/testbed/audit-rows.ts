@@ -1,4 +1,4 @@
-/** Rows of one kind held against themselves and what they refer to: part of the audit (audit.ts). */
+/** Compares rows of one kind with themselves and with what they refer to: part of the audit (audit.ts). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
 import { kinds } from '../service/src/desk/index.ts'
@@ -6,11 +6,11 @@ import type { Kind } from '../service/src/kinds/model/kind.ts'
 import { columnValues, parseRepresentation } from '../service/src/kinds/model/representation.ts'
 import { recordOf } from './follower.ts'
 
-/** A timestamp in SQL as the wire writes it. */
+/** SQL: a timestamp as on the wire. */
 export const text = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Columns say what bodies say, removed rows hold nothing, words are of rows that exist, and no reference dangles. */
+/** Columns agree with bodies, removed rows are empty, search documents belong to existing rows, references exist. */
 export async function auditRows(pool: Pool, organizationId: string, kind: Kind): Promise<string[]> {
   return [
     ...(await auditColumns(pool, organizationId, kind)),
@@ -25,7 +25,7 @@ async function auditColumns(pool: Pool, organizationId: string, kind: Kind): Pro
     (column) =>
       `'${column.name}', ${column.type === 'timestamptz(3)' ? text(`t.${column.name}`) : `t.${column.name}`}`,
   )
-  // A number is never given again, so it stays with its removal record.
+  // A number is never used again, so it stays with its removal record.
   const number = table.sequence === null ? 'null' : `t.${table.sequence.column}`
   const { rows } = await pool.query<{
     id: string

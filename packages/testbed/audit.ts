@@ -1,6 +1,6 @@
 /**
- * An audit of one organization in the database. It knows what must hold and nothing of how it is brought about:
- * what the tables, the events, the counters and the clock say about each other.
+ * Audits one organization in the database: whether tables, events, counters and clock agree. It knows what must hold
+ * and nothing of how.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
@@ -8,7 +8,7 @@ import { kinds } from '../service/src/desk/index.ts'
 import { auditRows, text } from './audit-rows.ts'
 import { checkpointOf, place, type StreamRecord, tableRecords } from './follower.ts'
 
-/** Kinds of which every change has an event. Others change in the sync only, too, and when their customer goes. */
+/** Each change of these kinds has an event. Others also change in the sync only. */
 const alwaysTold = new Set(['customer', 'ticket'])
 
 interface EventRow {
@@ -20,7 +20,7 @@ interface EventRow {
   readonly body: string | null
 }
 
-/** All events of an organization, in the order of their stamps. */
+/** In the order of their stamps. */
 export async function eventsOf(pool: Pool, organizationId: string): Promise<EventRow[]> {
   const { rows } = await pool.query<EventRow>(
     `select e.id, e.type, ${text('e.created_at')} as at, e.subject_kind, e.subject_id, e.body
@@ -30,7 +30,7 @@ export async function eventsOf(pool: Pool, organizationId: string): Promise<Even
   return rows
 }
 
-/** The problems found; none when rows, events, counters, numbers and stamps tell one story. */
+/** Returns the problems found. */
 export async function audit(pool: Pool, organizationId: string): Promise<string[]> {
   const events = await eventsOf(pool, organizationId)
   const problems: string[] = []
@@ -46,7 +46,7 @@ export async function audit(pool: Pool, organizationId: string): Promise<string[
   return [...problems, ...auditNumbers(events), ...auditRest(events)]
 }
 
-/** One commit has one stamp, and no two commits have the same: rows and events of a stamp share a transaction. */
+/** Each commit has a stamp of its own: rows and events with one stamp share a transaction. */
 async function auditStamps(pool: Pool, organizationId: string, latest: string) {
   const written = kinds.map(
     ({ table }) =>
@@ -108,8 +108,8 @@ async function auditCounters(
 }
 
 /**
- * The last event of every subject shows the row as it is now, or as it was when that event came; and no event is
- * about a row that is not there.
+ * The last event of every subject shows the row as it is, or as it was at that event; no event is about a row that does
+ * not exist.
  */
 function auditEvents(kind: string, records: readonly StreamRecord[], events: readonly EventRow[]): string[] {
   const last = new Map<string, EventRow>()
@@ -147,7 +147,7 @@ function auditNumbers(events: readonly EventRow[]): string[] {
 
 const resting = ['pending', 'on_hold', 'resolved']
 
-/** No ticket that had come to rest before an inbound message on its conversation still rested after it. */
+/** An inbound message reopens the tickets of its conversation. */
 function auditRest(events: readonly EventRow[]): string[] {
   interface Ticket {
     readonly at: string

@@ -1,4 +1,4 @@
-/** A real browser, which this machine has to have, and what its pages did. */
+/** Chromium, and what its pages did. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -13,7 +13,7 @@ export function startBrowser(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error('This test needs Chromium: apt-get install chromium, or set CHROMIUM_PATH to one.')
   }
-  // Chromium refuses its sandbox to root, as containers run tests.
+  // Chromium refuses its sandbox to root, as which containers run tests.
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
 }
 
@@ -26,15 +26,15 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What a page asked for, and what went wrong; each list in order. */
+/** In order. */
 interface Watched {
   readonly page: Page
   readonly requests: readonly string[]
-  /** Failed requests, answers from 400 on, errors of scripts, errors and warnings on the console. */
+  /** Failed requests, responses from 400 on, errors of scripts, errors and warnings on the console. */
   readonly complaints: readonly string[]
 }
 
-/** A new page in a context of its own. */
+/** In a context of its own. */
 export async function watchedPage(browser: Browser, scheme: 'light' | 'dark' = 'light'): Promise<Watched> {
   const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()

@@ -1,2 +1,2 @@
-/** The tests certify their receivers as `deskwire listen` does its own. */
+/** Tests certify their receivers as `deskwire listen` does. */
 export * from '../cli/src/listen/certificates.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../service/src/kernel/timestamps.ts'
 
-/** A clock that stands still until it is moved, in either direction. */
+/** Stands still until it is moved, in either direction. */
 export interface TestClock extends Clock {
   advance(milliseconds: number): void
   set(milliseconds: number): void

@@ -1,4 +1,4 @@
-/** A database of a test's own, cloned from the migrated template; gone when the test is done. */
+/** A test's own database, cloned from the migrated template and dropped at the end. */
 import { randomUUID } from 'node:crypto'
 import { Client, type Pool } from 'pg'
 import { inject } from 'vitest'
@@ -9,18 +9,18 @@ import { templateName } from './global-setup.ts'
 export interface TestDatabase extends AsyncDisposable {
   readonly pool: Pool
   readonly name: string
-  /** Settings for connections of the test's own. */
+  /** For connections of the test's own. */
   readonly connection: { host: string; port: number; user: string; database: string }
 }
 
-/** `await using database = await testDatabase()`. With `template: null` it starts empty. */
+/** `await using database = await testDatabase()`. With `template: null` it is empty. */
 export async function testDatabase(
   options: { readonly template?: string | null; readonly max?: number } = {},
 ): Promise<TestDatabase> {
   const postgres = inject('postgres')
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const { template = templateName, max = connections } = options
-  // Through the write-ahead log, as PostgreSQL would copy a template by default, it takes ten times as long.
+  // PostgreSQL's default, through the write-ahead log, takes ten times as long.
   await administer(
     `create database ${name}${template === null ? '' : ` template ${template}`} strategy file_copy`,
   )

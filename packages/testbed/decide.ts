@@ -1,4 +1,4 @@
-/** Changes as the service decides them, for tests that hand them to a journal themselves: in any order, stale or not. */
+/** Changes decided as the service does, for tests that commit them themselves: in any order, stale or not. */
 
 import { booking } from '../service/src/desk/booking/index.ts'
 import { conversation } from '../service/src/desk/conversation/index.ts'
@@ -22,7 +22,7 @@ interface Decide {
   remove(organizationId: string, row: StoredRow): Promise<Change>
 }
 
-/** Decides with the kind's own rules, at the clock's time. A change that the rules refuse is the test's mistake. */
+/** By the kind's own rules, at the clock's time. A refusal is the test's mistake. */
 function decide(kind: Kind, clock: Clock): Decide {
   async function captured(
     row: StoredRow | null,
@@ -61,10 +61,7 @@ export function deskDecide(clock: Clock) {
   }
 }
 
-/**
- * A message with all that it moves, decided on these versions of its conversation and of the conversation's tickets,
- * current or not.
- */
+/** A message with the changes that it causes, decided on these versions of its conversation and of the tickets. */
 export async function decideMessage(
   clock: Clock,
   organizationId: string,
@@ -92,14 +89,14 @@ export async function decideMessage(
   return unit
 }
 
-/** The row that a stored body of this release shows. */
+/** The row with this body, in this release's version. */
 export function rowOf(body: string): StoredRow & { readonly id: string } {
   const { id, object, updatedAt } = JSON.parse(body) as { id: string; object: string; updatedAt: string }
   const version = kinds.find(({ name }) => name === object)?.table.version ?? 1
   return { id, body, updatedAt, version }
 }
 
-/** What an Idempotency-Key of a POST asks to be kept. */
+/** The response to store for an Idempotency-Key. */
 export function idempotencyRecord(
   key: string,
   apiKeyId = '00000000-0000-7000-8000-000000000001',

@@ -1,14 +1,11 @@
-/** What must hold of deliveries when nothing is left to do, whatever led there. Says what does not. */
+/** What must hold of deliveries when no work is left. Returns what does not. */
 import type { Pool } from 'pg'
 import { type Arrival, faultOf, type Hook } from './arrivals.ts'
 import { eventsOf } from './audit.ts'
 import { recordOf } from './follower.ts'
 import type { Acknowledged } from './load.ts'
 
-/**
- * Keeps every representation that is committed, in a table of the test's own: of what was removed, the events keep
- * none.
- */
+/** Stores every committed representation in a table of the test's own, as events lose those of removed objects. */
 export async function witness(pool: Pool): Promise<void> {
   await pool.query(
     `create table witnessed (event_id uuid not null, subject_id uuid not null, body text not null)`,
@@ -27,7 +24,7 @@ interface DeliveryState {
   readonly attempts: number
 }
 
-/** Of one organization, whose endpoints are these. */
+/** Of one organization with these endpoints. */
 export async function auditDeliveries(
   pool: Pool,
   seen: {
@@ -49,7 +46,7 @@ export async function auditDeliveries(
   const known = new Map(events.map((event) => [event.id, event]))
   const problems: string[] = []
 
-  // Every event of a subscribed type has one delivery for each endpoint, and it arrived.
+  // Every subscribed event has one delivery for each endpoint, and it arrived.
   const places = new Set<string>()
   for (const event of events) {
     for (const hook of hooks.filter((one) => one.events.includes(event.type))) {
@@ -79,7 +76,7 @@ export async function auditDeliveries(
     if (!told.has(version)) problems.push(`no event of ${version}`)
   }
 
-  // Whatever arrived is signed, was committed, and shows its subject as it was at some time.
+  // Every arrival is signed, was committed, and shows its subject as it was at some time.
   for (const arrival of arrivals) {
     const hook = hooks.find(({ name }) => name === arrival.endpoint)
     const event = known.get(arrival.eventId)
@@ -105,7 +102,7 @@ function succeeded({ status }: Arrival): boolean {
   return status !== null && status < 300
 }
 
-/** All attempts that were made: the last of a delivery stands in its own row, those before it on their own. */
+/** All attempts: the last of a delivery is in its own row, earlier ones in theirs. */
 const attemptsMade = `(select organization_id, delivery_id, number from attempts
   union select organization_id, id, attempt_count from deliveries where attempt_count > 0)`
 
@@ -135,7 +132,7 @@ async function witnessed(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ subject_id, body }) => `${subject_id} ${body}`))
 }
 
-/** Arrivals that no attempt in the log accounts for: what was sent by somebody who could not complete it. */
+/** Arrivals without an attempt in the log: sent by a worker that could not complete them. */
 export async function unsettled(
   pool: Pool,
   seen: {
@@ -158,7 +155,7 @@ export async function unsettled(
   return beyond
 }
 
-/** Endpoint queues that somebody holds, or that are to be looked at again. None when nothing is left to do. */
+/** Endpoint queues that are leased or due. */
 export async function busyEndpointQueues(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ busy: number }>(
     'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
@@ -166,7 +163,7 @@ export async function busyEndpointQueues(pool: Pool): Promise<number> {
   return rows[0]!.busy
 }
 
-/** Deliveries by status, and the endpoint queues that somebody holds. */
+/** Deliveries by status, and leased endpoint queues. */
 export async function standing(pool: Pool) {
   const { rows } = await pool.query<{ status: string; count: number; attempts: number }>(
     `select d.status, count(*)::int as count, sum(d.attempt_count)::int as attempts from deliveries d group by d.status`,

@@ -4,7 +4,7 @@ import type { SummarySettings } from '../service/src/summarizer/summarizer.ts'
 
 const hour = 3_600_000
 
-/** The settings as they are without any, but for receivers on the loopback. */
+/** The defaults, with receivers on the loopback allowed. */
 export const deliverySettings: DeliverySettings = {
   schedule: {
     retryDelays: [60_000, 300_000, 1_800_000, 2 * hour, 8 * hour],
@@ -20,5 +20,5 @@ export const deliverySettings: DeliverySettings = {
   dnsServers: null,
 }
 
-/** Those of summaries. */
+/** For summaries. */
 export const summarySettings: SummarySettings = { delay: 120_000, endpoint: null }

@@ -1,6 +1,6 @@
 /**
- * A whole desk that a test can shoot at: a service of role `all` with the embedded database, and beside it an API
- * and a worker that share that database by its URL. Whatever was shot is started again.
+ * A desk whose processes a test can kill: a service of role `all` with the embedded database, and an API and a worker
+ * that share that database.
  */
 import type { Pool } from 'pg'
 import { processesOf } from '../embedded-postgres/src/processes.ts'
@@ -20,18 +20,18 @@ export interface Desk extends AsyncDisposable {
   readonly holder: ServiceProcess
   readonly api: ServiceProcess
   readonly worker: ServiceProcess
-  /** With a connection to the database as it is now. */
+  /** With a connection to the database as it runs now. */
   query<T>(work: (pool: Pool) => Promise<T>): Promise<T>
   killPostmaster(): Promise<void>
-  /** Ends a connection's server process, upon which PostgreSQL ends all others and recovers. */
+  /** Kills a connection's server process, after which PostgreSQL ends all others and recovers. */
   killBackend(): Promise<void>
   /** Starts what does not run. */
   revive(): Promise<void>
-  /** Writers at both APIs, until so many changes more are acknowledged or they are told to stop. */
+  /** Writes at both APIs, until so many changes are acknowledged or it is stopped. */
   write(tenant: Tenant, changes: number, seed: number): { done: Promise<unknown>; stop(): Promise<void> }
-  /** SIGTERM to all, the holder last. Answers their exit codes. */
+  /** SIGTERM to all, the embedded database's process last. Returns the exit codes. */
   stop(): Promise<(number | null)[]>
-  /** What the services said that is neither the log nor meant for people. */
+  /** Output of the services that is neither log nor meant for people. */
   crashes(): string[]
 }
 
@@ -138,7 +138,7 @@ function expectOurs(pids: readonly number[], pid: number): void {
   if (!pids.includes(pid)) throw new Error(`process ${pid} is none of the test's database`)
 }
 
-/** The log is JSON lines; what people read begins with one of these words. */
+/** The log is JSON lines; messages for people begin with one of these words. */
 function isCrash(line: string): boolean {
   return (
     line !== '' &&
@@ -163,7 +163,7 @@ export function callOf(url: string, token: string): Call {
   }
 }
 
-/** Makes customers all at once. */
+/** All at once. */
 export async function createCustomers(
   { url }: { readonly url: string },
   token: string,

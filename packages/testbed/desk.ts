@@ -1,4 +1,4 @@
-/** Objects to test with: every call makes one and answers with it as created. */
+/** Creates objects; each function returns the object as created. */
 import type { Api } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the object has; a wrong guess fails them
@@ -16,7 +16,7 @@ export const makeCustomer = (api: Api, body: object = { name: 'Ada' }): Promise<
 export const makeTeammate = (api: Api, body: object = { name: 'Grace' }): Promise<Made> =>
   made(api, '/v1/teammates', body)
 
-/** A ticket of `customerId`, or of a customer made for it. */
+/** Of `customerId`, or of a customer that it creates. */
 export const makeTicket = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
   made(api, '/v1/tickets', {
     subject: 'Help',
@@ -24,7 +24,7 @@ export const makeTicket = async (api: Api, body: Readonly<Record<string, unknown
     customerId: body.customerId ?? (await makeCustomer(api)).id,
   })
 
-/** A conversation of `customerId`, or of a customer made for it. */
+/** Of `customerId`, or of a customer that it creates. */
 export const makeConversation = async (
   api: Api,
   body: Readonly<Record<string, unknown>> = {},
@@ -35,7 +35,7 @@ export const makeConversation = async (
     customerId: body.customerId ?? (await makeCustomer(api)).id,
   })
 
-/** A message of `conversationId`, or of a conversation made for it; inbound unless told. */
+/** Of `conversationId`, or of a conversation that it creates; by default inbound. */
 export const makeMessage = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> => {
   const { direction = 'inbound' } = body
   return made(api, '/v1/messages', {
@@ -47,7 +47,7 @@ export const makeMessage = async (api: Api, body: Readonly<Record<string, unknow
   })
 }
 
-/** A booking of `customerId`, or of a customer made for it. */
+/** Of `customerId`, or of a customer that it creates. */
 export const makeBooking = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
   made(api, '/v1/bookings', {
     title: 'Fitting',

@@ -1,24 +1,22 @@
 /**
- * A name server on loopback (UDP, and TCP for what is too long) that says what it is told, per name, family and query. It
- * knows A, AAAA and CNAME, and just enough of RFC 1035 for them.
+ * A scripted name server on the loopback (UDP, and TCP for long answers), with just enough of RFC 1035 for A, AAAA and
+ * CNAME.
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { type AddressInfo, createServer, isIP, type Server, type Socket } from 'node:net'
 import { encodeIPv6 } from './certificates.ts'
 
 export type DnsReply =
-  /** Addresses of the family asked for; none is "no data". The name itself leads over `aliases` to the one that has them. */
+  /** Empty: "no data". With `aliases`, the name is a CNAME of the last of them, which has the addresses. */
   | { readonly addresses: readonly string[]; readonly ttl?: number; readonly aliases?: readonly Alias[] }
   | 'NXDOMAIN'
   | 'SERVFAIL'
   | 'REFUSED'
   | 'NOTIMP'
   | 'FORMERR'
-  /** An answer to another query than the one that was asked. */
+  /** An answer to another query. */
   | 'mistaken'
-  /** Bytes that are no message. */
   | 'garbage'
-  /** No answer at all. */
   | 'silence'
 
 interface Alias {
@@ -32,28 +30,27 @@ interface DnsQuery {
   readonly over: 'udp' | 'tcp'
 }
 
-/** One reply for both families and every query, or a function of the query and how many of the kind came before. */
+/** One reply for all queries, or a function of the query and the number of earlier ones. */
 export type DnsScript = DnsReply | ((query: DnsQuery, earlier: number) => DnsReply)
 
 export interface DnsServer {
   /** As DESKWIRE_DNS_SERVERS takes it. */
   readonly address: string
-  /** Every query so far. */
   readonly queries: readonly DnsQuery[]
-  /** What to say of a name from now on; names never told are NXDOMAIN. */
+  /** Names that were never set are NXDOMAIN. */
   set(name: string, script: DnsScript): void
   close(): Promise<void>
 }
 
 export interface DnsServerOptions {
-  /** Whether it answers over TCP; true by default. */
+  /** Default: true. */
   readonly tcp?: boolean
 }
 
-/** Of an answer by a server that resolves names. */
+/** Of a recursive server's answer. */
 const flags = 0x8180
 
-/** Octets of an answer over UDP; a longer one is cut off and marked as such. */
+/** Longer answers over UDP are truncated and marked as such. */
 const longestOverUdp = 512
 
 const responseCodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5, NOTIMP: 4, FORMERR: 1 } as const
@@ -107,7 +104,7 @@ export async function startDnsServer({ tcp = true }: DnsServerOptions = {}): Pro
   }
 }
 
-/** One port for both, if there is to be TCP: a port that is free in one of them may be taken in the other. */
+/** Tries until a port is free in both. */
 async function listen(tcp: boolean): Promise<{ udp: UdpSocket; server: Server | null }> {
   for (;;) {
     const server = tcp ? createServer() : null
@@ -179,7 +176,7 @@ function encodeReply(
 
 function encodeRecords(reply: Extract<DnsReply, object>, family: 4 | 6): Buffer[] {
   const { addresses, ttl = 0, aliases = [] } = reply
-  // A name that a record is about: the question's first, then that of the alias before.
+  // Owners of records: the question's name first, then each alias.
   const owners = [Buffer.from([0xc0, 0x0c]), ...aliases.map(({ to }) => encodeName(to))]
   const chain = aliases.map(({ ttl, to }, n) => encodeRecord(owners[n] as Buffer, 5, ttl, encodeName(to)))
   const owner = owners.at(-1) as Buffer

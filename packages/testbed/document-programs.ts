@@ -1,15 +1,15 @@
-/** The programs that the documents show, run as they show them. */
+/** Runs the programs in documents as they are shown. */
 import { type Program, startProgram } from './program.ts'
 import { root, textOf } from './repository.ts'
 import { type Environment, environment } from './services.ts'
 
-/** The blocks of one language in a document, which is named from the root. */
+/** `document`: a path from the root. */
 export function blocksOf(document: string, language: string): string[] {
   const blocks = textOf(document).matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
   return [...blocks].map(([, block = '']) => block)
 }
 
-/** The only block of a language that has this text. Throws where there is none, or several. */
+/** Throws unless exactly one block of the language has this text. */
 export function blockWith(document: string, language: string, text: string): string {
   const [block, ...others] = blocksOf(document, language).filter((one) => one.includes(text))
   if (block === undefined || others.length > 0)
@@ -17,7 +17,7 @@ export function blockWith(document: string, language: string, text: string): str
   return block
 }
 
-/** Starts a program; from where it runs the packages are found by their names. */
+/** Runs where packages are found by their names. */
 export function startSource(
   source: string,
   settings: Environment = {},
@@ -27,7 +27,7 @@ export function startSource(
   return startProgram(process.execPath, words, { cwd: root, env: environment(settings), input: source })
 }
 
-/** Runs a program to its end, and answers what it said. */
+/** Runs a program to its end, and returns its output. */
 export async function run(...source: Parameters<typeof startSource>): Promise<string> {
   const { ended, output } = startSource(...source)
   await ended

@@ -1,4 +1,4 @@
-/** Syncs as a client makes them, and the proof of a copy by code that shares nothing with the service's. */
+/** Syncs as a client, and computes checkpoints by code that shares nothing with the service. */
 import { createHash } from 'node:crypto'
 import type { Api } from './service.ts'
 
@@ -28,17 +28,17 @@ interface SyncPage {
   }
 }
 
-/** Earlier than any organization: what a client's first sync starts from. */
+/** Earlier than any organization. */
 export const beginning = 'updatedAfter=1970-01-01T00:00:00Z'
 
-/** One page; `start` is the query but for the limit. */
+/** `start`: the query without the limit. */
 export async function syncPage(api: Api, path: string, start: string, limit = 100): Promise<SyncPage> {
   const answer = await api.get(`${path}?limit=${limit}&${start}`)
   if (answer.status !== 200) throw new Error(`${path}?${start}: ${answer.status} ${answer.text}`)
   return answer.json
 }
 
-/** Page after page until nothing more follows. */
+/** All pages to the end. */
 export async function drain(
   api: Api,
   path: string,
@@ -54,7 +54,7 @@ export async function drain(
   }
 }
 
-/** A client's copy: rows by id, kept by the rules of the interface alone. */
+/** Applies records to a client's copy by the rules of the specification alone. */
 export function applyRecords(copy: Map<string, SyncRecord>, records: readonly SyncRecord[]): void {
   for (const record of records) {
     if (record.object === 'removed') copy.delete(record.id)
@@ -62,12 +62,11 @@ export function applyRecords(copy: Map<string, SyncRecord>, records: readonly Sy
   }
 }
 
-/** What the checkpoint must be for these rows. */
 export function checkpointOf(rows: Iterable<SyncRecord>): Checkpoint {
   let [count, sum, contents] = [0, 0n, 0n]
   for (const row of rows) {
     sum += term(`${row.id}:${row.updatedAt}`)
-    // Parsed and written again, the service's JSON is what it was.
+    // Parsed and written again, the service's JSON stays the same.
     contents += term(JSON.stringify(row))
     count++
   }

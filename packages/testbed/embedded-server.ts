@@ -1,4 +1,4 @@
-/** An embedded PostgreSQL server that may be killed and comes again at the same address. */
+/** An embedded PostgreSQL server that can be killed and started again at the same address. */
 import { readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EmbeddedConnection, EmbeddedDatabase } from '@deskwire/embedded-postgres'
@@ -8,20 +8,20 @@ import { createPool } from '../service/src/db/pool.ts'
 import { socketUrl } from './services.ts'
 
 export interface EmbeddedServer extends AsyncDisposable {
-  /** The same for as long as it is there. */
+  /** Stays the same. */
   readonly connection: EmbeddedConnection
   readonly url: string
   /** Connections to it as it runs now. */
   readonly pool: Pool
-  /** The process that all of its processes are children of. */
+  /** The postmaster. */
   pid(): Promise<number>
-  /** kill -9. It stays away until it is started. */
+  /** kill -9. It stays down until `start`. */
   kill(): Promise<void>
-  /** Starts it again on the same data. */
+  /** On the same data. */
   start(): Promise<void>
 }
 
-/** `await using server = await openServer(home)`. Its data are in this directory, and its socket beside it. */
+/** `await using server = await openServer(home)`. Data and socket are below this directory. */
 export async function openServer(home: string): Promise<EmbeddedServer> {
   const dataDir = join(home, 'data')
   const socket = `${home}.socket`

@@ -1,4 +1,4 @@
-/** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
+/** An engine driven tick by tick: a movable clock, a real database, and scripted receivers. */
 
 import { unshared } from '../service/src/db/fair-pool.ts'
 import type { Send } from '../service/src/delivery/attempt.ts'
@@ -29,26 +29,25 @@ export interface TestEngine {
   readonly engine: Engine
   readonly queues: EndpointQueues
   readonly sent: Sent[]
-  /** What the next requests are answered; the last goes on. */
+  /** Statuses of the next responses; the last one repeats. */
   answer(...statuses: readonly number[]): void
 }
 
-/** How often a worker looks after its drains that is dead, or stands still: never, as long as a test takes. */
+/** For a worker that is dead or suspended: it never looks after its drains again. */
 export const lifeless: Partial<ConcurrencyTuning> = { tickEvery: 3_600_000 }
 
-/** An engine on the service's database whose requests are answered by script, 200 unless told. */
+/** On the service's database. Responses are scripted; default: 200. */
 export function testEngine(
   service: TestService,
   clock: Clock,
   options: {
     readonly send?: Send
     readonly schedule?: DeliverySchedule
-    /** Instead of a worker's own. */
     readonly concurrency?: Partial<ConcurrencyTuning>
     readonly observer?: DeliveryObserver
-    /** The owner of its leases; one of its own unless told. */
+    /** The owner of its leases; default: a new one. */
     readonly workerId?: string
-    /** What its drains are to do with the queues. */
+    /** Wraps the queues that its drains use. */
     readonly through?: (queues: EndpointQueues) => EndpointQueues
   } = {},
 ): TestEngine {

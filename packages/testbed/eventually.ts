@@ -1,10 +1,10 @@
-/** Waiting for a condition: what tests do in the place of sleeping. */
+/** Waits for a condition, instead of sleeping. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Far longer than anything takes, on a machine that has much else to do; ms. */
+/** In milliseconds; far longer than anything takes on a busy machine. */
 const patience = 120_000
 
-/** Polls until the condition holds. Fails when it does not come true. */
+/** Polls until the condition holds, or fails. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
@@ -16,7 +16,7 @@ export async function eventually<T>(
     if (found !== null && found !== false) return found
     const now = performance.now()
     if (now > deadline) throw new Error(`not within ${patience} ms: ${what}`)
-    // A look at all processes takes a while, and would take a core from what it waits for.
+    // Expensive conditions are polled less often, so that they do not slow what they wait for.
     await delay(Math.min(Math.max(5, 4 * (now - since)), 50))
   }
 }

@@ -1,8 +1,8 @@
-/** Fields of a kind tried one by one over HTTP: what a value becomes, or what is said about it. */
+/** Tries fields of a kind one by one over HTTP. */
 import { expect } from 'vitest'
 import type { Answer, Api } from './service.ts'
 
-/** The value given, and what it is shown as; or `[pointer below the field, code]` of the refusal. */
+/** The value sent, and the value shown, or `refused(…)`. */
 export type FieldCase = readonly [field: string, given: unknown, shown: unknown]
 
 class Refused {
@@ -14,20 +14,20 @@ class Refused {
   }
 }
 
-/** Refused with this code, at the field or somewhere within its value. */
+/** Refused with this code, at the field or below it. */
 export const refused = (code: string, below = '') => new Refused(code, below)
 
-/** Stands for a field that is left out. */
+/** The field is left out. */
 export const absent = Symbol('absent')
 
-/** Creates an object from `base` with the field given so, and looks at what comes of it. */
+/** Creates an object from `base` with this field. */
 export async function tryCreation(api: Api, path: string, base: object, [field, given, shown]: FieldCase) {
   const body: Record<string, unknown> = { ...base, [field]: given }
   if (given === absent) delete body[field]
   expectShown(await api.post(path, body), 201, field, shown)
 }
 
-/** Changes the field of an object that exists. */
+/** Changes the field of an existing object. */
 export async function tryChange(api: Api, path: string, [field, given, shown]: FieldCase) {
   const before = await api.get(path)
   const answer = await api.patch(path, { [field]: given })

@@ -1,6 +1,6 @@
 /**
- * A follower of the stream that keeps every record it saw and the copy they make, and says what is wrong with
- * them. How a page is read is the test's: over HTTP, from the feed, or wrongly on purpose.
+ * Follows the stream, stores every record and the copy, and reports what is wrong with them. The test supplies how a
+ * page is read: over HTTP, from the feed, or deliberately wrong.
  */
 
 import { createHash } from 'node:crypto'
@@ -10,7 +10,6 @@ import type { Pool } from 'pg'
 import type { Feed } from '../service/src/journal/feed.ts'
 import type { Cursor } from '../service/src/kernel/cursor.ts'
 
-/** A record as the stream sent it. */
 export interface StreamRecord {
   readonly id: string
   /** `updatedAt`, or `removedAt` of a removal record. */
@@ -22,7 +21,7 @@ export interface StreamRecord {
 export interface FollowedPage<C> {
   readonly records: readonly StreamRecord[]
   readonly next: C
-  /** Of the page that has caught up; null on the others. */
+  /** Null until the page has caught up. */
   readonly checkpoint: Checkpoint | null
 }
 
@@ -36,7 +35,7 @@ export interface Follower {
   readonly seen: readonly StreamRecord[]
   /** Existing rows by id, as bytes. */
   readonly copy: ReadonlyMap<string, string>
-  /** What went wrong while following: order, repeats, a checkpoint that the copy does not reach. */
+  /** Faults of order, repeats, and checkpoints that differ from the copy. */
   readonly faults: readonly string[]
   readonly pages: number
   /** Reads one page; true when it has caught up. */
@@ -88,10 +87,7 @@ export function follow<C>(read: (cursor: C | null) => Promise<FollowedPage<C>>):
   }
 }
 
-/**
- * Pages of the feed itself, as bytes: a first sync, or with `organizationCreatedAt` the whole stream, removals
- * included, from a watermark that is no earlier than the organization.
- */
+/** Reads the feed itself: a first sync or, with `organizationCreatedAt`, the whole stream with its removals. */
 export function feedReader(
   feed: Feed,
   organizationId: string,
@@ -114,19 +110,18 @@ export function feedReader(
   }
 }
 
-/** The position of a record in the order of the stream; compares as text. */
+/** A record's position in the stream; compares as text. */
 export function place(record: { readonly at: string; readonly id: string }): string {
   return `${record.at} ${record.id}`
 }
 
-/** A record from the bytes of a body. */
 export function recordOf(body: string): StreamRecord {
   const parsed = readJson(body) as { object: string; id: string; updatedAt: string; removedAt: string }
   const removed = parsed.object === 'removed'
   return { id: parsed.id, at: removed ? parsed.removedAt : parsed.updatedAt, removed, body }
 }
 
-/** The bodies of a page: records joined by commas, each an object. Splits where the bytes really end. */
+/** Splits a page into bodies where they really end. */
 function splitRecords(records: string): StreamRecord[] {
   if (records === '') return []
   const bodies = (readJson(`[${records}]`) as unknown[]).map((body) => JSON.stringify(body))
@@ -139,7 +134,7 @@ interface Terms {
   readonly content: bigint
 }
 
-/** Count and digests of rows, computed from their bytes alone (specification 7.8). */
+/** Computed from the bytes alone (specification 7.8). */
 export function checkpointOf(bodies: Iterable<string>, termsOf: (body: string) => Terms = computeTerms) {
   let count = 0
   let [versions, contents] = [0n, 0n]
@@ -157,7 +152,7 @@ function computeTerms(body: string): Terms {
   return { version: term(`${id}:${at}`), content: term(body) }
 }
 
-/** The same, of each body once: a follower adds its copy up at every page. */
+/** Computes each body's terms once, as a follower adds up its copy at every page. */
 function rememberTerms(): (body: string) => Terms {
   const known = new Map<string, Terms>()
   return (body) => {
@@ -175,7 +170,7 @@ function hex(sum: bigint): string {
   return BigInt.asUintN(64, sum).toString(16).padStart(16, '0')
 }
 
-/** What the table holds: every record in the order of the stream. */
+/** All records of the table, in the order of the stream. */
 export async function tableRecords(
   pool: Pool,
   table: string,
@@ -188,7 +183,7 @@ export async function tableRecords(
   return rows.map(({ body }) => recordOf(body))
 }
 
-/** How a copy differs from the rows of the table, if at all. */
+/** How a copy differs from the rows of the table. */
 export function differences(copy: ReadonlyMap<string, string>, table: readonly StreamRecord[]): string[] {
   const existing = new Map(table.filter(({ removed }) => !removed).map(({ id, body }) => [id, body]))
   const missing = [...existing].filter(([id, body]) => copy.get(id) !== body)

@@ -1,4 +1,4 @@
-/** A port on loopback that does not accept: its process listens, stands still, and its queue is full. */
+/** A port on the loopback that does not accept: its process is suspended and its queue full. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
@@ -8,7 +8,7 @@ interface FullBacklog {
   close(): Promise<void>
 }
 
-/** After so many milliseconds it accepts after all, and hands on to another port. */
+/** Accepts after so many milliseconds, and forwards to another port. */
 interface Relief {
   readonly afterMs: number
   readonly port: number
@@ -28,7 +28,7 @@ const standStill = `
   })
 `
 
-/** More than a queue of one holds: the system drops what comes after, as it does for a machine that is not there. */
+/** More than its queue holds: further connections are dropped, as by a host that is down. */
 const fillers = 8
 
 export async function startFullBacklog(relief?: Relief): Promise<FullBacklog> {

@@ -1,6 +1,6 @@
 /**
- * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
- * A test that leaves a database or a connection behind fails the run.
+ * One PostgreSQL for the run, with one migrated template that every test's database is cloned from. A database or
+ * connection that a test leaves behind fails the run.
  */
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp } from 'node:fs/promises'
@@ -20,11 +20,11 @@ import { scratchDirectory } from './scratch.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: EmbeddedConnection
-    /** A data directory with an embedded database whose schema is up to date, and nothing in it: to be copied. */
+    /** A data directory with an up-to-date, empty database, to be copied. */
     installed: string
-    /** Where services keep what they have answered. */
+    /** Where services store the responses that they have sent. */
     answers: string
-    /** Whether the run's files are the whole suite, and not those of another configuration. */
+    /** The run is the whole suite. */
     isSuite: boolean
   }
 }
@@ -33,14 +33,14 @@ export const templateName = 'deskwire_template'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const scratch = await scratchDirectory()
-  // Where tests, and what they start, make temporary files.
+  // For temporary files of tests and of what they start.
   process.env.TMPDIR = scratch.path
-  // Hundreds of processes load the same modules: each is compiled once in a run, also for other accounts and by npm itself.
+  // Hundreds of processes load the same modules: each module is compiled once in a run.
   process.env.NODE_COMPILE_CACHE = await mkdtemp(join(scratch.path, 'compiled-'))
   await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
   const [database] = await Promise.all([
     startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
-    // What the service serves as pages: built where their sources are others than those of the last build.
+    // Builds the pages if their sources have changed.
     promisify(execFile)(process.execPath, [resolve(import.meta.dirname, '../../tools/build-pages.ts')]),
   ])
   await surviveNothing(database.connection)
@@ -64,7 +64,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Makes a data directory, brings its schema up to date, and starts the database on a copy of it. */
+/** Creates a data directory with the schema, and starts the database on a copy of it. */
 async function startCopy(installed: string, copy: string): Promise<EmbeddedDatabase> {
   const log = () => {}
   const made = await embedded.start({ dataDir: installed, log })
@@ -77,19 +77,18 @@ async function startCopy(installed: string, copy: string): Promise<EmbeddedDatab
 }
 
 /**
- * No power cut has to be survived by what is gone with the run. To write each of the files of each database to the disk took
- * three quarters of the time that cloning one takes. Databases that tests kill are others, set as in use.
+ * Nothing has to survive a power cut: writing each file to disk took three quarters of the time of cloning a database.
  */
 async function surviveNothing(connection: EmbeddedConnection): Promise<void> {
   const owner = { ...connection, user: ADMIN_ROLE }
   await administer(owner, 'alter system set fsync = off')
   await administer(owner, 'alter system set full_page_writes = off')
-  // It would start a process for each of the databases again and again, and hold what tests count.
+  // Autovacuum would start processes for each database, and hold what tests count.
   await administer(owner, 'alter system set autovacuum = off')
   await administer(owner, 'select pg_reload_conf()')
 }
 
-/** Whether every file of the suite ran, and none of its tests failed: only then has all been sent that tests send. */
+/** Every file of the suite ran and passed: only then all responses have been seen. */
 async function isWhole(project: TestProject): Promise<boolean> {
   const { state, config } = project.vitest
   if (

@@ -7,7 +7,6 @@ type Outcome = Awaited<ReturnType<Send>>
 interface HeldAttempt {
   readonly url: string
   readonly body: string
-  /** The event's id. */
   readonly eventId: string
   readonly signature: string
   answer(status: number): void
@@ -16,11 +15,10 @@ interface HeldAttempt {
 
 export interface HeldSend {
   readonly send: Send
-  /** Every attempt so far, answered or not, in the order they were made. */
+  /** In the order in which they were made. */
   readonly attempts: readonly HeldAttempt[]
-  /** Those that hang. */
   inFlight(): readonly HeldAttempt[]
-  /** Waits until so many were made in all, and answers the last of them. */
+  /** Waits until so many were made in all, and returns the last. */
   made(count: number): Promise<HeldAttempt>
 }
 

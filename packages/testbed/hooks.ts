@@ -1,4 +1,4 @@
-/** Endpoints and their deliveries as tests make and read them. */
+/** Creates endpoints, and reads their deliveries. */
 import { createHmac } from 'node:crypto'
 import { verifySignature } from '@deskwire/sdk'
 import Stripe from 'stripe'
@@ -8,7 +8,7 @@ import type { Api } from './service.ts'
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the record has; a wrong guess fails them
 type Made = any
 
-/** Where a receiver would stand; nothing is sent there by an engine that is scripted. */
+/** Engines with scripts send nothing there. */
 export const receiverUrl = 'https://127.0.0.1:1/hook'
 
 export const second = 1_000
@@ -16,7 +16,7 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** An endpoint, as its creation answered: with its secret. */
+/** As created, with its secret. */
 export async function makeWebhook(
   api: Api,
   body: Readonly<Record<string, unknown>> = {},
@@ -32,14 +32,14 @@ export async function readWebhook(api: Api, id: string): Promise<Made> {
   return (await api.get(`/v1/webhooks/${id}`)).json
 }
 
-/** The delivery log, newest first. */
+/** Newest first. */
 export async function deliveriesOf(api: Api, webhookId: string, query = ''): Promise<Made[]> {
   const answer = await api.get(`/v1/webhooks/${webhookId}/deliveries?limit=100${query}`)
   if (answer.status !== 200) throw new Error(`GET deliveries: ${answer.status} ${answer.text}`)
   return answer.json.data
 }
 
-/** A delivery's attempts, newest first. */
+/** Newest first. */
 export async function attemptsOf(api: Api, delivery: { webhookId: string; id: string }): Promise<Made[]> {
   return (await api.get(`/v1/webhooks/${delivery.webhookId}/deliveries/${delivery.id}/attempts`)).json.data
 }
@@ -50,7 +50,7 @@ export const retry = (
   headers: Record<string, string> = {},
 ) => api.post(`/v1/webhooks/${delivery.webhookId}/deliveries/${delivery.id}/retry`, undefined, headers)
 
-/** What `data` was, byte for byte. */
+/** The bytes of `data`. */
 export function dataOf({ body }: Pick<Sent, 'body'>): string {
   const at = body.indexOf(',"data":')
   return body.slice(at + ',"data":'.length, -1)
@@ -58,7 +58,7 @@ export function dataOf({ body }: Pick<Sent, 'body'>): string {
 
 const { webhooks } = new Stripe('sk_test_unused')
 
-/** Of these secrets, those that a delivery's signature is good for: by the SDK and by another's code alike. */
+/** The secrets whose signature is valid, by the SDK and by an independent implementation. */
 export async function signedBy(sent: Sent, secrets: readonly string[]): Promise<string[]> {
   const header = sent.headers['x-service-signature'] ?? ''
   const good: string[] = []
@@ -81,7 +81,7 @@ function accepts(check: () => unknown): boolean {
   }
 }
 
-/** The signature as specification 10.2 has it, secrets in this order, made with nothing of ours. */
+/** The signature of specification 10.2, without the service's code. */
 export function expectedSignature({ at, body }: Sent, secrets: readonly string[]): string {
   const t = Math.floor(at / 1000)
   const v1 = secrets.map(

@@ -1,10 +1,10 @@
-/** The pages of a sync over HTTP, through the SDK, for `follow`. */
+/** Pages of a sync over HTTP, through the SDK, for `follow`. */
 import { type Change, createClient, type SyncPage } from '@deskwire/sdk'
 import type { FollowedPage, StreamRecord } from './follower.ts'
 
 type Row = { id: string; updatedAt: string }
 
-/** Reads pages of a first sync of `kind` and what follows it. `url` may change from page to page. */
+/** `url` may change from page to page. */
 export function httpReader(options: {
   readonly url: () => string
   readonly token: string

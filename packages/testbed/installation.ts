@@ -1,4 +1,4 @@
-/** The real service as child processes on a data directory of the test's own. Nothing of it outlives the test. */
+/** The service as child processes on a data directory of the test's own, which ends with the test. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -16,19 +16,19 @@ import { kill } from './program.ts'
 import { createServices, type Environment, type ServiceProcess, socketUrl } from './services.ts'
 
 export interface DataDir extends AsyncDisposable {
-  /** Does not exist yet, unless it is `installed`: the service makes it. */
+  /** The service creates it, unless it is `installed`. */
   readonly path: string
-  /** An existing directory to run in, beside it. */
+  /** An existing directory to run in, next to it. */
   readonly parent: string
-  /** Process ids of an embedded database that runs on it. */
+  /** Process ids of an embedded database on it. */
   running(): Promise<number[]>
 }
 
-/** `await using dataDir = await temporaryDataDir()`. With `installed` its database is there, with a schema that is up to date. */
+/** `await using dataDir = await temporaryDataDir()`. `installed`: it has a database with an up-to-date schema. */
 export async function temporaryDataDir(options: { readonly installed?: boolean } = {}): Promise<DataDir> {
   const parent = await mkdtemp(join(tmpdir(), 'deskwire-data-'))
   const path = join(parent, 'data')
-  // A second less for each service that starts there.
+  // Saves a second for each service that starts there.
   if (options.installed) await promisify(execFile)('cp', ['-Rp', inject('installed'), path])
   const cluster = join(path, 'postgres')
   const running = async () => (existsSync(cluster) ? processesOf(cluster) : [])
@@ -37,10 +37,10 @@ export async function temporaryDataDir(options: { readonly installed?: boolean }
     parent,
     running,
     async [Symbol.asyncDispose]() {
-      // After a test that failed half way the database may still run: ours, on a directory of ours.
+      // After a failed test the database may still run.
       for (const pid of await running()) kill(pid)
       await eventually('the database has ended', async () => (await running()).length === 0)
-      // Outside of the data directory when root runs this, and removed by a clean stop only.
+      // Outside of the data directory when root runs this; only a clean stop removes it.
       const state = await readFile(join(path, 'embedded.json'), 'utf8').catch(() => '{}')
       const { socketDir } = JSON.parse(state) as { socketDir?: string }
       if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true })
@@ -52,10 +52,10 @@ export async function temporaryDataDir(options: { readonly installed?: boolean }
 export interface Installation extends AsyncDisposable {
   readonly token: string
   readonly dataDir: string
-  /** Starts a service: the holder of the embedded database, or one beside it. Resolves when it is ready. */
+  /** Starts the process that owns the embedded database, or another one. Resolves when it is ready. */
   start(which: 'holder' | 'beside', role?: 'all' | 'api' | 'worker'): Promise<ServiceProcess>
   postmasterPid(): Promise<number>
-  /** A pool on the embedded database that runs now. To be ended by its user. */
+  /** A pool on the embedded database; the caller ends it. */
   connect(): Promise<Pool>
 }
 
@@ -65,7 +65,7 @@ export async function install(settings: Environment = {}): Promise<Installation>
   const dataDir = directory.path
   const token = newToken()
   const services = createServices()
-  // One beside a database needs a key, and the holder the same: secrets are sealed by the one and opened by the other.
+  // All processes need the same key for sealed secrets.
   const environment = {
     DESKWIRE_BOOTSTRAP_KEY: token,
     DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),

@@ -1,6 +1,6 @@
 /**
- * Runs generated writers against real journals: several processes' worth of them, each with a clock of its own,
- * deciding on current or outdated rows and committing at once. Keeps what they were told.
+ * Runs generated writers against several processes' journals, each with its own clock, deciding on current or outdated
+ * rows and committing at once. Stores the outcomes.
  */
 import fc from 'fast-check'
 import type { Pool } from 'pg'
@@ -16,7 +16,7 @@ import { tableRecords } from './follower.ts'
 const small = (max: number) => fc.option(fc.nat({ max }), { nil: null, freq: 3 })
 const which = fc.nat({ max: 1000 })
 
-/** One thing that a writer tries. Numbers pick from what there is. */
+/** Numbers pick from the existing objects. */
 const command = fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: fc.constant('add customer' as const), email: small(4) }) },
   {
@@ -63,7 +63,7 @@ const command = fc.oneof(
 
 const hours = fc.integer({ min: -5, max: 5 }).map((n) => n * 3_600_000)
 
-/** Changes that are decided on one state and committed at once; then the clocks jump, and then come the next. */
+/** Changes decided on one state and committed at once; then the clocks jump. */
 export const rounds = fc.array(
   fc.record({
     writes: fc.array(fc.record({ writer: fc.nat({ max: 2 }), organization: fc.nat({ max: 1 }), command }), {
@@ -79,7 +79,7 @@ export const rounds = fc.array(
 
 export type Round = (typeof rounds extends fc.Arbitrary<infer R> ? R : never)[number]
 
-/** Rounds to begin with, so that those that follow find what they can refer to. */
+/** First rounds, so that later ones have objects to refer to. */
 export const opening: readonly Round[] = [
   { does: 'add customer', email: null } as const,
   { does: 'add conversation', customer: 1 } as const,
@@ -91,7 +91,7 @@ export const opening: readonly Round[] = [
   jumps: [0, 0],
 }))
 
-/** What became of one change. `together`: nothing was wrong with it, but with what was to commit with it. */
+/** `together`: refused because of another change of its unit. */
 export type AttemptOutcome =
   | { readonly reason: 'done'; readonly body: string }
   | { readonly reason: 'replayed' | 'together' }
@@ -103,23 +103,23 @@ export interface Attempt {
   readonly round: number
 }
 
-/** What was decided on several rows, and what became of it. */
+/** A unit of several rows, and its outcome. */
 export interface UnitAttempt {
   readonly unit: Unit
   readonly outcome: UnitOutcome
 }
 
-/** The kinds that take part, after those that they refer to. */
+/** Each after the kinds that it refers to. */
 export const interleavedKinds = ['customer', 'conversation', 'ticket', 'booking', 'message'] as const
 
 interface Known {
   readonly kind: (typeof interleavedKinds)[number]
   readonly id: string
-  /** Every version that anyone was told of, oldest first; the last may be outdated too. */
+  /** All known versions, oldest first; the last may be outdated too. */
   readonly versions: StoredRow[]
 }
 
-/** One organization's writers. */
+/** The writers of one organization. */
 export function interleaving(options: {
   readonly pool: Pool
   readonly organizationId: string
@@ -133,7 +133,7 @@ export function interleaving(options: {
 
   return { attempts, units, refresh, decideAll, commitAll }
 
-  /** What a reader of the tables would find now. */
+  /** Reads the tables. */
   async function refresh(): Promise<void> {
     for (const kind of interleavedKinds) {
       for (const { id, removed, body } of await tableRecords(pool, `${kind}s`, organizationId)) {
@@ -257,7 +257,7 @@ export function interleaving(options: {
     return rows[n % Math.max(rows.length, 1)]
   }
 
-  /** One that exists, or existed, or is just being made, or never was. */
+  /** A customer that exists, existed, is being created, or never was. */
   function customerOf(clock: TestClock, n: number, pending: readonly string[]): string {
     const candidates = [...all('customer').map(({ id }) => id), ...pending]
     if (n % 8 === 0 || candidates.length === 0) return newId(clock)

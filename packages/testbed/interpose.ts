@@ -1,8 +1,8 @@
-/** A database whose pool does something else before certain statements: what another process does in that gap. */
+/** A database with a hook before certain statements, for what another process does in that gap. */
 import type { Pool } from 'pg'
 import type { TestDatabase } from './database.ts'
 
-/** The same database; `before` runs ahead of every statement of its pool, and is told its text and values. */
+/** `before` gets the text and values of every statement of the pool. */
 export function interposed(
   database: TestDatabase,
   before: (text: string, values: readonly unknown[]) => Promise<void>,

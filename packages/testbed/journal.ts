@@ -13,7 +13,7 @@ import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 
-/** Deliveries are made, and nobody is told. */
+/** Deliveries are created, and no worker is notified. */
 export const withoutWorkers = {
   maxAttempts: 6,
   notifier: { deliveries: () => {}, largeCommit: () => {}, changes: () => {} },
@@ -27,11 +27,11 @@ export interface TestJournal extends AsyncDisposable {
   readonly organizationId: string
   readonly decide: ReturnType<typeof Desk>
   commit(...changes: Change[]): Promise<Outcome<string, Refusal>[]>
-  /** All of them in one call of the commit function, whatever would otherwise go by itself. */
+  /** All in one call of the commit function, whatever its usual grouping. */
   commitInOneCall(...units: Unit[]): Promise<UnitOutcome[]>
-  /** Commits one change, which must succeed; the row as it is then. */
+  /** Commits one change, which must succeed; returns the row. */
   done(change: Change | Promise<Change>): Promise<ReturnType<typeof rowOf>>
-  /** Another process's journal, with a clock of its own if it is to differ. */
+  /** The journal of another process, with its own clock if given. */
   beside(
     options?: Partial<
       Pick<

@@ -1,10 +1,10 @@
-/** Keys as tests make and read them, over HTTP. */
+/** Creates and reads keys over HTTP. */
 import type { Api, TestService } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the record has; a wrong guess fails them
 type Made = any
 
-/** A key, as its creation answered: with its token. */
+/** As created, with its token. */
 export async function makeKey(
   api: Api,
   body: Readonly<Record<string, unknown>> = {},
@@ -25,7 +25,7 @@ export async function readKey(api: Api, id: string): Promise<Made> {
   return answer.json
 }
 
-/** The id of the organization's first key, which may do everything. */
+/** The organization's first key, which has all scopes. */
 export async function firstKeyOf(api: Api): Promise<string> {
   const { data, pagination } = (await api.get('/v1/api-keys?limit=100')).json
   if (pagination.hasMore) throw new Error('more keys than a page')

@@ -1,6 +1,6 @@
 /**
- * Writers over HTTP that keep what they were acknowledged: creations, changes of hot and cold rows, deletions, and
- * customers deleted while tickets of theirs are being created.
+ * Writers over HTTP that store what was acknowledged: creations, changes of hot and cold rows, and deletions, also of
+ * customers whose tickets are being created.
  */
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
@@ -17,11 +17,11 @@ export type Call = (
 export interface Acknowledged {
   readonly kind: 'customers' | 'tickets'
   readonly id: string
-  /** What was answered; null for a deletion. */
+  /** The response; null for a deletion. */
   readonly body: string | null
 }
 
-/** A POST to repeat: it was answered, or nobody knows. */
+/** A POST to repeat, answered or not. */
 export interface Post {
   readonly path: string
   readonly body: object
@@ -32,15 +32,15 @@ export interface Post {
 export interface Load {
   readonly acknowledged: Acknowledged[]
   readonly posts: Post[]
-  /** Answers by what they said, and `unanswered`. */
+  /** Responses by their code, and `unanswered`. */
   readonly tally: Map<string, number>
   readonly inFlight: number
   readonly mostInFlight: number
-  /** One change, whatever the dice say; whether it was answered. Never rejects: one without an answer is counted. */
+  /** One random change; returns whether it was answered. Never rejects. */
   write(call: Call, dice: () => number): Promise<boolean>
 }
 
-/** The answers that such writers may get; anything else is a fault of the service. */
+/** Responses that such writers may get; any other is a fault of the service. */
 export const expectedAnswers = new Set([
   ...['201', '200', '204', '404 not_found', '409 duplicate', '422 validation_failed', '503 unavailable'],
 ])
@@ -120,7 +120,7 @@ export function createLoad(): Load {
     const answer = removes
       ? await ask(call, 'DELETE', path)
       : await ask(call, 'PATCH', path, kind === 'customers' ? { company: `n${n}` } : { subject: `n${n}` })
-    // Others may be at it until now; from here on somebody else is hot.
+    // Others may still change it; from here on another row is hot.
     if (removes || answer === null) forget(kind, id)
     if (answer) acknowledged.push({ kind, id, body: removes ? null : answer.text })
     return answer !== undefined
@@ -140,7 +140,7 @@ export function createLoad(): Load {
   }
 }
 
-/** A sequence of numbers from 0 up to 1 that depends on the seed alone. */
+/** Numbers from 0 up to 1 that depend on the seed alone. */
 export function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -151,7 +151,7 @@ export function dice(seed: number): () => number {
   }
 }
 
-/** What was acknowledged and is not there: as a row at least as new, and as an event of that very version. */
+/** Acknowledged changes that are missing: as a row at least as new, and as an event of that version. */
 export async function lost(
   pool: Pool,
   organizationId: string,
@@ -170,7 +170,7 @@ export async function lost(
     const row = rows.get(id)
     if (row === undefined || row < at) return [`${id} is at ${row}, acknowledged at ${at}`]
     const event = events.get(`${id} ${at}`)
-    // Payloads about what was removed since are erased.
+    // Payloads about removed objects are erased.
     const told = body === null || event === body || (event === null && row === 'removed')
     return event !== undefined && told ? [] : [`no event of ${id} at ${at}`]
   })

@@ -1,4 +1,4 @@
-/** Holding a backend up where a test wants it: another connection has the row it needs. */
+/** Blocks a backend: another connection holds the row that it needs. */
 import { Client } from 'pg'
 import type { App } from '../service/src/app.ts'
 import type { TestDatabase } from './database.ts'
@@ -8,7 +8,7 @@ interface RowLock extends AsyncDisposable {
   release(): Promise<void>
 }
 
-/** Holds one row of the organization: of its clock, or with an id of a stream table. */
+/** Locks one row of the organization: its clock, or an id of a stream table. */
 export async function lockRow(
   database: TestDatabase,
   table: string,
@@ -50,7 +50,7 @@ export async function waitingBackends(database: TestDatabase, count: number): Pr
   }
 }
 
-/** Waits until this many changes of a service wait for the clocks of their organizations, in it or in the database. */
+/** Waits until this many changes of a service wait for clocks, in it or in the database. */
 export function waitingChanges({ app }: { readonly app: App }, count: number): Promise<unknown> {
   return eventually(`${count} waiting changes`, () => app.pending() >= count)
 }

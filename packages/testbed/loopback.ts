@@ -1,4 +1,4 @@
-/** Servers on the loopback that play a peer of what is tested. Receivers of deliveries are in `receiver.ts`. */
+/** Servers on the loopback that play a peer. Receivers of deliveries are in `receiver.ts`. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -14,7 +14,6 @@ import { eventually } from './eventually.ts'
 
 export interface Listening extends AsyncDisposable {
   readonly port: number
-  /** Ends every open connection. */
   hangUp(): void
 }
 
@@ -41,7 +40,7 @@ export async function listening(server: Server): Promise<Listening> {
   }
 }
 
-/** `await using peer = await startHttpServer(listener)`: speaks TLS where it is certified. `url` has no path. */
+/** `await using peer = await startHttpServer(listener)`: with a certificate it speaks TLS. `url` has no path. */
 export async function startHttpServer(
   listener: RequestListener,
   certified?: Certified,
@@ -51,7 +50,7 @@ export async function startHttpServer(
   return { ...started, url: `${certified === undefined ? 'http' : 'https'}://127.0.0.1:${started.port}` }
 }
 
-/** What a proxy does: asks another server what it was asked, there or at another path. */
+/** A proxy's forwarding to another server, at the same path or another. */
 export async function forward(
   request: IncomingMessage,
   to: string,
@@ -74,7 +73,7 @@ export async function forward(
   }
 }
 
-/** `await using way = await passOn(target)`: a port that stays, whoever is behind it; `target` is a port or the path of a socket. */
+/** `await using way = await passOn(target)`: a stable port in front of `target`, a port or the path of a socket. */
 export function passOn(target: () => number | string): Promise<Listening> {
   return listening(
     createTcpServer((near) => {
@@ -92,13 +91,12 @@ export function passOn(target: () => number | string): Promise<Listening> {
   )
 }
 
-/** A port that was free a moment ago: nothing listens there. */
+/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   await using free = await listening(createTcpServer())
   return free.port
 }
 
-/** Waits until something listens on the port. */
 export async function untilListening(port: number): Promise<void> {
   await eventually(`something listens on port ${port}`, async () => {
     const socket = connect(port, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** A stand-in for a language model behind an OpenAI-compatible chat endpoint: it speaks the protocol, well or badly. */
+/** A scripted language model with an OpenAI-compatible chat endpoint. */
 import { eventually } from './eventually.ts'
 import { answer, type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
@@ -13,16 +13,15 @@ interface ChatRequest {
 }
 
 export interface Model extends AsyncDisposable {
-  /** To be set as DESKWIRE_SUMMARIZER_URL. */
+  /** For DESKWIRE_SUMMARIZER_URL. */
   readonly url: string
   readonly receiver: Receiver
-  /** What it was asked so far. */
   readonly asked: readonly ChatRequest[]
-  /** How to answer from now on: each of these once, in turn, and then the last of them for ever. */
+  /** Behaviours of the next requests; the last one repeats. */
   will(...behaviours: readonly Behaviour[]): void
 }
 
-/** A chat completion with this text, as OpenAI and others write it. */
+/** A chat completion with this text. */
 export function says(content: string | null): Behaviour {
   const completion = {
     id: 'chatcmpl-1',
@@ -35,7 +34,7 @@ export function says(content: string | null): Behaviour {
   return answer(200, JSON.stringify(completion), { 'content-type': 'application/json' })
 }
 
-/** `await using model = await startModel()`: it says "A summary." unless told otherwise. */
+/** `await using model = await startModel()`: default: "A summary." */
 export async function startModel(options: Partial<ReceiverOptions> = {}): Promise<Model> {
   const { speaks = 'plain', key = '', cert = '' } = options
   const receiver = await startReceiver({ ...options, speaks, key, cert })
@@ -60,9 +59,7 @@ export async function startModel(options: Partial<ReceiverOptions> = {}): Promis
 
 interface HeldModel {
   readonly behaviour: Behaviour
-  /** Waits until so many requests hang. */
   hanging(count: number): Promise<void>
-  /** Answers every request that hangs. */
   release(content: string): void
 }
 

@@ -1,4 +1,4 @@
-/** What the reader of statements finds, and what it does not take for a name. */
+/** What the analysis of statements finds, and what it does not take for a name. */
 import { expect, test } from 'vitest'
 import { namingOf, statementsIn } from './named-organization.ts'
 

@@ -10,20 +10,20 @@ import { loadModule, parsePlPgSQLSync, parseSync } from 'libpg-query'
 await loadModule()
 
 export interface Naming {
-  /** Tables, and functions of the schema that are called without one, for which no organization is named. */
+  /** Tables, and functions of the schema without arguments, for which no organization is named. */
   readonly unnamed: readonly string[]
-  /** Parameters that name organizations, by their numbers. */
+  /** Numbers of parameters that name organizations. */
   readonly parameters: readonly number[]
-  /** Variables of a function that do. */
+  /** Variables of a function that name organizations. */
   readonly variables: readonly string[]
 }
 
-/** Tables that belong to no organization: the installation's row, the list of migrations, PostgreSQL's own. */
+/** Tables of no organization: the installation's row, the list of migrations, PostgreSQL's own. */
 const ofNone = /^(installation|schema_migrations|pg_\w+)$/
-/** A function that the schema makes for a release; its first argument is the organization. */
+/** A function that the schema creates for a release; its first argument is the organization. */
 const ofSchema = /_[0-9a-f]{12}$/
 
-/** Of one statement. Inside a function its variables may name organizations too: those that end so. */
+/** Of one statement. Variables of functions may name organizations too: those with this ending. */
 export function namingOf(sql: string): Naming {
   const reader = new Reader()
   const { stmts = [] } = parseSync(sql) as unknown as { readonly stmts?: readonly { readonly stmt: Tree }[] }
@@ -31,7 +31,7 @@ export function namingOf(sql: string): Naming {
   return reader.naming()
 }
 
-/** Each statement of a function in plpgsql, by its definition. */
+/** The statements of a plpgsql function. */
 export function statementsIn(definition: string): readonly string[] {
   const found: string[] = []
   const visit = (tree: unknown) => {
@@ -39,7 +39,7 @@ export function statementsIn(definition: string): readonly string[] {
     else if (typeof tree === 'object' && tree !== null) {
       const { query, parseMode } =
         (tree as { PLpgSQL_expr?: { query: string; parseMode: number } }).PLpgSQL_expr ?? {}
-      // Of modes, 0 is a statement and 2 an expression; others are assignments, whose right side is one.
+      // Mode 0 is a statement and 2 an expression; in others, assignments, the right side is one.
       if (query !== undefined)
         found.push(
           parseMode === 0
@@ -57,7 +57,7 @@ interface Tree {
   readonly [name: string]: unknown
 }
 
-/** What organizations are told from each other by; those that are held equal have one root. */
+/** Terms that are required to be equal have one root. */
 interface Term {
   same: Term | null
   readonly parameter?: number
@@ -70,14 +70,13 @@ function rootOf(term: Term): Term {
   return root
 }
 
-/** What stands in a `from`: its organization, null where it has none that is one. */
+/** Relations of a `from` with their organization; null: none. */
 type Relations = Map<string, Term | null>
 
 class Scope {
   readonly relations: Relations = new Map()
   readonly queries: Relations = new Map()
   readonly outer: Scope | null
-  /** Whether a table stands in its `from`. */
   hasTable = false
 
   constructor(outer: Scope | null) {
@@ -89,7 +88,7 @@ class Scope {
     return this[of].has(name) ? this[of].get(name) : this.outer?.find(of, name)
   }
 
-  /** The one that an `organization_id` without a name in front is of. */
+  /** The relation of an `organization_id` without a qualifier. */
   get only(): Term | null {
     const terms = [...this.relations.values()].filter((term) => term !== null)
     return terms[0] ?? this.outer?.only ?? null
@@ -113,7 +112,7 @@ class Reader {
     }
   }
 
-  /** Answers what its rows have as their organization. */
+  /** Returns what its rows have as their organization. */
   statement(tree: Tree, scope: Scope): Term | null {
     const [[kind, body] = ['', {}]] = Object.entries(tree) as [string, Tree][]
     switch (kind) {
@@ -162,7 +161,7 @@ class Reader {
     return this.#output(listOf(body.returningList ?? (body.returningClause as Tree)?.exprs), scope)
   }
 
-  /** What is inserted as `organization_id` is the table's. */
+  /** The value that is inserted as `organization_id` is the table's organization. */
   #inserted({ cols, selectStmt }: Tree, target: Term | null, scope: Scope): void {
     const place = listOf(cols).findIndex((column) => (column.ResTarget as Tree).name === 'organization_id')
     const select = (selectStmt as Tree | undefined)?.SelectStmt as Tree | undefined
@@ -181,7 +180,7 @@ class Reader {
   #with({ withClause }: Tree, scope: Scope): void {
     for (const { CommonTableExpr } of listOf((withClause as Tree | undefined)?.ctes)) {
       const { ctename, ctequery } = CommonTableExpr as Tree
-      // One that refers to itself is of what it begins with.
+      // A recursive query has the organization that it begins with.
       scope.queries.set(String(ctename), { same: null })
       const own = scope.queries.get(String(ctename)) as Term
       const term = this.statement(ctequery as Tree, scope)
@@ -232,7 +231,7 @@ class Reader {
     return term
   }
 
-  /** What holds for every row: parts of an `and`, that two are equal. */
+  /** Conditions of every row: conjunctions, equalities. */
   #conditions(tree: unknown, scope: Scope): void {
     if (tree === undefined) return
     const { BoolExpr: bool, A_Expr: compared, BooleanTest: tested } = tree as Record<string, Tree | undefined>
@@ -255,7 +254,7 @@ class Reader {
     this.#expressions(tree, scope)
   }
 
-  /** Subqueries, and calls of the schema's functions, wherever they stand. */
+  /** Subqueries and calls of the schema's functions, anywhere. */
   #expressions(tree: unknown, scope: Scope): void {
     if (Array.isArray(tree)) for (const one of tree) this.#expressions(one, scope)
     if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return
@@ -283,7 +282,7 @@ class Reader {
     return null
   }
 
-  /** The organization that an expression is the id of; null where it is that of none, or of several. */
+  /** The organization whose id an expression is; null: none, or several. */
   #term(tree: Tree | undefined, scope: Scope): Term | null {
     if (tree === undefined) return null
     const [[kind, body] = ['', {}]] = Object.entries(tree) as [string, Tree][]

@@ -1,4 +1,4 @@
-/** What an OTLP receiver would get: spans and figures in JSON, over HTTP on loopback. */
+/** An OTLP receiver: spans and metrics in JSON, over HTTP on the loopback. */
 import { startHttpServer } from './loopback.ts'
 
 type Value = string | number | boolean
@@ -6,7 +6,7 @@ type Value = string | number | boolean
 export interface SinkSpan {
   readonly traceId: string
   readonly spanId: string
-  /** Undefined or empty where a trace begins. */
+  /** Undefined or empty at the root of a trace. */
   readonly parentSpanId?: string
   readonly name: string
   readonly kind: number
@@ -19,7 +19,7 @@ export interface SinkSpan {
 interface SinkFigure {
   readonly name: string
   readonly unit: string
-  /** Of the points that came last, by their attributes. */
+  /** The last points, by their attributes. */
   readonly points: readonly { readonly attributes: Readonly<Record<string, Value>>; readonly value: number }[]
   readonly resource: Readonly<Record<string, Value>>
 }
@@ -29,14 +29,13 @@ export interface OtlpSink extends AsyncDisposable {
   readonly url: string
   readonly spans: readonly SinkSpan[]
   readonly figures: readonly SinkFigure[]
-  /** Every request, as it came. */
   readonly requests: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what was exported is read as it is; a wrong guess fails the test
 type Exported = any
 
-/** `await using sink = await startSink()`. With `hangs`, it takes everything and never answers. */
+/** `await using sink = await startSink()`. `hangs`: it takes everything and never answers. */
 export async function startSink({ hangs = false } = {}): Promise<OtlpSink> {
   const spans: SinkSpan[] = []
   const figures: SinkFigure[] = []

@@ -1,4 +1,4 @@
-/** Endpoints and backlogs by the thousand, written straight into the database: no API would take so many so soon. */
+/** Endpoints and backlogs by the thousand, written straight into the database, as the API would take too long. */
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { newId } from '../service/src/kernel/ids.ts'
@@ -10,8 +10,8 @@ interface PlantedEndpoint {
 }
 
 /**
- * Plants `urls.length` endpoints of one organization, each with `backlog` removals due since `now` (milliseconds), whose
- * records are padded to `bytes`. Their registrant is the organization's first key.
+ * Creates `urls.length` endpoints of one organization, each with `backlog` removals due since `now` (milliseconds),
+ * padded to `bytes`. The organization's first key registered them.
  */
 export async function plant(
   pool: Pool,

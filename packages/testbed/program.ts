@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { eventually } from './eventually.ts'
 
-/** How long a program may take until it prints what is waited for, on a machine that has much else to do; ms. */
+/** In milliseconds; long, as the machine may be busy. */
 const patience = 120_000
 
-/** How a program ended; the code is null after a signal. */
+/** The code is null after a signal. */
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -17,31 +17,31 @@ export interface ProgramOptions {
   readonly cwd?: string
   /** Its whole environment; default: this process's. */
   readonly env?: NodeJS.ProcessEnv
-  /** In a process group of its own, as a terminal gives to what it runs: signals go to all that it started. */
+  /** In a process group of its own: signals go to everything that it started. */
   readonly group?: boolean
-  /** What it reads; with `open`, what is written to `stdin`; default: nothing. */
+  /** Standard input; with `open`, what is written to `stdin`; default: none. */
   readonly input?: string | 'open'
   /** Its standard error is this process's, and not collected. */
   readonly shown?: boolean
 }
 
-/** `await using program = startProgram(…)`: it ends with SIGTERM where the test does. */
+/** `await using program = startProgram(…)`: ends with SIGTERM. */
 export interface Program extends AsyncDisposable {
   readonly pid: number
-  /** What it has printed so far; `all` is both streams as they came. */
+  /** `all`: both streams as they came. */
   readonly output: { readonly stdout: string; readonly stderr: string; readonly all: string }
   readonly stdin: Writable | null
-  /** Whether it runs; of a group, whether anything of it does. */
+  /** Whether it, or anything of its group, runs. */
   running(): boolean
-  /** Waits until it has printed this, and answers the match. Rejects, with what it printed, when it ends before. */
+  /** Waits until it has printed this; returns the match. Rejects, with the output, when it ends before. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
   /** When it has ended and nothing that it started holds its streams. */
   readonly ended: Promise<Ran>
-  /** Sends the signal, to the program or to its group, and waits for the end. */
+  /** Sends the signal to the program or its group, and waits for the end. */
   end(signal: NodeJS.Signals, to?: 'program' | 'group'): Promise<Ran>
 }
 
-/** Starts it. A command that is not there rejects `ended` and `prints`. */
+/** A missing command rejects `ended` and `prints`. */
 export function startProgram(
   command: string,
   words: readonly string[],
@@ -64,7 +64,7 @@ export function startProgram(
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, stdout: output.stdout, stderr: output.stderr }))
   })
-  // Whoever waits hears of it.
+  // Callers that wait get the rejection.
   ended.catch(() => {})
   // It may end before it has read everything.
   child.stdin?.on('error', () => {})
@@ -121,7 +121,7 @@ async function printed(
   }
 }
 
-/** Sends a process, or a group by its negated id, a signal if it is still there; 0 only looks. Whether it was. */
+/** Sends a signal to a process or, by a negated id, a group; 0 only checks. Returns whether it existed. */
 export function kill(pid: number, signal: NodeJS.Signals | 0 = 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal)

@@ -1,4 +1,4 @@
-/** A request that says exactly what it is told to: no header but its length is added, and any method may have a body. */
+/** Sends exactly the given request: only its length is added, and any method may have a body. */
 
 import { request } from 'node:http'
 import { readJson } from '@deskwire/sdk/json'

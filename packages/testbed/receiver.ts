@@ -1,6 +1,6 @@
 /**
- * A receiver on loopback that answers each request as told, well or badly, and remembers what it got. It speaks
- * TLS but writes HTTP by hand, so that it can do what no proper server would.
+ * A scripted receiver on the loopback that stores what it got. It speaks TLS but writes HTTP by hand, so that it can
+ * misbehave as no proper server would.
  */
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls'
@@ -18,10 +18,10 @@ export interface ReceivedRequest {
   readonly earlier: number
 }
 
-/** Answers one request by writing to the socket, or by doing something worse to it or to the TCP socket below. */
+/** Answers one request on the socket, or misbehaves on it or on the TCP socket below. */
 export type Behaviour = (socket: Socket, request: ReceivedRequest, below: Socket) => void
 
-/** A proper answer. */
+/** A proper response. */
 export function answer(status: number, body = '', headers: Readonly<Record<string, string>> = {}): Behaviour {
   const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
@@ -33,7 +33,7 @@ export function raw(text: string): Behaviour {
   return (socket) => socket.write(text)
 }
 
-/** These bytes, then the same piece again and again until the connection ends. */
+/** These bytes, then the same piece repeatedly until the connection ends. */
 export function endless(start: string, piece: string, everyMs: number): (socket: Socket) => void {
   return (socket) => {
     socket.write(start, 'latin1')
@@ -42,16 +42,15 @@ export function endless(start: string, piece: string, everyMs: number): (socket:
   }
 }
 
-/** Nothing, for ever. */
 export const neverAnswer: Behaviour = () => {}
 
-/** The connection ends without an answer. */
+/** Ends the connection without a response. */
 export const hangUp: Behaviour = (socket) => socket.end()
 
-/** The connection is reset without an answer. */
+/** Resets the connection without a response. */
 export const reset: Behaviour = (_socket, _request, below) => below.resetAndDestroy()
 
-/** A proper answer, and then what is told is done with the connection that is kept. */
+/** A proper response, then an action on the connection, which stays open. */
 export function answerThen(then: (socket: Socket, below: Socket) => void): Behaviour {
   return (socket, request, below) => {
     answer(200)(socket, request, below)
@@ -64,17 +63,16 @@ export interface Receiver extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[]
   /** TCP connections accepted so far. */
   readonly accepted: number
-  /** Those of them that are open. */
   readonly open: number
-  /** How to answer from now on: each of these once, in turn, and then the last of them for ever. */
+  /** Behaviours of the next requests; the last one repeats. */
   will(...behaviours: readonly Behaviour[]): void
-  /** What to do with a connection as soon as it is ready, before anything came over it. */
+  /** An action on each connection as soon as it is ready. */
   greet(greeting: (socket: Socket) => void): void
   /** Calls once, when the last open connection has closed. */
   whenClosed(listener: () => void): void
-  /** Ends every open connection, as a server does with idle ones. */
+  /** As a server does with idle connections. */
   hangUpAll(): void
-  /** Resets every open connection, as the system does for a server that is gone. */
+  /** As the system does for a server that is gone. */
   resetAll(): void
   close(): Promise<void>
 }
@@ -82,10 +80,10 @@ export interface Receiver extends AsyncDisposable {
 export interface ReceiverOptions extends Certified {
   /** `tcp` accepts connections and says nothing; `plain` speaks HTTP without TLS. */
   readonly speaks?: 'tls' | 'plain' | 'tcp'
-  /** What to do with a connection where it speaks `tcp`. */
+  /** For `tcp`. */
   readonly onTcp?: (socket: Socket) => void
   readonly host?: string
-  /** 0, the default, picks a free one. */
+  /** Default: 0, a free one. */
   readonly port?: number
   readonly tls?: TlsOptions
 }
@@ -167,7 +165,7 @@ type ParsedRequest = Pick<ReceivedRequest, 'method' | 'path' | 'headers' | 'body
 
 function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => void): void {
   let pending = Buffer.alloc(0)
-  // Chunks are joined once a request can be complete: joining each would copy a large body again and again.
+  // Joined once a request can be complete: joining each chunk would copy a large body repeatedly.
   let chunks: Buffer[] = []
   let awaited = 0
   socket.on('data', (chunk: Buffer) => {
@@ -176,7 +174,7 @@ function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => voi
     if (awaited > 0) return
     pending = Buffer.concat([pending, ...chunks])
     chunks = []
-    // A TLS handshake, most likely.
+    // Most likely a TLS handshake.
     if (pending[0] === 0x16) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
     for (;;) {
       const end = pending.indexOf('\r\n\r\n')

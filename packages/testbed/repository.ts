@@ -1,4 +1,4 @@
-/** The files of this repository as their readers see them, for the tests of what they point at. */
+/** The files of this repository, for tests of documents. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
@@ -6,7 +6,7 @@ export const root = resolve(import.meta.dirname, '../..')
 
 const notOurs = new Set(['node_modules', 'assets', 'dist', 'data', '.git'])
 
-/** Paths, relative to the root, of all files below a directory whose names end in one of these. */
+/** Paths from the root of files with one of these endings. */
 export function filesEndingIn(endings: readonly string[], directory = root): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name)
@@ -19,12 +19,12 @@ export function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8')
 }
 
-/** A Markdown text without its fenced blocks. */
+/** Markdown without its fenced blocks. */
 export function withoutBlocks(text: string): string {
   return text.replace(/^```[\s\S]*?^```$/gm, '')
 }
 
-/** The links of a Markdown text, those within code left out. */
+/** The links of a Markdown text outside of code. */
 export function linksOf(text: string): { readonly shown: string; readonly target: string }[] {
   const prose = withoutBlocks(text).replace(/`[^`\n]*`/g, '')
   return [...prose.matchAll(/\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, shown = '', target = '']) => ({
@@ -33,12 +33,11 @@ export function linksOf(text: string): { readonly shown: string; readonly target
   }))
 }
 
-/** The headings of a Markdown text. */
 export function headingsOf(text: string): string[] {
   return [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
 }
 
-/** A heading's anchor, as GitHub makes it. */
+/** As GitHub makes it. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

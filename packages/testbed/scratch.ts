@@ -1,6 +1,6 @@
 /**
- * Where a run keeps its files: in memory, where there is plenty of it. To clone a database and to drop it is to make and to
- * remove hundreds of files, which took half of the processor time of the tests that need one (measured on ext4).
+ * Where a run stores its files: in memory, where there is enough. Cloning and dropping databases creates and removes
+ * hundreds of files, which took half of the CPU time of such tests on ext4.
  */
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
@@ -11,17 +11,17 @@ import { promisify } from 'node:util'
 const plenty = 6 * 1024 ** 3
 
 interface Scratch extends AsyncDisposable {
-  /** Short, as the path of a socket in it has to be, and open to every account, as tests run programs as several. */
+  /** Short, as it has paths of sockets, and open to every user, as tests run programs as several. */
   readonly path: string
 }
 
-/** A directory for all that a run writes. Gone with what is in it when the run is over. */
+/** Removed with its content when the run is over. */
 export async function scratchDirectory(): Promise<Scratch> {
   const path = (await inMemory()) ?? (await openDirectory('/tmp'))
   return { path, [Symbol.asyncDispose]: () => remove(path) }
 }
 
-/** Null where files in memory have little room, as in most containers, or no program may be run from there. */
+/** Null where there is little memory for files, as in most containers, or programs cannot run from there. */
 async function inMemory(): Promise<string | null> {
   const path = await openDirectory('/dev/shm').catch(() => null)
   if (path === null) return null

@@ -12,9 +12,9 @@ import { systemClock } from '../service/src/kernel/timestamps.ts'
 import { createAuthority } from './certificates.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
 
-/** Milliseconds, where an attempt is to run into its deadline. */
+/** In milliseconds, for attempts that reach their deadline. */
 export const shortDeadline = 300
-/** Where it is not. */
+/** For those that do not. */
 const longDeadline = 20_000
 
 export const authority = createAuthority()
@@ -23,11 +23,10 @@ const certified = authority.issue(['hook.test', 'other.test', 'localhost', '127.
 interface Bench {
   sender(options?: Partial<SenderOptions> & { trusted?: string; servers?: readonly string[] | null }): Sender
   receiver(options?: Partial<ReceiverOptions>): Promise<Receiver>
-  /** Closes everything that was made here. */
   close(): Promise<void>
 }
 
-/** How connections are made for what is likely to be answered, and for what is not. */
+/** Connections for attempts that are likely to be answered, and for others. */
 export const ways: readonly (readonly [string, { readonly ownConnection: boolean }])[] = [
   ['likely to be answered', { ownConnection: false }],
   ['doubtful', { ownConnection: true }],

@@ -20,7 +20,6 @@ import { watchStatements } from './watch-statements.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The bytes as text. */
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the answer has; a wrong guess fails them
   readonly json: any
@@ -41,19 +40,17 @@ export interface TestService extends AsyncDisposable {
   readonly app: App
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
-  /** The lines that were logged, parsed. */
+  /** Log lines, parsed. */
   readonly logged: readonly Record<string, unknown>[]
-  /** The first organization, with a key that may do everything. */
+  /** The first organization, with a key that has all scopes. */
   readonly api: Api
-  /** Another organization. */
   newOrganization(name?: string): Promise<Api>
-  /** Another key of an organization. */
   newKey(organizationId: string, scopes: readonly string[]): Promise<Api>
-  /** The same service with another token, or with none. */
+  /** With another token, or with none. */
   withToken(token: string | null): Api
 }
 
-/** What is handed to the application as it is. */
+/** Options that are passed to the application unchanged. */
 const edgeOptions = [
   'notifyWorker',
   'storage',
@@ -76,13 +73,13 @@ export async function testService(
     readonly kinds?: readonly Kind[]
     readonly database?: TestDatabase
     readonly settings?: Partial<DeliverySettings>
-    /** Whether other processes hear of what it commits. */
+    /** Whether it notifies other processes of its commits. */
     readonly tells?: boolean
-    /** None unless told: tests call as fast as they can. */
+    /** Default: none. */
     readonly rateLimit?: RateLimit
-    /** As long as any statement may take, unless told: a machine that is busy with tests fails none of them. */
+    /** Default: as long as any statement may take, as the machine may be busy. */
     readonly searchTimeout?: number
-    /** Whether its clock may be ahead of the database's by no more than in a real service. */
+    /** Limits how far its clock may be ahead of the database's, as in a real service. */
     readonly guarded?: boolean
   } & Pick<AppOptions, EdgeOption> = {},
 ): Promise<TestService> {
@@ -142,7 +139,7 @@ export async function testService(
   }
 }
 
-/** The pool of a process that is gone before it can tell anybody of its commits. */
+/** The pool of a process that dies before it notifies others of its commits. */
 function silent(pool: Pool): Pool {
   const query = (...call: unknown[]) => {
     const [asked] = call
@@ -152,7 +149,6 @@ function silent(pool: Pool): Pool {
   return Object.assign(Object.create(pool), { query })
 }
 
-/** Calls of this key at this address. */
 export function createApi(url: string, organizationId: string, token: string | null): Api {
   async function call(method: string, path: string, headers: Record<string, string>, body?: unknown) {
     const response = await fetch(url + path, {

@@ -1,17 +1,16 @@
-/** The command line as child processes, the services among them. */
+/** The command line as child processes, among them services. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Program, type ProgramOptions, type Ran, startProgram } from './program.ts'
 import { root } from './repository.ts'
 
-/** The command line, to be run by Node. */
 export const main = join(root, 'packages/cli/src/main.ts')
 
 export type Environment = Readonly<Record<string, string>>
 
 export interface DeskwireOptions extends Omit<ProgramOptions, 'env'> {
-  /** Beside this process's environment, of which it gets no setting of Deskwire. */
+  /** In addition to this process's environment without Deskwire's settings. */
   readonly settings?: Environment
   /** The command line of another release. */
   readonly main?: string
@@ -24,7 +23,7 @@ export interface ServiceProcess extends Program {
   readonly url: string
 }
 
-/** This process's environment without settings of Deskwire, and with an npm that says nothing of its own. */
+/** This process's environment without Deskwire's settings, and with a quiet npm. */
 export function environment(settings: Environment): NodeJS.ProcessEnv {
   const plain = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
   return {
@@ -50,7 +49,7 @@ export function deskwire(words: readonly string[], options: DeskwireOptions = {}
   return startDeskwire(words, options).ended
 }
 
-/** As a line of a shell to its end: the exit code of the first command of its pipe, and what that said on standard error. */
+/** In a pipe of a shell: returns exit code and standard error of the first command. */
 export function piped(words: readonly string[], into: string): Promise<Ran> {
   const line = `"$0" "$@" ${into}; exit \${PIPESTATUS[0]}`
   return startProgram('bash', ['-c', line, process.execPath, main, ...words], {
@@ -59,18 +58,18 @@ export function piped(words: readonly string[], into: string): Promise<Ran> {
   }).ended
 }
 
-/** `await using service = await serve(words)`: on a free port. Resolves when it listens or, a worker, when it delivers. */
+/** `await using service = await serve(words)`, on a free port. Resolves when it listens or, as a worker, delivers. */
 export function serve(words: readonly string[], options: DeskwireOptions = {}): Promise<ServiceProcess> {
   return ready(startDeskwire(['serve', '--port', '0', ...words], options))
 }
 
-/** `npm start` on a free port, or a line of a shell that ends in it. */
+/** `npm start` on a free port, or a shell command that ends in it. */
 export function npmStart(settings: Environment, line = 'exec npm start'): Promise<ServiceProcess> {
   const env = environment({ DESKWIRE_PORT: '0', ...settings })
   return ready(startProgram('bash', ['-c', line], { cwd: root, env, group: true }))
 }
 
-/** Waits until a program that serves says that it does. It is ended where it does not. */
+/** Waits until a serving program is ready; ends it if it is not. */
 export async function ready(program: Program): Promise<ServiceProcess> {
   try {
     const [, url = ''] = await program.prints(/^(?:delivering|listening on (http:\S+))$/m)
@@ -84,13 +83,13 @@ export async function ready(program: Program): Promise<ServiceProcess> {
 export interface Services extends AsyncDisposable {
   /** Starts the command line with these words. */
   start(words: readonly string[], settings?: Environment): Program
-  /** Starts `serve`, as the function of that name does. */
+  /** As the function `serve`. */
   serve(words: readonly string[], settings?: Environment): Promise<ServiceProcess>
 }
 
 /**
- * `await using services = createServices()`: any number of them, which take calls as fast as tests make them and are killed
- * where the test ends.
+ * `await using services = createServices()`: any number of services without rate limit, which are killed at the end of
+ * the test.
  */
 export function createServices(options: Omit<DeskwireOptions, 'settings'> = {}): Services {
   const started: Program[] = []
@@ -116,7 +115,7 @@ export function socketUrl(at: { host: string; port: number; user: string; databa
   return `postgres://${at.user}@/${at.database}?host=${encodeURIComponent(at.host)}&port=${at.port}`
 }
 
-/** The process id of the worker that runs beside a service of role `all`; null while there is none. */
+/** The process id of the worker of a service of role `all`; null while there is none. */
 export async function workerOf(service: { readonly pid: number }): Promise<number | null> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args='])
   const line = stdout.split('\n').find((text) => {

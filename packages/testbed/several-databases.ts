@@ -1,4 +1,4 @@
-/** An API over several databases, with what a worker of all of them would be, over real HTTP. */
+/** An API over several databases, with their workers, over real HTTP. */
 import pino from 'pino'
 import { hashToken } from '../service/src/auth/token.ts'
 import { createDirectory, type Directory } from '../service/src/databases/directory.ts'
@@ -19,11 +19,11 @@ export interface SeveralDatabases extends AsyncDisposable {
   readonly logged: readonly Record<string, unknown>[]
   /** Another API on the same databases. */
   startApi(): Promise<{ readonly address: string; stop(): Promise<void> }>
-  /** An organization in the database with this place, as the API at this address answers it. */
+  /** An organization in the database with this index, through the API at this address. */
   newOrganization(place: number, address: string): Promise<Api>
 }
 
-/** The first is the directory's. */
+/** The first has the directory. */
 export const names = ['one', 'two', 'three'] as const
 
 export async function severalDatabases(settings: Partial<DeliverySettings> = {}): Promise<SeveralDatabases> {

@@ -1,4 +1,4 @@
-/** What the database holds beside what the API shows. */
+/** What the database holds beyond what the API shows. */
 import type { Pool } from 'pg'
 import { tablesOf } from '../service/src/backup/tables.ts'
 import type { TestService } from './service.ts'
@@ -10,7 +10,7 @@ interface StoredEvent {
   readonly body: string | null
 }
 
-/** An organization's events, those of one object when `subjectId` is given, in the order they were committed. */
+/** An organization's events, or those of one object, in the order of their commits. */
 export async function storedEvents(
   service: TestService,
   organizationId: string,
@@ -35,7 +35,7 @@ export async function storedEvents(
   }))
 }
 
-/** The organization's clock: its latest stamp. */
+/** The organization's clock. */
 export async function lastStamp(service: TestService, organizationId: string): Promise<string> {
   const { rows } = await service.database.pool.query<{ last_stamp: Date }>(
     'select c.last_stamp from organization_clocks c where c.organization_id = $1',
@@ -44,7 +44,7 @@ export async function lastStamp(service: TestService, organizationId: string): P
   return rows[0]?.last_stamp.toISOString() ?? 'no clock'
 }
 
-/** Every row of every table in which the text stands, wherever in it. */
+/** Every row of every table that contains the text. */
 export async function rowsWith(pool: Pool, text: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const { name } of await tablesOf(pool)) {

@@ -1,4 +1,4 @@
-/** Conversations that wait for a summary, and the engine that writes it, driven by a clock that the test moves. */
+/** Conversations that need a summary, and the engine that writes it, on a clock that the test moves. */
 
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
@@ -45,7 +45,7 @@ export function endpointAt(url: string, timeout = 20_000): Pick<SummarySettings,
   return { endpoint: { url, model: 'stand-in', key: 'sk-secret', timeout } }
 }
 
-/** A conversation in which these messages were sent by turns, the customer first. */
+/** With these messages, alternating, the customer first. */
 export async function converse(api: Api, bodies: readonly string[], subject = 'The parcel'): Promise<Made> {
   const customerId = (await makeCustomer(api)).id
   const { id } = await done(api.post('/v1/conversations', { customerId, channel: 'chat', subject }))
@@ -81,13 +81,13 @@ export async function resolved(api: Api, bodies: readonly string[] = ['Where is 
   return act(api, id, 'resolve')
 }
 
-/** How often it was announced that this conversation has a summary. */
+/** The number of events of this conversation's summary. */
 export async function announcements(service: TestService, api: Api, id: string): Promise<number> {
   const events = await storedEvents(service, api.organizationId, id)
   return events.filter(({ type }) => type === 'conversation.summarized').length
 }
 
-/** What is left of the jobs, the first due first. */
+/** The remaining jobs, first due first. */
 export async function jobsOf(service: TestService) {
   const { rows } = await service.database.pool.query<{
     conversation_id: string

@@ -1,23 +1,23 @@
-/** A way to the database that can vanish as a host does: connections stay open, and nothing comes through any more. */
+/** A proxy to the database that can vanish as a host does: connections stay open, and nothing passes. */
 import { createConnection, createServer, type Socket } from 'node:net'
 
 export interface VanishingDatabase extends AsyncDisposable {
-  /** For one connection after another, by TCP. */
+  /** One connection after another, over TCP. */
   readonly connection: {
     readonly host: string
     readonly port: number
     readonly user: string
     readonly database: string
   }
-  /** The same as a URL; `parameters` are pg's. */
+  /** As a URL; `parameters` are pg's. */
   url(parameters?: Readonly<Record<string, string>>): string
-  /** From now on nothing that anybody sends arrives, on connections that are there and on new ones. */
+  /** From now on nothing passes, on existing and new connections. */
   vanish(): void
-  /** From now on whoever connects is sent away when they have said a word, as by a server that is not up yet. */
+  /** From now on connections are closed after the first message, as by a server that is not up yet. */
   turnAway(): void
-  /** New connections go through again. Those from before stay as they are: nobody remembers them. */
+  /** New connections pass again. Existing ones stay dead. */
   comeBack(): void
-  /** Connections that were accepted and lead nowhere. */
+  /** Accepted connections that lead nowhere. */
   readonly dead: number
 }
 
@@ -56,7 +56,7 @@ export async function vanishingDatabase(to: {
     alive.set(near, far)
     far.on('error', () => near.destroy())
     far.once('close', () => {
-      // Of a host that is gone nobody hears the end either.
+      // A host that is gone does not report the end either.
       if (alive.has(near)) near.destroy()
     })
     near.pipe(far)

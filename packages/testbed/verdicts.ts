@@ -1,4 +1,4 @@
-/** Whether what writers were told is what happened. */
+/** Whether the outcomes of writers are true. */
 import type { Pool } from 'pg'
 import { eventsOf } from './audit.ts'
 import { recordOf, type StreamRecord, tableRecords } from './follower.ts'
@@ -6,7 +6,7 @@ import { type Attempt, type AttemptOutcome, interleavedKinds, type UnitAttempt }
 
 type Of<K extends AttemptOutcome['reason']> = Attempt & { readonly outcome: { readonly reason: K } }
 
-/** The problems found: none when every outcome is true and each committed change has its events, once. */
+/** Returns the problems: every outcome is true, and each committed change has its events once. */
 export async function verdicts(
   pool: Pool,
   organizationId: string,
@@ -56,7 +56,7 @@ function doneProblems(done: readonly Of<'done'>[], rows: ReadonlyMap<string, Str
   return problems
 }
 
-/** Whether the row lost its customer when that was removed, and is otherwise the same to the byte. */
+/** Whether the row lost its customer by a removal, and is otherwise unchanged to the byte. */
 function isDetached(
   before: StreamRecord,
   after: StreamRecord | undefined,
@@ -70,7 +70,7 @@ function isDetached(
   return customer.removed && after?.body === detached
 }
 
-/** A unit is refused for a reason that shows: a change of it, a row that it was decided on, what refers to one. */
+/** A unit is refused for a visible reason: one of its changes, a row it was decided on, or what refers to one. */
 function unitProblems(
   { unit, outcome }: UnitAttempt,
   rows: ReadonlyMap<string, StreamRecord>,
@@ -100,7 +100,7 @@ function unitProblems(
   return problems
 }
 
-/** Versions never come back and removed rows never return, so what refused a change still shows at the end. */
+/** Versions never come back and removed rows never return, so the reason of a refusal is still visible at the end. */
 function refusalProblems(
   { change, outcome, round }: Attempt,
   rows: ReadonlyMap<string, StreamRecord>,
@@ -116,14 +116,14 @@ function refusalProblems(
     case 'together':
       return []
     case 'conflict':
-      // A creation's own is that of what refers to the row it moves: unitProblems looks at that.
+      // A creation's own conflict is with what refers to the row it moves: see unitProblems.
       if (change.operation === 'insert') return []
       return row?.at !== change.expected ? [] : [`no conflict about ${change.id}`]
     case 'dangling': {
       const id =
         change.operation === 'delete' ? undefined : change.references[columnOf(change, outcome.field)]
       const target = id === undefined ? undefined : rows.get(id)
-      // What was made in the same round may have come a moment later.
+      // One of the same round may have been created a moment later.
       const later = done.some((other) => other.change.id === id && other.change.operation === 'insert')
       return id !== undefined && (target === undefined || target.removed || later) ? [] : [`${id} exists`]
     }
@@ -160,7 +160,7 @@ function columnOf(change: Attempt['change'], field: string): string {
   return [...unique, ...references].find((entry) => entry.field === field)?.column.name ?? field
 }
 
-/** The events of the committed changes as they were committed, one for each cascaded row, and no other. */
+/** Exactly the events of the committed changes and of the cascaded rows. */
 function eventProblems(
   done: readonly Of<'done'>[],
   rows: ReadonlyMap<string, StreamRecord>,

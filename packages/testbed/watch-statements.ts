@@ -1,10 +1,10 @@
-/** Holds every statement that a test's API sends against the rule that it names exactly one organization, or stands in the list of exceptions. */
+/** Every statement of a test's API names exactly one organization, or is an exception. */
 import type { Pool } from 'pg'
 import { type Naming, namingOf } from './named-organization.ts'
 
 /**
- * Statements that name no organization, or several, by how they begin, and why that is so. What is added here goes to every database
- * there is, or is asked of one database for several of its organizations at once (decision 65).
+ * Statements that name no organization, or several, by their beginnings, with the reason. They go to every database, or
+ * to one for several of its organizations (decision 65).
  */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   'finds the organization of a token': [
@@ -52,11 +52,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 const begins = Object.values(exceptions).flat()
 
 interface SeenStatements {
-  /** Those that are neither of one organization nor excepted, with what is wrong. */
+  /** Statements that are neither of one organization nor excepted. */
   readonly unnamed: ReadonlySet<string>
 }
 
-/** The same pool for an API, and what was seen of it. */
+/** The same pool, and what was seen of it. */
 export function watchStatements(pool: Pool): { readonly pool: Pool; readonly seen: SeenStatements } {
   const unnamed = new Set<string>()
   const look = (text: string, values: readonly unknown[]) => {
@@ -82,7 +82,7 @@ export function watchStatements(pool: Pool): { readonly pool: Pool; readonly see
 
 type Look = (text: string, values: readonly unknown[]) => void
 
-/** The same call; what is decided when there is a connection is looked at then. */
+/** Checked when there is a connection. */
 function asked(call: unknown[], look: Look): unknown[] {
   const [query, values] = call as [unknown, unknown[] | undefined]
   if (typeof query === 'string') look(query, values ?? [])
@@ -125,7 +125,7 @@ function lookWhenSent(query: Submitted, look: Look): void {
 
 const known = new Map<string, Naming | 'excepted'>()
 
-/** Null where nothing is. */
+/** Null: nothing. */
 function wrongWith(text: string, values: readonly unknown[]): string | null {
   let naming = known.get(text)
   if (naming === undefined) {

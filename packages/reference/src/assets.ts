@@ -1,4 +1,4 @@
-/** The files that pages load. The name of each has a hash of its content, so that a browser may keep it for good. */
+/** The files that pages load. Their names have a hash of the content, so that browsers cache them for good. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
@@ -10,7 +10,7 @@ interface Asset {
   readonly content: Buffer
 }
 
-/** Tokens and font are those of the console. The style names the font by its address, the script the search. */
+/** Tokens and font are the console's. */
 export function readAssets() {
   const font = asset('geist.woff2', installed('files/geist-latin-wght-normal.woff2'))
   const search = asset('search.js', own('search.js'))

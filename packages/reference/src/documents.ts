@@ -1,6 +1,6 @@
 /**
- * Guides, reference, specification and glossary, from the repository's `docs`: as Markdown, at addresses that their links to each
- * other fit, and as HTML. A link to what is not served keeps its words alone.
+ * Guides, reference, specification and glossary, from the repository's `docs`, as Markdown and HTML. Links to pages
+ * that are not served become plain text.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -14,20 +14,20 @@ export interface ServedDocument {
   /** Below /docs/: `guides/sync.md`. */
   readonly path: string
   readonly title: string
-  /** What it is about, in a sentence; null for a program, which is in no list. */
+  /** In a sentence; null for a program, which is in no list. */
   readonly about: string | null
-  /** What it serves; null for a program. */
+  /** Null for a program. */
   readonly task: Task | null
   /** Other words that readers search for. */
   readonly also?: string
   readonly text: string
-  /** As HTML; null for a program. */
+  /** Null for a program. */
   readonly page: Rendered | null
 }
 
 interface Rendered {
   readonly content: Html
-  /** Its sections, each with the words in it. */
+  /** With their words, for the search. */
   readonly sections: readonly DocumentSection[]
 }
 
@@ -36,12 +36,12 @@ interface DocumentSection extends Heading {
   readonly words: string
 }
 
-/** By path, in the order in which a reader meets them. */
+/** By path, in reading order. */
 export type Documents = ReadonlyMap<string, ServedDocument>
 
 const directory = new URL('../../../docs/', import.meta.url)
 
-/** Throws where a guide or a page of the reference is not listed. */
+/** Throws where a guide or a reference page is not listed. */
 export function readDocuments(): Documents {
   const inFolder = (folder: string) =>
     readdirSync(new URL(folder, directory), { withFileTypes: true })
@@ -66,7 +66,7 @@ function readDocument(path: string, served: ReadonlySet<string>): ServedDocument
   return { path, title, ...own, text, page: rendered(text) }
 }
 
-/** Code stays as it is. */
+/** Code is unchanged. */
 function withServedLinks(path: string, markdown: string, served: ReadonlySet<string>): string {
   const isServed = (target: string) => {
     if (/^[a-z]+:/.test(target)) return true
@@ -82,7 +82,7 @@ function withServedLinks(path: string, markdown: string, served: ReadonlySet<str
   return parts.map((part, n) => (n % 2 === 0 ? prose(part) : part)).join('')
 }
 
-/** As a browser shows it, with the anchors that links to headings have on GitHub. */
+/** With the anchors of headings that GitHub makes. */
 function rendered(markdown: string): Rendered {
   const parser = new MarkdownIt()
   const { rules } = parser.renderer
@@ -94,7 +94,7 @@ function rendered(markdown: string): Rendered {
     const { content, info } = tokens[at] as { content: string; info: string }
     return `${codeBlock(content.trimEnd(), info.trim(), info.trim() === '' ? 'Code' : `Code, ${info.trim()}`).text}\n`
   }
-  // Wide tables move by themselves, by the keyboard too, and the page stays.
+  // Wide tables scroll by themselves, also by keyboard.
   rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n'
   rules.table_close = () => '</table></div>\n'
   const tokens = parser.parse(markdown, {})

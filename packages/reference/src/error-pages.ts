@@ -1,4 +1,4 @@
-/** The error catalogue as pages: an index, and one for each code, which problems point to with their `type`. */
+/** The error catalogue as pages: an index, and one for each code, which is the `type` of its problems. */
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../../service/src/kernel/errors.ts'
@@ -14,7 +14,7 @@ const byStatus = Map.groupBy(
 )
 const statuses = [...byStatus.keys()].sort((a, b) => a - b)
 
-/** Every code, by status. */
+/** By status. */
 export function errorIndex(): Content {
   return {
     title: 'Errors · Deskwire',
@@ -36,7 +36,6 @@ ${byStatus.get(status)?.map(
   }
 }
 
-/** The page of a code. */
 export function errorPage(code: ErrorCode, { operations }: Reference): Content {
   const { status, title, means, help } = errorCatalogue[code]
   const givers = [...operations.values()].filter(({ errors }) => errors.includes(code))
@@ -74,7 +73,7 @@ ${givers.map((operation) => {
   }
 }
 
-/** What is said of a code that there is not. */
+/** For an unknown code. */
 export function unknownErrorPage(name: string): Content {
   return {
     title: 'No such error · Deskwire',

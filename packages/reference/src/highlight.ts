@@ -1,4 +1,4 @@
-/** Code with its strings, comments, numbers and keywords marked: enough to read it by, in the languages that the pages show. */
+/** Highlights strings, comments, numbers and keywords, in the languages that the pages show. */
 import { type Html, html } from './page.ts'
 
 interface Grammar {
@@ -49,7 +49,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
 
 const strings = '"(?:\\\\.|[^"\\\\\\n])*"|\'(?:\\\\.|[^\'\\\\])*?\'|`(?:\\\\.|[^`\\\\])*`'
 
-/** Of a member, which stays as plain as punctuation. */
+/** Member names stay plain. */
 const jsonName = '(?<p>"(?:\\\\.|[^"\\\\])*"(?=:))|'
 
 const patterns = new Map<string, RegExp>()
@@ -67,7 +67,7 @@ function patternOf(language: string, { comment, keywords }: Grammar): RegExp {
   return found
 }
 
-/** Of a language that is not known, as it is. */
+/** Unchanged for an unknown language. */
 function highlighted(code: string, language: string): Html {
   const grammar = grammars[language]
   if (grammar === undefined) return html`${code}`
@@ -84,7 +84,7 @@ function classOf(groups: Readonly<Record<string, string | undefined>>): string {
   return Object.keys(groups).find((name) => groups[name] !== undefined) ?? ''
 }
 
-/** A block of code, under what it is: its name is read to those who do not see it. */
+/** A block of code; its name is read by screen readers. */
 export function codeBlock(code: string, language: string, name: string): Html {
   return html`<pre tabindex="0" aria-label="${name}"><code>${highlighted(code, language)}</code></pre>`
 }

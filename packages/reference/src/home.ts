@@ -1,4 +1,4 @@
-/** Where a visitor arrives: the page at `/`, the same for programs, `/llms.txt`, and the list of guides. */
+/** The page at `/`, the same for programs, `/llms.txt`, and the list of guides. */
 import { version } from '../../service/src/kernel/version.ts'
 import type { Documents, ServedDocument } from './documents.ts'
 import { codeBlock } from './highlight.ts'
@@ -13,7 +13,7 @@ const how =
 const keyed =
   'Calls below `/v1` carry an API key, as `Authorization: Bearer dwk_…`. Keys come from the first start, from `deskwire org create`, or from the operator of this installation.'
 
-/** What stands beside the documents, by address. */
+/** Pages next to the documents, by address. */
 const others = {
   '/docs': [
     'Documentation',
@@ -68,7 +68,7 @@ const firstCall = codeBlock(
   'A first call',
 )
 
-/** Where the documentation begins: what all calls have in common, and a card for each task. */
+/** The start of the documentation: what all calls have in common, and a card for each task. */
 export function overviewPage(sections: readonly Section[]): Content {
   return {
     title: 'Documentation · Deskwire',
@@ -126,7 +126,6 @@ const rules: readonly (readonly [name: string, rule: string])[] = [
   ['New words', 'Enumerations of answers are open: a later version may know more words, and more fields.'],
 ]
 
-/** The list of guides, as a page. */
 export function guidesPage(documents: Documents): Content {
   return {
     title: 'Guides · Deskwire',
@@ -138,7 +137,7 @@ ${entries(guidesOf(documents))}
   }
 }
 
-/** The same as Markdown. */
+/** The list as Markdown. */
 export function guidesList(documents: Documents): string {
   return `# Guides
 

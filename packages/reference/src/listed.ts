@@ -1,14 +1,14 @@
 import type { Task } from './tasks.ts'
 
 interface Listed {
-  /** The task that it serves; null where other pages say the same. */
+  /** Null where other pages say the same. */
   readonly task: Task | null
   readonly about: string
   /** Other words that readers search for. */
   readonly also?: string
 }
 
-/** What is listed, in the order in which a reader meets it. */
+/** In reading order. */
 export const listed: Readonly<Record<string, Listed>> = {
   'guides/quickstart.md': {
     task: 'start',

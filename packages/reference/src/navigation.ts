@@ -1,4 +1,4 @@
-/** What there is to read, by what a reader is about to do: the sidebar of every page, and the cards of the first. */
+/** The sidebar of every page and the cards of the first, ordered by task. */
 
 import { schemaName } from '../../service/src/openapi/api-module.ts'
 import type { Documents } from './documents.ts'
@@ -25,7 +25,7 @@ export interface Section {
   readonly task: Task
   readonly title: string
   readonly about: string
-  /** Guides and pages, in the order in which a reader meets them. */
+  /** Guides and pages, in reading order. */
   readonly pages: readonly Link[]
   readonly groups: readonly Group[]
 }
@@ -36,7 +36,7 @@ interface Place {
   readonly holds: (operation: ShownOperation) => boolean
 }
 
-/** Where operations stand: the first that holds one has it. What none holds is a kind's, and stands in a group of its tag. */
+/** Where operations are listed: the first match wins. Others are a kind's, in a group of its tag. */
 const places: readonly Place[] = [
   { task: 'copy', title: 'The stream', holds: ({ tag }) => tag === 'changes' },
   { task: 'copy', title: 'Exports', holds: ({ path }) => path.endsWith('/export') },
@@ -60,7 +60,7 @@ const errors: Link = {
   about: 'What each code means and what to do about it.',
 }
 
-/** Every task with what serves it. Every operation, event and document stands in one place. */
+/** Every task with its pages. Every operation, event and document is in one place. */
 export function sectionsOf(reference: Reference, documents: Documents): readonly Section[] {
   const grouped = new Map<Task, Map<string, ShownOperation[]>>()
   for (const operation of reference.operations.values()) {
@@ -89,7 +89,7 @@ export function sectionsOf(reference: Reference, documents: Documents): readonly
   }))
 }
 
-/** What events tell of comes before what is there for it. */
+/** Kinds that have events come first. */
 function toldFirst(groups: readonly (readonly [string, readonly ShownOperation[]])[]) {
   const isTold = ({ events }: ShownOperation) =>
     events === null || events.always.length + events.sometimes.length > 0
@@ -120,7 +120,7 @@ function operationLink({ id, method, path, summary }: ShownOperation): Link {
   return { address: operationAddress(id), title, about, method }
 }
 
-/** What a page calls it: its summary, but of an action its name, as what is said of an action is a sentence or two. */
+/** Its summary; for an action its name, as its summary is a sentence or two. */
 export function nameOf({ id, method, path, summary }: ShownOperation): string {
   if (actionOf({ method, path }) === null) return summary
   return capitalized(id.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))
@@ -130,7 +130,7 @@ function actionOf({ method, path }: Pick<ShownOperation, 'method' | 'path'>): st
   return method === 'post' ? (/\{\w+\}\/([a-z-]+)$/.exec(path)?.[1] ?? null) : null
 }
 
-/** Objects that one of these operations reads by its id. */
+/** Objects that one of these operations reads by id. */
 function objectsOf({ objects }: Reference, operations: readonly ShownOperation[]): Link[] {
   const readers = operations.filter(
     ({ method, path }) => method === 'get' && (path.endsWith('}') || !path.includes('{')),
@@ -168,7 +168,7 @@ function eventGroup({ events }: Reference): Group {
   }
 }
 
-/** The task, and the group of it, that a page stands in; of one that stands nowhere, null. */
+/** The task and the group of a page; null: none. */
 function standing(sections: readonly Section[], address: string) {
   for (const section of sections) {
     if (section.pages.some((link) => link.address === address)) return { section, group: null }
@@ -178,7 +178,7 @@ function standing(sections: readonly Section[], address: string) {
   return null
 }
 
-/** The list at the side, opened where the page stands. */
+/** The sidebar, open at the page. */
 export function sidebar(sections: readonly Section[], address: string): Html {
   const current = address.startsWith(`${errors.address}/`) ? errors.address : address
   const here = standing(sections, current)
@@ -207,7 +207,7 @@ function anchorTo({ address, title, method }: Link, current: 'page' | 'true' | n
   return html`<a href="${address}"${mark}>${method === undefined ? '' : methodBadge(method)}${title}</a>`
 }
 
-/** Where a page stands, above its title; nothing of one that stands nowhere. */
+/** The breadcrumb of a page; empty for one without a task. */
 export function trail(sections: readonly Section[], address: string): Html {
   const here = standing(sections, address)
   if (here === null || address === overview.address) return html``

@@ -1,4 +1,4 @@
-/** The pages of what operations answer and of what endpoints are sent: each object with its fields, each event with its payload. */
+/** Pages of objects with their fields, and of events with their payload. */
 import { type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { codeBlock } from './highlight.ts'
 import { methodBadge, nameOf, operationAddress } from './navigation.ts'

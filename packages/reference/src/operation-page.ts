@@ -1,4 +1,4 @@
-/** The page of an operation: what it takes, answers, refuses and causes, how programs call it, and a form that does. */
+/** The page of an operation: parameters, responses, errors, events, samples, and a form that calls it. */
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { errorPath } from '../../service/src/kernel/errors.ts'
@@ -114,7 +114,7 @@ ${named}
 `
 }
 
-/** The fields of a page of a list, which has no page of its own. */
+/** The fields of a list's page, which has no page of its own. */
 function listOf(schema: Readonly<Record<string, unknown>>, reference: Reference): Html | '' {
   const name =
     String(schema.$ref ?? '')
@@ -139,7 +139,7 @@ ${byStatus.map((code) => {
 </section>`
 }
 
-/** Of one language at a time: which, is a choice that needs no script. */
+/** Shows one language at a time, chosen without a script. */
 function samplesSection(operation: ShownOperation, reference: Reference): Html {
   const samples = samplesOf(operation, reference)
   return html`<section class="samples" aria-label="Samples">

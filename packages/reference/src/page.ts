@@ -1,12 +1,11 @@
-/** The frame of every page that the service serves, and HTML from strings: what is put into a template is escaped. */
+/** The frame of every page, and HTML from templates that escape their values. */
 
-/** What stands in the frame of a page, and what the page is called. */
 export interface Content {
   readonly title: string
   readonly content: Html
-  /** Headings to go to, for a page that is read from top to bottom. */
+  /** For a page that is read from top to bottom. */
   readonly headings?: readonly Heading[]
-  /** With a column of its own for samples. */
+  /** With a column for samples. */
   readonly isWide?: boolean
 }
 
@@ -15,20 +14,19 @@ export interface Heading {
   readonly text: string
 }
 
-/** What a page is made with besides. */
 interface Frame {
-  /** The list at the side, and where the page stands in it. */
+  /** The sidebar and the breadcrumb. */
   readonly sidebar: Html
   readonly trail: Html
-  /** Where each is served. */
+  /** Addresses. */
   readonly styles: readonly string[]
   readonly script: string
-  /** Runs before anything is shown. */
+  /** Runs before anything is rendered. */
   readonly theme: string
   readonly icon: string
 }
 
-/** The whole document. It is whole without its script, which searches, copies and makes calls. */
+/** The whole document. Its script only searches, copies and makes calls. */
 export function renderPage({ title, content, headings = [], isWide = false }: Content, frame: Frame): string {
   return html`<!doctype html>
 <html lang="en">

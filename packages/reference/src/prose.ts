@@ -1,10 +1,10 @@
-/** What declarations say, as HTML: code between backticks, links, and paragraphs. */
+/** Descriptions as HTML: code in backticks, links, and paragraphs. */
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { errorPath } from '../../service/src/kernel/errors.ts'
 import { type Html, html } from './page.ts'
 import type { Reference } from './reference.ts'
 
-/** Each paragraph; a code that is the name of an event or of an error leads to its page. */
+/** Names of events and errors in code become links to their pages. */
 export function prose(text: string, reference: Pick<Reference, 'events'>): Html {
   if (text === '') return html``
   return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph, reference)}</p>\n`)}`

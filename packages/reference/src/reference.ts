@@ -1,6 +1,6 @@
 /**
- * The API as its pages show it: operations, objects and events, each with all that is said of it. It is read from the same
- * declarations that the server and `openapi.json` are made from, so that a page can say nothing else.
+ * The API as its pages show it: operations, objects and events, from the same declarations as the server and
+ * `openapi.json`.
  */
 
 import type { ErrorCode } from '../../service/src/kernel/errors.ts'
@@ -26,10 +26,10 @@ export interface ShownOperation {
   readonly once: boolean
   readonly parameters: readonly ShownParameter[]
   readonly body: { readonly schema: string; readonly required: boolean } | null
-  /** Those that are no refusals, in the order of their declaration. */
+  /** Successful responses, in the order of their declaration. */
   readonly answers: readonly ShownAnswer[]
   readonly errors: readonly ErrorCode[]
-  /** Null where nothing of the stream changes. */
+  /** Null where the stream does not change. */
   readonly events: Carriers | null
 }
 
@@ -45,9 +45,9 @@ export interface ShownAnswer {
   readonly status: string
   readonly description: string
   readonly headers: readonly string[]
-  /** By media type; empty for an answer without a body. */
+  /** By media type; empty for a response without a body. */
   readonly content: readonly { readonly mediaType: string; readonly schema: Json }[]
-  /** By name; of a schema's own where the answer has none. */
+  /** By name; those of the schema where the response has none. */
   readonly examples: readonly (readonly [name: string, value: unknown])[]
 }
 
@@ -64,12 +64,10 @@ export interface Reference {
   /** `openapi.json`. */
   readonly document: Json
   readonly operations: ReadonlyMap<string, ShownOperation>
-  /** The schemas of answers that have a name, without pages of lists. */
+  /** Named schemas of responses, without pages of lists. */
   readonly objects: ReadonlyMap<string, Json>
-  /** Every schema with a name. */
   readonly schemas: Schemas
   readonly events: ReadonlyMap<string, ShownEvent>
-  /** What each tag is about. */
   readonly tags: ReadonlyMap<string, string>
 }
 
@@ -180,7 +178,7 @@ export function exampleOf(schema: Json, schemas: Schemas): readonly unknown[] {
   return Array.isArray(schema.examples) ? schema.examples : []
 }
 
-/** The names of schemas that these values lead to. */
+/** The names of schemas that these values refer to. */
 function namesWithin(schemas: Schemas, values: unknown): ReadonlySet<string> {
   const names = new Set<string>()
   const visit = (value: unknown) => {

@@ -11,7 +11,7 @@ interface Sample {
   readonly code: string
 }
 
-/** As their tabs are called, in their order. */
+/** Titles of the tabs, in their order. */
 export const languages = { curl: 'curl', typescript: 'TypeScript', python: 'Python' } as const
 export type Language = keyof typeof languages
 
@@ -25,14 +25,13 @@ export function samplesOf(operation: ShownOperation, reference: Reference): read
   ]
 }
 
-/** What a sample says of its call. */
 interface ExampleCall {
   readonly operation: ShownOperation
-  /** Below the API's address; of what is beside it, from the root. */
+  /** Below the API's address; other addresses from the root. */
   readonly path: string
   readonly isBeside: boolean
   readonly query: string
-  /** Undefined where nothing is sent. */
+  /** Undefined: none. */
   readonly body: unknown
   readonly mediaType: string | null
 }
@@ -53,7 +52,7 @@ function callOf(operation: ShownOperation, { schemas }: Reference): ExampleCall 
   }
 }
 
-/** Ids of what else stands in a path, as the examples of answers have them. */
+/** Other ids in paths, as in the examples of responses. */
 const idsInPaths: Readonly<Record<string, string>> = {
   id: exampleId(3),
   deliveryId: exampleId(6),
@@ -66,7 +65,7 @@ export function exampleValue({ parameters }: ShownOperation, name: string): stri
   return example ?? idsInPaths[name] ?? exampleId(3)
 }
 
-/** What the first call of a list or of a stream asks for; of others what they cannot do without. */
+/** The first call of a list or stream; otherwise the required parameters. */
 function queryOf({ parameters }: ShownOperation): string {
   const named = parameters.filter((one) => one.in === 'query')
   const asked = named.filter(({ name, required }) => required || name === 'limit' || name === 'parts')
@@ -158,7 +157,7 @@ const client = createClient() // reads DESKWIRE_URL and DESKWIRE_API_KEY
 ${made}`
 }
 
-/** With what the platform has, for what the SDK has no method of. */
+/** Without the SDK, where it has no method. */
 function throughFetch({ operation, path, query, body, mediaType }: ExampleCall): string {
   const address = `\`\${process.env.DESKWIRE_URL}${path}${query === '' ? '' : `?${query}`}\``
   const bodyLine = body === undefined ? '' : `\n  body: JSON.stringify(${literal(body, 'typescript', 1)}),`
@@ -171,7 +170,7 @@ console.log(${mediaType === 'application/json' ? 'await answer.json()' : 'answer
 `
 }
 
-/** Methods of the SDK by operation, where they do not follow from it and its address. */
+/** Methods of the SDK that do not follow from operation and address. */
 const methods: Readonly<Record<string, readonly [result: string, method: string]>> = {
   listWebhooks: ['page', 'webhooks.list'],
   createWebhook: ['webhook', 'webhooks.create'],
@@ -208,7 +207,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   updateOrganization: ['organization', 'organization.update'],
 }
 
-/** The same for every kind, by what follows the kind in an address; the rest are its actions. */
+/** For every kind, by what follows it in an address; the others are actions. */
 const methodsOfKinds: Readonly<Record<string, readonly [result: string, method: string]>> = {
   'get ': ['page', 'list'],
   'post ': ['created', 'create'],
@@ -218,7 +217,7 @@ const methodsOfKinds: Readonly<Record<string, readonly [result: string, method: 
   'get /digests': ['digests', 'digests'],
 }
 
-/** The call as a method of the SDK; null where it has none. */
+/** Null where the SDK has no method. */
 function clientCall({ operation, body, query }: ExampleCall): string | null {
   const { id, method, path, parameters, tag } = operation
   const ids = parameters
@@ -272,7 +271,7 @@ function numbersOf(values: Readonly<Record<string, string>>): Record<string, unk
   )
 }
 
-/** JSON as a literal of a language, on one line where it is short. */
+/** JSON as a literal, on one line where it is short. */
 function literal(value: unknown, language: 'typescript' | 'python', depth: number): string {
   const isPython = language === 'python'
   const indent = isPython ? '    ' : '  '

@@ -1,4 +1,4 @@
-/** A schema as a list of its fields: name, type, what is said of each, and an anchor to link to. */
+/** A schema as a list of fields: name, type, description, and an anchor. */
 import { type Json, schemaName } from '../../service/src/openapi/api-module.ts'
 import { type Html, html } from './page.ts'
 import { prose } from './prose.ts'
@@ -11,7 +11,7 @@ export interface Field {
   readonly schema: Json
 }
 
-/** The fields of an object's schema, in their order; none of any other. */
+/** In their order; none for another schema. */
 export function fieldsOf(schema: Json): readonly Field[] {
   const required = new Set((schema.required ?? []) as readonly string[])
   return Object.entries((schema.properties ?? {}) as Readonly<Record<string, Json>>).map(([name, own]) => ({
@@ -22,13 +22,13 @@ export function fieldsOf(schema: Json): readonly Field[] {
   }))
 }
 
-/** What tells one list of fields from another on its page, and whether it is said which fields must be there. */
+/** Distinguishes lists on a page; and whether required fields are marked. */
 interface Listing {
   readonly anchor: string
   readonly marksRequired: boolean
 }
 
-/** The fields as a list; an empty one of none. Within a field, those of objects that have no page of their own. */
+/** Fields of nested objects without a page of their own are included. */
 export function fieldList(reference: Reference, fields: readonly Field[], listing: Listing): Html {
   const { anchor, marksRequired } = listing
   return html`<ul class="fields">
@@ -56,7 +56,7 @@ function innerFields(reference: Reference, schema: Json): readonly Field[] {
   return reference.objects.has(name) ? [] : fieldsOf(reference.schemas[name] ?? {})
 }
 
-/** In words, with a link to each object that has a page. */
+/** In words, with links to objects that have a page. */
 export function typeOf(reference: Reference, schema: Json): Html {
   const name = schemaName(schema)
   if (name !== null) {
@@ -82,7 +82,7 @@ function joined(types: readonly Html[]): Html {
   return html`${types.map((type, n) => (n === 0 ? type : html` or ${type}`))}`
 }
 
-/** The words that a field can be, unless its description has them all. */
+/** The words of an enumeration, unless the description has them all. */
 function wordsOf({ enum: words, examples, default: initial }: Json, description: string): Html | '' {
   const known = ((words ?? examples ?? []) as readonly unknown[]).filter((word) => typeof word === 'string')
   const shown = known.every((word) => description.includes(word)) ? [] : known

@@ -1,6 +1,6 @@
 /**
- * What the search of the pages looks in: operations, objects and their fields, events, errors, and the sections of every document.
- * It is one small file, which a browser asks for when somebody begins to search.
+ * What the search looks in: operations, objects and fields, events, errors, and sections of documents. One small file,
+ * which a browser loads with the first search.
  */
 import { errorCatalogue } from '../../service/src/kernel/error-catalogue.ts'
 import { errorPath } from '../../service/src/kernel/errors.ts'
@@ -10,10 +10,7 @@ import { eventAddress } from './prose.ts'
 import type { Reference } from './reference.ts'
 import { type Field, fieldsOf, objectAddress } from './schema-fields.ts'
 
-/**
- * As small as it can be: what it is, its title, its address, what is shown below the title, words of its text, and words that mean the
- * same to readers who do not know ours yet.
- */
+/** Kept small: type, title, address, subtitle, words of the text, and synonyms. */
 export type SearchEntry = readonly [
   sort: Sort,
   title: string,
@@ -25,7 +22,7 @@ export type SearchEntry = readonly [
 
 export type Sort = 'operation' | 'field' | 'object' | 'event' | 'error' | 'guide'
 
-/** Every entry once; within a sort, in the order of the pages. */
+/** Within a type, in the order of the pages. */
 export function searchIndex(reference: Reference, documents: Documents): readonly SearchEntry[] {
   return [
     ...operationEntries(reference),
@@ -62,7 +59,7 @@ function operationEntries({ operations }: Reference): SearchEntry[] {
   })
 }
 
-/** What people look for who do not know our word for it yet, by the id of an operation or the code of an error. */
+/** Synonyms, by the id of an operation or the code of an error. */
 const alsoCalled: Readonly<Record<string, string>> = {
   version_mismatch: 'lost update conflict precondition optimistic locking concurrency stale etag',
   listChanges: 'changes changed since cursor delta incremental feed',
@@ -72,7 +69,7 @@ const alsoCalled: Readonly<Record<string, string>> = {
   hastenDeliveries: 'resend retry all pending waiting',
 }
 
-/** A parameter of a query that means the same everywhere stands here once, for all operations that take it. */
+/** A query parameter with one meaning everywhere has one entry. */
 function parameterEntries({ operations }: Reference): SearchEntry[] {
   const taken = [...operations.values()].flatMap((operation) =>
     operation.parameters.filter((one) => one.in === 'query').map((parameter) => ({ operation, parameter })),
@@ -112,14 +109,14 @@ function sectionEntries({ path, title, about, also, page }: ServedDocument): Sea
   ])
 }
 
-/** Whether its sections say what no other entry does. */
+/** Whether its sections have words that no other entry has. */
 function isListed(path: string): boolean {
   return !['fields', 'webhooks', 'keys', 'events', 'errors'].includes(
     /^reference\/(\w+)\.md$/.exec(path)?.[1] ?? '',
   )
 }
 
-/** Each word once, without those that tell nothing apart. */
+/** Each word once, without common ones. */
 function wordsOf(text: string): string {
   const words = text.toLowerCase().match(/[\p{L}\p{N}_][\p{L}\p{N}_.-]*[\p{L}\p{N}_]/gu) ?? []
   return [...new Set(words)]

@@ -1,6 +1,6 @@
 /**
- * The documentation as files, in the layout that the service serves: `docs/api/getTicket.html` is at /docs/api/getTicket, `index` is
- * its folder, and an address has a file for each form that it can be asked for in.
+ * The documentation as files: `docs/api/getTicket.html` is at /docs/api/getTicket, `index` is its folder, and each
+ * media type of an address has a file.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,7 +22,6 @@ import { readReference } from './reference.ts'
 import { objectAddress } from './schema-fields.ts'
 import { searchIndex } from './search-index.ts'
 
-/** Writes all of it below a directory. */
 export async function writeSite(into: string): Promise<void> {
   const reference = await readReference(apiModules(kinds))
   const documents = readDocuments()

@@ -1,4 +1,4 @@
-/** What readers come to do: the documentation is ordered by it. */
+/** The tasks by which the documentation is ordered. */
 export const tasks = {
   start: { title: 'Start', about: 'A key, a first call, and which way to take the data out.' },
   copy: {

@@ -1,4 +1,4 @@
-/** Every sort of page in a browser, whole in light and in dark: part of `npm run check -- console`, as it takes half a minute. */
+/** Every sort of page in a browser, light and dark. In `npm run check -- console`, as it takes half a minute. */
 import { test } from 'vitest'
 import { sharedBrowser, sharedService } from '../../testbed/shared-service.ts'
 import { expectWhole } from './whole-pages.fixture.ts'

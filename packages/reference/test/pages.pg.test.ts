@@ -1,4 +1,4 @@
-/** The pages that the service serves: operations, objects, events and errors explained, nothing loaded from elsewhere, caches that can be trusted. */
+/** The served pages: operations, objects, events and errors, no other hosts, and their caching. */
 import { expect, test } from 'vitest'
 import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'

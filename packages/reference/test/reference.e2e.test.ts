@@ -1,4 +1,4 @@
-/** The pages in a browser: whole without any other host, under the policy that they are sent with, by keyboard, for everybody. */
+/** The pages in a browser: without other hosts, under their policy, by keyboard, accessible. */
 import { expect, test } from 'vitest'
 import { watchedPage } from '../../testbed/browser.ts'
 import { makeCustomer } from '../../testbed/desk.ts'

@@ -1,4 +1,4 @@
-/** The samples that the reference shows: every one compiles, and those of each resource do what they say, against a service. */
+/** Every sample compiles, and those of each resource work against a service. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function sampleOf(id: string, language: Language): string {
   return samplesOf(operation, reference).find((sample) => sample.language === language)?.code ?? ''
 }
 
-/** Writes a sample of each of these operations to a folder of its own, and answers their paths. */
+/** Writes a sample of each of these operations to a folder of its own, and returns the paths. */
 function written(
   folder: string,
   samples: readonly (readonly [id: string, code: string])[],
@@ -55,7 +55,7 @@ const every = (language: Language) =>
   [...reference.operations.keys()].map((id) => [id, sampleOf(id, language)] as const)
 
 test('every sample in TypeScript compiles, with the types of the SDK', async () => {
-  // Without an import it would be a script, whose names are everybody's.
+  // Without an import it would be a script with global names.
   const modules = every('typescript').map(([id, code]) => [id, `${code}export {}\n`] as const)
   const files = written('types', modules, 'ts')
   expect(files.length).toBeGreaterThan(90)
@@ -104,7 +104,7 @@ test('a page shows its samples as they are', async () => {
   }
 })
 
-/** Calls of each resource in an order in which they can be made, with what the `id` of their path is. */
+/** Calls of each resource in a possible order, with the `id` of their path. */
 const calls: readonly (readonly [operation: string, id?: keyof Made])[] = [
   ['createCustomer'],
   ['listCustomers'],
@@ -157,10 +157,10 @@ interface Made {
   readonly key: string
 }
 
-/** Public, and found without a name server: nothing is sent there, as no worker runs. */
+/** Public, and needs no name server. No worker runs, so nothing is sent there. */
 const address = 'https://93.184.215.14/hooks'
 
-/** What the samples speak of, in an organization of its own. */
+/** The objects of the samples, in an organization of its own. */
 async function makeObjects(api: Api): Promise<Made> {
   const made = async (path: string, body: object) => (await api.post(path, body)).json.id as string
   const customer = await made('/v1/customers', { name: 'Ada' })
@@ -181,20 +181,20 @@ async function makeObjects(api: Api): Promise<Made> {
   }
 }
 
-/** As a reader does it: ids, an address and a time of one's own in place of the examples'. */
+/** Replaces ids, addresses and times of the examples, as a reader does. */
 function withIds(code: string, made: Made, own: keyof Made | undefined): string {
   const ids = {
     [exampleId(1)]: made.customer,
     [exampleId(2)]: made.conversation,
     'https://example.com/hooks': address,
-    // No longer ago than the log goes back.
+    // Within the log.
     '2026-01-30T09:30:00.000Z': new Date(Date.now() - 60_000).toISOString(),
   }
   const all = own === undefined ? ids : { ...ids, [exampleId(3)]: made[own] }
   return Object.entries(all).reduce((text, [example, id]) => text.replaceAll(example, id), code)
 }
 
-/** Runs all files in one process, in their order; it fails with the name of the one that fails. */
+/** Runs all files in one process, in their order; a failure names its file. */
 const runners: Readonly<
   Record<Language, (files: readonly string[]) => readonly [command: string, ...args: string[]]>
 > = {
@@ -220,7 +220,7 @@ for (const file of ${JSON.stringify(files)}) {
     'import runpy, sys\nfor path in sys.argv[1:]:\n    print(path, flush=True)\n    runpy.run_path(path)',
     ...files,
   ],
-  // As curl answers a refusal with success unless told.
+  // curl exits with success after a refusal by default.
   curl: (files) => [
     'bash',
     '-ec',

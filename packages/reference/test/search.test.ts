@@ -1,4 +1,4 @@
-/** What the search of the pages finds for everyday words. */
+/** What the search finds for everyday words. */
 import { beforeAll, expect, test } from 'vitest'
 import { apiModules } from '../../service/src/api-document.ts'
 import { kinds } from '../../service/src/desk/index.ts'

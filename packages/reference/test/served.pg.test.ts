@@ -1,4 +1,4 @@
-/** Where visitors arrive, and the documents that are served: in the form that was asked for, with links that lead somewhere. */
+/** The landing page and the served documents: media types, and links that work. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -16,12 +16,11 @@ const get = (path: string, accept?: string) =>
     .get(path, accept === undefined ? {} : { accept })
 const guides = readdirSync(join(root, 'docs/guides')).filter((name) => name.endsWith('.md'))
 
-/** The targets of a page's links. */
 const hrefsOf = (page: string) => [...page.matchAll(/ href="([^"]+)"/g)].map(([, target = '']) => target)
 
 const pages = new Map<string, ReturnType<typeof get>>()
 
-/** A page, asked for once: many lead to the same, and clients without a key are limited. */
+/** Each page is requested once, as clients without a key are limited. */
 function pageAt(path: string): ReturnType<typeof get> {
   const known = pages.get(path)
   if (known !== undefined) return known
@@ -30,7 +29,7 @@ function pageAt(path: string): ReturnType<typeof get> {
   return asked
 }
 
-/** Those of these targets that lead nowhere, from the page at `path`; to a heading, as a browser sees it. */
+/** Dead links among these, from the page at `path`, including headings. */
 async function deadLinks(path: string, targets: readonly string[]): Promise<string[]> {
   const dead: string[] = []
   for (const target of new Set(targets)) {
@@ -107,7 +106,7 @@ test.each(documents)(
     expect(contentType(page)).toBe('text/html; charset=utf-8')
     expect(page.text).toContain('<h1')
     for (const { headers } of [markdown, page]) expect(headers.get('vary')).toContain('Accept')
-    // What is linked in one form is linked in the other, beside what the frame of a page has.
+    // Both media types have the same links, apart from the frame.
     const targets = linksOf(markdown.text).map(({ target }) => target)
     expect(hrefsOf(page.text)).toEqual(expect.arrayContaining(targets))
     expect(await deadLinks(path, targets)).toEqual([])

@@ -1,4 +1,4 @@
-/** Whether pages are whole in a browser: for those who do not see or do not point, wide and narrow, from no other host, under their policy. */
+/** Whether pages are whole in a browser: accessible, wide and narrow, no other host, under their policy. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { watchedPage } from '../../testbed/browser.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What is wrong for those who do not see or do not point, of any severity. */
+/** Accessibility findings of any severity. */
 export async function findings(page: Page): Promise<unknown> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
   return page.evaluate(`axe.run().then(({ violations }) =>
@@ -16,7 +16,7 @@ export async function findings(page: Page): Promise<unknown> {
 
 const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
-/** Fails unless the pages at these paths are. */
+/** Fails unless the pages at these paths are whole. */
 export async function expectWhole(
   browser: Browser,
   url: string,
