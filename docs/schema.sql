@@ -481,7 +481,7 @@ create table webhook_health (
   check ((failure_count = 0) = (failing_since is null))
 ) with (fillfactor=20);
 
--- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and in which priority class (tier) it waits.
+-- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority (tier).
 create table lanes (
   organization_id uuid not null,
   webhook_id uuid not null,

@@ -55,7 +55,7 @@ const tables: Readonly<Record<string, string>> = {
   webhook_secrets: 'Their signing secrets, sealed.',
   webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',
   lanes:
-    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and in which priority class (tier) it waits.',
+    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority (tier).',
   deliveries:
     'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',

@@ -39,6 +39,12 @@ export function clientOf(target: Target, options: Pick<ClientOptions, 'retries'>
   }
 }
 
+/** Whether the service runs on this machine, as far as its address says. */
+export function isLoopback(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl)
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+}
+
 /** `http://127.0.0.1:8080` means its `/v1`. */
 export function baseUrlOf(text: string, flag = '--url'): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) {

@@ -1,6 +1,6 @@
 /** Files that commands write: for their user alone, whole or not at all, and never over a file of others. */
 import { randomBytes } from 'node:crypto'
-import { chmod, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 
 /** The modes of a new file and of a new directory. */
 export const [fileMode, directoryMode] = [0o600, 0o700] as const
@@ -21,4 +21,26 @@ export async function replaceFile(path: string, text: string, mode: number = fil
     await rm(part, { force: true })
     throw error
   }
+}
+
+/** Makes the file where there is none. Of several processes one wins. @returns what it holds then. */
+export async function writeOnce(path: string, text: string): Promise<string> {
+  const part = partOf(path)
+  try {
+    await writeFile(part, text, { mode: fileMode, flag: 'wx' })
+    await link(part, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(part, { force: true })
+  }
+  return await readFile(path, 'utf8')
+}
+
+/** What the file holds; null where there is none. */
+export async function readIfThere(path: string): Promise<string | null> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
 }

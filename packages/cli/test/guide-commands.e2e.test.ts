@@ -62,6 +62,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['DESKWIRE_MAX_ROWS', 'shown'],
     ['select', 'here'],
   ],
+  'docs/guides/choosing.md': [['', ranBy('packages/service/test/docs/choosing.pg.test.ts')]],
   'docs/guides/clients.md': [
     ['curl ', 'here'],
     ['cat > config.yaml', generator('openapi-python-client')],
@@ -112,8 +113,8 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/lists.md': [['import', 'printed']],
   'docs/guides/local-webhooks.md': [
-    ['DESKWIRE_TRUSTED_TARGETS', 'here'],
-    ['DESKWIRE_RETRY_DELAYS', 'here'],
+    ['npm start -- --dev\n', 'here'],
+    ['npm start -- --dev --retry', 'here'],
   ],
   'docs/guides/mirror.md': [
     ['npx deskwire mirror', 'here'],
@@ -388,7 +389,7 @@ const sample = (code: string, before = '', after = '') =>
 
 test('commands of the guide on webhooks, and of an application on this machine', async () => {
   const [start = '', listen = '', trigger = ''] = lines(
-    take('docs/guides/local-webhooks.md', 'DESKWIRE_TRUSTED_TARGETS'),
+    take('docs/guides/local-webhooks.md', 'npm start -- --dev\n'),
   )
   await startBy(start)
   await leftRunning(
@@ -397,7 +398,9 @@ test('commands of the guide on webhooks, and of an application on this machine',
     () => shell(trigger),
   )
   expect(received.at(-1)).toMatch(/^t=\d+,v1=.* \{.*"ticket\.created"/)
-  const [restart = '', chaos = ''] = lines(take('docs/guides/local-webhooks.md', 'DESKWIRE_RETRY_DELAYS'))
+  const [restart = '', chaos = ''] = lines(
+    take('docs/guides/local-webhooks.md', 'npm start -- --dev --retry'),
+  )
   await startBy(restart)
   expect(
     await leftRunning(

@@ -7,7 +7,14 @@ import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { forward, startHttpServer } from '../../testbed/loopback.ts'
 import type { Program } from '../../testbed/program.ts'
-import { deskwire, npmStart, piped, type ServiceProcess, startDeskwire } from '../../testbed/services.ts'
+import {
+  deskwire,
+  npmStart,
+  piped,
+  type ServiceProcess,
+  serve,
+  startDeskwire,
+} from '../../testbed/services.ts'
 import { eventTypes, type Step, triggerOf } from '../src/triggers.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -208,7 +215,7 @@ describe('--forward-to', () => {
     await eventually('it is registered again', () => records(listening).length === 3)
     const [, , anew] = records(listening)
     expect(anew).toMatchObject({ found: 'deleted', forwardTo: url })
-    expect(anew.secret).not.toBe(ready.secret)
+    expect(anew.secret).toBe(ready.secret)
     await deskwire(['trigger', 'customer.created', ...at()])
     await eventually('the event', () => records(listening).length === 4)
     expect(records(listening)[3]).toMatchObject({
@@ -290,6 +297,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
     [wrong, none].every(({ output }) => output.stdout.includes('listening')),
   )
   expect(none.output.stdout).toContain('no secret is given, so nothing can be verified')
+  expect(none.output.stdout).toContain(`deskwire serve --dev, or with`)
   expect(none.output.stdout).toContain(`DESKWIRE_TARGET_CA=${join(dir, 'ca.pem')}\n`)
 
   const { webhooks } = client()
@@ -320,7 +328,7 @@ test('a service that does not trust the receiver is named the settings that it n
   const distrusted = await deskwire(['listen', '--dir', other, ...at()])
   expect(distrusted.code).toBe(1)
   expect(distrusted.stderr).toMatch(/^deskwire: the service cannot deliver here \(tls_error, [^\n]+\n$/)
-  const settings = `DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${join(other, 'ca.pem')}\n`
+  const settings = `deskwire serve --dev, or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${join(other, 'ca.pem')}\n`
   expect(distrusted.stderr.endsWith(`: restart the service with ${settings}`)).toBe(true)
   expect(await webhooksLeft()).toBe(0)
 
@@ -334,6 +342,54 @@ test('a service that does not trust the receiver is named the settings that it n
   expect(refused.stderr).toBe(
     `deskwire: the service refuses receivers on this machine: restart it with ${settings}`,
   )
+})
+
+test('a service that was started with --dev delivers here, without another setting', async () => {
+  await using own = await temporaryDataDir({ installed: true })
+  const settings = { DESKWIRE_DATA_DIR: own.path, DESKWIRE_BOOTSTRAP_KEY: key }
+  const refused = await deskwire(['serve', '--dev', '--host', '0.0.0.0'], { settings })
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toMatch(
+    /^deskwire: --dev lets every key reach .* loopback --host, not "0\.0\.0\.0"\n$/,
+  )
+  await using dev = await serve(['--dev'], { settings })
+  await using app = await startHttpServer((_request, response) => response.writeHead(204).end())
+  const words = ['listen', '--url', dev.url, '--key', key, '--forward-to', app.url]
+  const secrets: string[] = []
+  for (let run = 1; run <= 2; run++) {
+    await using listening = startDeskwire(words, { settings })
+    await eventually('the ping', () => /ping .* verified/.test(listening.output.stdout))
+    secrets.push(/with the secret (whsec_\S+)$/m.exec(listening.output.stdout)?.[1] ?? '')
+    expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  }
+  expect(secrets[0]).toMatch(/^whsec_/)
+  expect(secrets[1]).toBe(secrets[0])
+  const kept = join(own.path, 'listen', 'secret')
+  expect([readFileSync(kept, 'utf8').trim(), statSync(kept).mode & 0o777]).toEqual([secrets[0], 0o600])
+})
+
+test('where the service cannot reach this machine, its delivery log is followed', async () => {
+  const { webhooks, customers } = client()
+  // Nothing listens there: the deliveries fail, and are in the log.
+  const { id } = await webhooks.create({ url: 'https://127.0.0.1:9/', events: ['customer.created'] })
+  await customers.create({ name: 'Before' })
+  const got: { body: string; signature: string }[] = []
+  await using app = await startHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    got.push({ body, signature: String(request.headers['x-service-signature']) })
+    response.writeHead(204).end()
+  })
+  await using listening = listen('--log', '--forward-to', app.url, ...at())
+  await eventually('it follows', () => listening.output.stdout.includes('forwarding to'))
+  const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
+  const made = await Promise.all(['One', 'Two'].map((name) => customers.create({ name })))
+  await eventually('both are passed on', () => got.length === 2)
+  for (const { body, signature } of got)
+    expect(await verifyWebhook(body, signature, secret)).toMatchObject({ ok: true })
+  expect(got.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(made.map((one) => one.id).sort())
+  expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  expect(listening.output.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)
+  await webhooks.remove(id)
 })
 
 test('an authority that is no longer one is not replaced', async () => {

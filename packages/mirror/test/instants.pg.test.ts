@@ -1,7 +1,7 @@
 /** A mirror that fails at each instant of what it does, one after the other, and another that goes on. */
 import { type Client, createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { tellRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { Mirror } from '../src/index.ts'
@@ -52,7 +52,7 @@ test.each(Object.entries(places))('in %s', async (name, place) => {
   await at.sql("update tickets set subject = 'Touched' where number = 1")
   expect(await failuresOf((mirror) => mirror.repair())).toBeGreaterThan(9)
   // A new copy beside the old one.
-  await tellRestored(service.database.pool, systemClock)
+  await markRestored(service.database.pool, systemClock)
   expect(await failuresOf(catchUp)).toBeGreaterThan(30)
 })
 

@@ -1,7 +1,7 @@
 /** A mirror of a real service: what it holds, whatever happens meanwhile. */
 import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
-import { tellRestored } from '../../service/src/backup/restored.ts'
+import { markRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
 import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
@@ -239,7 +239,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await exact(client, at)
     // Nor where a new copy is built.
     await at.sql('create table tickets_next (mine integer)')
-    await tellRestored(shared().database.pool, systemClock)
+    await markRestored(shared().database.pool, systemClock)
     await expect(mirror.catchUp()).rejects.toThrow(NameTaken)
     expect(await at.sql('select mine from tickets_next')).toEqual([])
     await at.sql('drop table tickets_next')
@@ -461,7 +461,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     // What the backup did not have, and what it had otherwise.
     await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
     await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
-    await tellRestored(shared().database.pool, systemClock)
+    await markRestored(shared().database.pool, systemClock)
     await client.customers.create({ name: 'After' })
     isWatched = true
     await mirror.catchUp()

@@ -7,7 +7,7 @@ export { scopeNames } from './auth/scopes.ts'
 export { BackupError } from './backup/format.ts'
 export { backUp, examineBackup, restore } from './backup/index.ts'
 export { restoreEmbedded } from './backup/restore-embedded.ts'
-export { tellRestored } from './backup/restored.ts'
+export { markRestored } from './backup/restored.ts'
 export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
 export { proposeMoves, readLoad } from './databases/moves/balance.ts'
 export {
@@ -31,9 +31,9 @@ export { type Finding, type Verdict, verdictOf } from './doctor/finding.ts'
 export {
   type Installation,
   InstallationError,
+  leastFull,
   migrateDatabase,
   openInstallation,
-  roomiest,
 } from './installation.ts'
 export { quoted } from './kernel/errors.ts'
 export { createLog } from './kernel/log.ts'

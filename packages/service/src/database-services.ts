@@ -10,7 +10,7 @@ import type { Directory } from './databases/directory.ts'
 import { createDirectorySweep } from './databases/settle.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
-import { whetherAnswers } from './db/ping.ts'
+import { createPing } from './db/ping.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
 import { type BoundRoutes, bindRoutes } from './http/route.ts'
@@ -26,14 +26,14 @@ import { deskRoutes } from './kinds/http/register.ts'
 import { outdatedRows } from './kinds/model/backfill.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/admission.ts'
-import { gauge } from './metrics/instruments.ts'
-import { createCommitMetrics } from './metrics/requests.ts'
 import {
+  createBacklogMetrics,
   createLogMetrics,
   createOutdatedMetrics,
-  createStandingMetrics,
   createStorageMetrics,
-} from './metrics/standing.ts'
+} from './metrics/database.ts'
+import { gauge } from './metrics/instruments.ts'
+import { createCommitMetrics } from './metrics/requests.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
@@ -132,10 +132,10 @@ export function createDatabaseServices(
     ...(storage && { storage }),
     tracer: telemetry?.tracer ?? null,
   })
-  const answers = whetherAnswers(pool, clock)
+  const answers = createPing(pool, clock)
   if (role === 'api') {
     gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
-    createStandingMetrics(register, pool, clock)
+    createBacklogMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
@@ -188,7 +188,7 @@ export function createDatabaseServices(
 
 function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
   const observer = {
-    ...createPoolMetrics(register, () => database.standing),
+    ...createPoolMetrics(register, () => database.usage),
     asked: telemetry === null ? undefined : observeStatements(telemetry),
   }
   const database: FairPool = new FairPool(pool, observer)

@@ -26,7 +26,7 @@ export interface Installation {
   databaseOf(organizationId: string): Promise<OpenDatabase | null>
   named(name: string): OpenDatabase
   /** Records an organization, or a key of one, in the directory before it is created in this database. */
-  tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
+  recorderOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
   /** Reconciles the directory with this database, or with all if this one has the directory; null with one database. */
   settle(database: OpenDatabase): Promise<Settled | null>
   close(): Promise<void>
@@ -60,7 +60,7 @@ export async function openInstallation(
       if (placement === null) return null
       return placement.database === (first.name ?? '') ? first : named(placement.database)
     },
-    tellOf:
+    recorderOf:
       (database, made) =>
       async ({ organizationId, token }) => {
         if (directory === null || database === first) return
@@ -126,7 +126,7 @@ async function rowsIn({ pool }: OpenDatabase): Promise<number> {
 }
 
 /** The available database with the fewest rows; among equals, with the fewest organizations. */
-export async function roomiest(databases: readonly OpenDatabase[]): Promise<OpenDatabase> {
+export async function leastFull(databases: readonly OpenDatabase[]): Promise<OpenDatabase> {
   const measured = await Promise.allSettled(
     databases.map(async (database) => {
       await migrateDatabase(database)

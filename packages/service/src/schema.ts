@@ -6,7 +6,7 @@ import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
 import { endpointOptions } from './db/migrations/endpoint-options.ts'
 import { completeFunction } from './delivery/complete.ts'
-import { disableFunction, failPendingFunction, hastenFunction } from './delivery/endpoint-queues.ts'
+import { disableFunction, failPendingFunction, retryNowFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { deliverEvents } from './delivery/new-deliveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
@@ -42,7 +42,7 @@ export function schemaOf(
       completeFunction,
       disableFunction,
       failPendingFunction,
-      hastenFunction,
+      retryNowFunction,
       recoverPieceFunction,
       fanOutFunction,
       expireFunction,

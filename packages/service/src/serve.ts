@@ -1,3 +1,3 @@
 /** What `deskwire serve` uses of the service: it loads the rest when the database has been begun. */
-export { readConfig, settingsHelp } from './config.ts'
+export { type Config, readConfig, settingsHelp } from './config.ts'
 export { serve } from './main.ts'

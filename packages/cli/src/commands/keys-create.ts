@@ -33,7 +33,7 @@ Example:
     }
     await withDatabaseOf({ config }, organizationId, async ({ pool, database, installation }) => {
       const made = { organizationId, name, scopes: wanted }
-      const key = await createApiKey(pool, systemClock, made, installation.tellOf(database, 'key'))
+      const key = await createApiKey(pool, systemClock, made, installation.recorderOf(database, 'key'))
       if (key === null) throw new UsageError(`there is no organization ${organizationId}`)
       printOut(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)
     })

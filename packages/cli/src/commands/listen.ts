@@ -2,30 +2,34 @@ import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
 import { attend, placeFlags, placeHelp, readPlace } from '../listen/attend.ts'
 import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
+import { followLog, followsLog } from '../listen/follow-log.ts'
 import { forward, statusFor } from '../listen/forward.ts'
 import { humanLine, jsonLine } from '../listen/lines.ts'
 import type { Received } from '../listen/receiver.ts'
 import { printOut } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const listenCommand: Command = {
   help: () => `deskwire listen: an HTTPS receiver on 127.0.0.1 that verifies each delivery, prints it and answers 204,
 or passes it on to an application and answers what that does.
 
   --forward-to URL       pass each delivery on, for example to http://localhost:3000/hook
+  --log                  follow the service's delivery log instead, as happens where the service runs on another machine
   --ca                   print the path of the authority's certificate, made if need be, and end
   --json                 one JSON object a line
 ${placeHelp()}
 With --url and --key it registers an endpoint for itself, learns the secret, and deletes the endpoint on Ctrl-C. Without,
 register https://127.0.0.1:PORT/ yourself and give --secret.
 
-With --forward-to the application gets the same bytes and headers as from the service, so it verifies the signature with the
-secret that is printed at the start. It is printed what it answered, a line an event, and the service is answered alike (502 when
+With --forward-to the application gets the same bytes and headers as from the service, signed with a secret of this machine, which is
+printed at the start and stays the same. It is printed what it answered, a line an event, and the service is answered alike (502 when
 the application did not answer): what fails is tried again as anywhere. Pings are answered here. When the endpoint is deleted it is registered anew; when
 the service does not answer, that is said, and waited for.
 
-A service delivers to public addresses only. For this receiver, start it with
-  DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA="$(deskwire listen --ca)" deskwire serve
+A service delivers to public addresses only. For this receiver, start it with deskwire serve --dev. A service on another machine cannot
+reach this one: its delivery log is followed, which has the events of the endpoints that the organization has, and each is passed on
+once, whatever the application answers. Nothing is registered then.
 
 Exit codes: 0 when it was stopped; 1 when the service refuses the key or cannot deliver here; 2 for a wrong command line.
 
@@ -33,7 +37,7 @@ Example:
   deskwire listen --url http://127.0.0.1:8080/v1 --key dwk_… --events ticket.created --forward-to http://localhost:3000/hook
 `,
   async run(args) {
-    const { texts, switches } = parseFlags(args, { texts: placeFlags, switches: ['json', 'ca'] })
+    const { texts, switches } = parseFlags(args, { texts: placeFlags, switches: ['json', 'ca', 'log'] })
     if (switches.ca) {
       printOut(`${(await keepAuthority(texts.dir ?? defaultDirectory())).caPath}\n`)
       return
@@ -41,6 +45,12 @@ Example:
     const place = await readPlace(texts)
     const json = switches.json === true
     const receive = receiveInto(place.forwardTo, json ? jsonLine : humanLine)
+    if (switches.log && place.target === null)
+      throw new UsageError('--log needs --url and --key: the service whose deliveries are followed')
+    if (followsLog(place, switches.log === true)) {
+      await followLog(place, { json, receive, until: stopSignal() })
+      return
+    }
     await attend(place, { description: 'deskwire listen', json, receive, until: stopSignal() })
   },
 }

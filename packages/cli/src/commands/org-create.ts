@@ -1,8 +1,8 @@
 import {
   askDatabaseClock,
   createOrganization,
+  leastFull,
   migrateDatabase,
-  roomiest,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
@@ -28,9 +28,9 @@ Example:
     await withInstallation({ config }, async (installation) => {
       const { databases, directory } = installation
       await migrateDatabase(databases[0])
-      const home = database === null ? await roomiest(databases) : installation.named(database)
+      const home = database === null ? await leastFull(databases) : installation.named(database)
       if (database !== null) await migrateDatabase(home)
-      const tell = installation.tellOf(home, 'organization')
+      const tell = installation.recorderOf(home, 'organization')
       const clock = await askDatabaseClock(home.pool)
       const { organizationId, apiKeyId, token } = await createOrganization(home.pool, clock, name, tell)
       const where = directory === null ? '' : ` in the database ${home.name}`

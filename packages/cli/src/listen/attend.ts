@@ -1,16 +1,16 @@
 /** What commands that receive deliveries on this machine have alike: `listen`, and `chaos-receiver`. */
 
-import type { WebhookWithSecret } from '@deskwire/sdk'
+import { signWebhook, type WebhookWithSecret } from '@deskwire/sdk'
 import { clientHelp, readTarget, type Target } from '../client.ts'
 import { plain, printOut } from '../terminal.ts'
 import { eventTypes } from '../triggers.ts'
 import { stopped } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
-import { defaultDirectory, type KnownAuthority, keepAuthority } from './authority.ts'
+import { defaultDirectory, type KnownAuthority, keepAuthority, keepSecret } from './authority.ts'
 import { readForwardUrl } from './forward.ts'
 import { type Held, holdRegistered } from './keep-registered.ts'
 import { type Answer, type Received, startReceiver } from './receiver.ts'
-import { serverSettings } from './register.ts'
+import { howToTrust } from './register.ts'
 
 const defaultPort = 8443
 
@@ -24,7 +24,7 @@ export const placeHelp = () => `  --secret whsec_…       the secret of the end
 ${clientHelp}`
 
 /** Where deliveries are received, and what is known of them. */
-interface Place {
+export interface Place {
   readonly authority: KnownAuthority
   readonly port: number
   readonly secret: string | null
@@ -32,6 +32,8 @@ interface Place {
   readonly target: Target | null
   readonly events: readonly string[]
   readonly forwardTo: string | null
+  /** What the application verifies with; null where it has the secret of an endpoint that somebody else registered. */
+  readonly ownSecret: string | null
 }
 
 /** @throws UsageError */
@@ -53,7 +55,8 @@ export async function readPlace(texts: Partial<Record<(typeof placeFlags)[number
   const forwardTo = texts['forward-to'] === undefined ? null : readForwardUrl(texts['forward-to'])
   const port = readPort(texts.port ?? String(target === null ? defaultPort : 0))
   const authority = await keepAuthority(texts.dir ?? defaultDirectory())
-  return { authority, port, secret, target, events, forwardTo }
+  const ownSecret = target === null || forwardTo === null ? null : await keepSecret(authority)
+  return { authority, port, secret, target, events, forwardTo, ownSecret }
 }
 
 function readPort(text: string): number {
@@ -74,7 +77,7 @@ export async function attend(
     readonly until: AbortSignal
   },
 ): Promise<void> {
-  const { authority, target, events, forwardTo } = place
+  const { authority, target, events } = place
   const { description, json, receive } = options
   const { caPath } = authority
   const end = stopped(options.until)
@@ -84,7 +87,7 @@ export async function attend(
     certified: authority.issue(['127.0.0.1', 'localhost'], { notAfter: yearFromNow }),
     port: place.port,
     secret: () => secret,
-    receive,
+    receive: async (received) => receive(await signedAnew(received, place)),
   })
   const { url } = receiver
   if (target === null) {
@@ -121,21 +124,33 @@ export async function attend(
     }
   }
 
-  /** The application needs the secret; otherwise nobody does. */
-  function shown(endpoint: WebhookWithSecret) {
-    return { webhookId: endpoint.id, ...(forwardTo === null ? {} : { forwardTo, secret: endpoint.secret }) }
+  function shown({ id }: WebhookWithSecret) {
+    return { webhookId: id, ...forwardingRecord(place) }
   }
 
   function intro(): string {
     const unknown = secret === null ? 'no secret is given, so nothing can be verified: see --help\n' : ''
-    return `listening on ${url}, Ctrl-C ends\n${unknown}a service that delivers here is started with ${serverSettings(caPath)}\n`
+    return `listening on ${url}, Ctrl-C ends\n${unknown}a service that delivers here is started with ${howToTrust(caPath)}\n`
   }
 
   function registered(endpoint: WebhookWithSecret): string {
-    const forwarding =
-      forwardTo === null
-        ? ''
-        : `forwarding to ${forwardTo}, which verifies with the secret ${plain(endpoint.secret)}\n`
-    return `listening on ${url} as webhook ${plain(endpoint.id)}, Ctrl-C deletes it\n${forwarding}`
+    return `listening on ${url} as webhook ${plain(endpoint.id)}, Ctrl-C deletes it\n${forwardingText(place)}`
   }
+}
+
+/** What a program that started the command needs to know of the application. */
+export function forwardingRecord({ forwardTo, ownSecret }: Place): object {
+  return ownSecret === null ? {} : { forwardTo, secret: ownSecret }
+}
+
+export function forwardingText({ forwardTo, ownSecret }: Place): string {
+  return ownSecret === null ? '' : `forwarding to ${forwardTo}, which verifies with the secret ${ownSecret}\n`
+}
+
+/** A delivery as it is passed on: what was verified is signed with the secret that the application has, now and tomorrow. */
+export async function signedAnew(received: Received, { ownSecret }: Place): Promise<Received> {
+  if (ownSecret === null || !received.verdict.ok) return received
+  const timestamp = Math.floor(received.at.getTime() / 1_000)
+  const signature = await signWebhook(received.body, ownSecret, { timestamp })
+  return { ...received, headers: { ...received.headers, 'x-service-signature': signature } }
 }

@@ -3,11 +3,11 @@
  * to trust it trusts every later receiver as well. Promise: its key appears whole or not at all, only its owner can
  * read it, and it is never replaced; of other files, only a certificate that a former authority left is.
  */
-import { X509Certificate } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { randomBytes, X509Certificate } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { directoryMode, fileMode, partOf, replaceFile } from '../files.ts'
+import { directoryMode, readIfThere, replaceFile, writeOnce } from '../files.ts'
 import { type Authority, createAuthority, openAuthority } from './certificates.ts'
 
 export interface KnownAuthority extends Authority {
@@ -19,9 +19,9 @@ const dayMs = 24 * 60 * 60 * 1000
 const validFor = 3650 * dayMs
 const authorityName = 'Deskwire local receivers'
 
-/** Beside the data of a service on this machine. */
-export function defaultDirectory(): string {
-  return `${process.env.DESKWIRE_DATA_DIR || './data'}/listen`
+/** Next to the data of a service on this machine, which trusts it with `serve --dev`. */
+export function defaultDirectory(dataDir = process.env.DESKWIRE_DATA_DIR || './data'): string {
+  return `${dataDir}/listen`
 }
 
 /** The authority kept in `directory`, made first where there is none. */
@@ -31,12 +31,12 @@ export async function keepAuthority(directory: string): Promise<KnownAuthority> 
   const caPath = join(place, 'ca.pem')
   try {
     await mkdir(place, { recursive: true, mode: directoryMode })
-    const found = await read(caPath)
+    const found = await readIfThere(caPath)
     if (found !== null && !isOwn(found))
       throw new CommandFailure(
         `${caPath} is not a certificate of deskwire listen: move it away, or give --dir another directory`,
       )
-    const text = (await read(path)) ?? (await create(path))
+    const text = (await readIfThere(path)) ?? (await create(path))
     const authority = open(text, path)
     // The certificate alone, for those who are to trust it. Anybody may read it.
     if (found !== authority.ca) await replaceFile(caPath, authority.ca, 0o644)
@@ -73,16 +73,7 @@ async function create(path: string): Promise<string> {
   const { key, ca } = createAuthority(authorityName, {
     notAfter: new Date(Date.now() + validFor),
   })
-  const temporary = partOf(path)
-  try {
-    await writeFile(temporary, key + ca, { mode: fileMode, flag: 'wx' })
-    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-  } finally {
-    await rm(temporary, { force: true })
-  }
-  return await readFile(path, 'utf8')
+  return await writeOnce(path, key + ca)
 }
 
 /** Whether it is the certificate of an authority that `create` made. */
@@ -94,11 +85,10 @@ function isOwn(text: string): boolean {
   }
 }
 
-async function read(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
+/** The secret that forwarded deliveries are signed with, made once and kept in the directory of the authority. */
+export async function keepSecret({ caPath }: KnownAuthority): Promise<string> {
+  const path = join(dirname(caPath), 'secret')
+  const secret = (await writeOnce(path, `whsec_${randomBytes(32).toString('base64')}\n`)).trim()
+  if (/^whsec_\S+$/.test(secret)) return secret
+  throw new CommandFailure(`${path} does not hold a secret (whsec_…): delete the file for a new one`)
 }

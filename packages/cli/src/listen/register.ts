@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, DeskwireError, type EventType, type WebhookWithSecret } from '@deskwire/sdk'
 import { CommandFailure } from '../failure.ts'
 
-/** What a service has to be started with to deliver to a receiver on this machine. */
-export function serverSettings(caPath: string): string {
-  return `DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
+/** How a service is started that delivers to a receiver on this machine. */
+export function howToTrust(caPath: string): string {
+  return `deskwire serve --dev, or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
 }
 
 /** How long a ping may take, in milliseconds: a whole attempt, and a little for a worker to come to it. */
@@ -30,7 +30,7 @@ export async function register(client: Client, endpoint: Endpoint): Promise<Webh
   } catch (error) {
     if (!(error instanceof DeskwireError) || error.code !== 'url_not_public') throw error
     throw new CommandFailure(
-      `the service refuses receivers on this machine: restart it with ${serverSettings(caPath)}`,
+      `the service refuses receivers on this machine: restart it with ${howToTrust(caPath)}`,
     )
   }
 }
@@ -66,7 +66,7 @@ export async function tryWithPing(client: Client, webhookId: string, caPath: str
     if (ping === 'gone' || ping?.status === 'succeeded') return
     if (ping?.status === 'failed') {
       const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }
-      const advice = code === 'tls_error' ? `: restart the service with ${serverSettings(caPath)}` : ''
+      const advice = code === 'tls_error' ? `: restart the service with ${howToTrust(caPath)}` : ''
       throw new CommandFailure(`the service cannot deliver here (${code}, ${message})${advice}`)
     }
     if (Date.now() > deadline) {

@@ -28,15 +28,15 @@ export interface FairQueueLimits {
 export const noQueue = { waiting: 0, waitingOfOne: 0, waitAtMost: 0 } as const
 
 /** `long`: may take seconds. `shared`: serves several organizations at once, and starts first. */
-export type WorkClass = 'short' | 'long' | 'shared'
+export type WorkKind = 'short' | 'long' | 'shared'
 
 interface Demand {
   readonly cost?: number
-  readonly kind?: WorkClass
+  readonly kind?: WorkKind
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Permit {
+export interface CapacityPermit {
   /** Frees it; further calls do nothing. */
   readonly release: () => void
   /** Changes the held cost. Returns null, or why that is refused; then the cost does not change. */
@@ -49,15 +49,15 @@ interface Tenant {
   /** Cost × time used; running work counts as long as the last work took. */
   used: number
   lastTook: number
-  readonly queues: Record<WorkClass, Waiting[]>
+  readonly queues: Record<WorkKind, Waiting[]>
 }
 
 interface Waiting {
   readonly tenant: Tenant
-  readonly kind: WorkClass
+  readonly kind: WorkKind
   readonly cost: number
   readonly number: number
-  readonly start: (permit: Permit) => void
+  readonly start: (permit: CapacityPermit) => void
 }
 
 /** The tenant for work that serves several organizations. */
@@ -69,7 +69,7 @@ export class FairQueue {
   readonly #elapsed: () => number
   readonly #tenants = new Map<string, Tenant>()
   readonly #waitingTenants = new Set<Tenant>()
-  readonly #heldOf: Record<WorkClass, number> = { short: 0, long: 0, shared: 0 }
+  readonly #heldOf: Record<WorkKind, number> = { short: 0, long: 0, shared: 0 }
   #held = 0
   #holders = 0
   #waiting = 0
@@ -95,7 +95,7 @@ export class FairQueue {
   }
 
   /** Rejects with the signal's reason. @throws LimitExceeded, also as a rejection, when too many wait or it has waited too long. */
-  acquire(organizationId: string, demand: Demand = {}): Permit | Promise<Permit> {
+  acquire(organizationId: string, demand: Demand = {}): CapacityPermit | Promise<CapacityPermit> {
     const { cost = 1, kind = 'short' } = demand
     const tenant = this.#tenantOf(kind === 'shared' ? several : organizationId)
     // Not ahead of queued entries of the same organization.
@@ -108,7 +108,7 @@ export class FairQueue {
     return this.#wait(tenant, demand)
   }
 
-  tryAcquire(organizationId: string, cost = 1): Permit | LimitExceeded {
+  tryAcquire(organizationId: string, cost = 1): CapacityPermit | LimitExceeded {
     const tenant = this.#tenantOf(organizationId)
     if (this.#fits(tenant, 'short', cost)) return this.#start(tenant, 'short', cost)
     const refusal = this.#refusal(tenant, cost)
@@ -125,7 +125,7 @@ export class FairQueue {
     }
   }
 
-  async #wait(tenant: Tenant, { cost = 1, kind = 'short', signal }: Demand): Promise<Permit> {
+  async #wait(tenant: Tenant, { cost = 1, kind = 'short', signal }: Demand): Promise<CapacityPermit> {
     const { waiting, waitingOfOne, waitAtMost } = this.#limits
     const own = tenant.queues[kind]
     if (own.length >= waitingOfOne) throw new LimitExceeded('own_share', this.#what)
@@ -134,7 +134,7 @@ export class FairQueue {
       throw new LimitExceeded('all_taken', this.#what)
     }
     signal?.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<Permit>()
+    const { promise, resolve, reject } = Promise.withResolvers<CapacityPermit>()
     const entry: Waiting = { tenant, kind, cost, number: ++this.#lastNumber, start: resolve }
     if (!this.#waitingTenants.has(tenant)) this.#catchUp(tenant)
     own.push(entry)
@@ -163,7 +163,7 @@ export class FairQueue {
     }
   }
 
-  #start(tenant: Tenant, kind: WorkClass, cost: number): Permit {
+  #start(tenant: Tenant, kind: WorkKind, cost: number): CapacityPermit {
     this.#hold(tenant, kind, cost)
     const expected = tenant.lastTook * cost
     tenant.used += expected
@@ -191,7 +191,7 @@ export class FairQueue {
     }
   }
 
-  #hold(tenant: Tenant, kind: WorkClass, cost: number): void {
+  #hold(tenant: Tenant, kind: WorkKind, cost: number): void {
     const before = tenant.held
     tenant.held += cost
     this.#held += cost
@@ -226,12 +226,12 @@ export class FairQueue {
     return this.#isBlocked ? null : found
   }
 
-  #fits(tenant: Tenant, kind: WorkClass, cost: number): boolean {
+  #fits(tenant: Tenant, kind: WorkKind, cost: number): boolean {
     return cost <= this.#limits.capacity - this.#held && this.#mayHold(tenant, kind, cost)
   }
 
   /** Whether the limits of its kind and its share allow it, regardless of free capacity. */
-  #mayHold(tenant: Tenant, kind: WorkClass, cost: number): boolean {
+  #mayHold(tenant: Tenant, kind: WorkKind, cost: number): boolean {
     const { capacity, share } = this.#limits
     if (kind !== 'short' && this.#heldOf[kind] + cost > (this.#limits[kind] ?? capacity)) return false
     return (

@@ -10,7 +10,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
  * Begins a new epoch in a migrated database whose stream may have gone back in time: earlier cursors expire, and so do watermarks in the
  * lost period. Call it once, before the service starts; further calls make every copy start again.
  */
-export function tellRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
+export function markRestored(pool: Pool, clock: Clock): Promise<NewEpoch> {
   return transaction(pool, (tx) => beginEpochAfterRestore(tx, clock))
 }
 

@@ -56,7 +56,7 @@ const states: readonly (readonly [RegExp, string])[] = [
   [/^3D000$/, `make it (create database …), or name another in ${url}`],
   [
     /^(42501|3F000)$/,
-    `the role in ${url} has to own the database, or be granted usage and create on its schema, and own what stands in it`,
+    `the role in ${url} has to own the database, or be granted usage and create on its schema, and own what is in it`,
   ],
   [
     /^25006$/,
@@ -67,7 +67,7 @@ const states: readonly (readonly [RegExp, string])[] = [
     `see that ${url} names a PostgreSQL; where it is a pooler, set DESKWIRE_DATABASE_DIRECT_URL to the PostgreSQL behind it`,
   ],
   [/^53300$/, 'raise max_connections of the server, or run fewer processes'],
-  [/^53[12]00$/, "make room on the server's disk, or give it more memory"],
+  [/^53[12]00$/, "free space on the server's disk, or give it more memory"],
   [/^57P0[123]$/, 'it is starting or stopping: start the service again when it is up'],
 ]
 

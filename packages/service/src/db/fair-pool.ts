@@ -3,7 +3,12 @@
  * These statements never use all connections, so they do not reach the pool's own first-come queue.
  */
 import type { Pool } from 'pg'
-import { FairQueue, type FairQueueLimits, type Permit, type WorkClass } from '../admission/fair-queue.ts'
+import {
+  type CapacityPermit,
+  FairQueue,
+  type FairQueueLimits,
+  type WorkKind,
+} from '../admission/fair-queue.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
@@ -67,18 +72,18 @@ export class FairPool implements Database {
     return this.#queryable(organizationId, 'long', signal)
   }
 
-  get standing(): { readonly waiting: number; readonly underWay: number } {
+  get usage(): { readonly waiting: number; readonly underWay: number } {
     return { waiting: this.#queue.waiting, underWay: this.#queue.held }
   }
 
-  #queryable(organizationId: string, kind: WorkClass, signal?: AbortSignal): Queryable {
+  #queryable(organizationId: string, kind: WorkKind, signal?: AbortSignal): Queryable {
     const query = (...asked: unknown[]) => this.#ask(organizationId, kind, signal, asked)
     return { query: query as Pool['query'] }
   }
 
   #ask(
     organizationId: string,
-    kind: WorkClass,
+    kind: WorkKind,
     signal: AbortSignal | undefined,
     asked: unknown[],
   ): Promise<unknown> {
@@ -91,7 +96,7 @@ export class FairPool implements Database {
   }
 
   async #wait(
-    waiting: Promise<Permit>,
+    waiting: Promise<CapacityPermit>,
     asked: unknown[],
     observed: ObservedStatement | null,
   ): Promise<unknown> {
@@ -100,7 +105,7 @@ export class FairPool implements Database {
     return this.#run(permit, asked, observed)
   }
 
-  #run(permit: Permit, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
+  #run(permit: CapacityPermit, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
     observed?.began()
     const end = (error: unknown = null) => {
       permit.release()

@@ -9,7 +9,7 @@ const goodFor = 1_000
 const answersWithin = 2_000
 
 /** Whether the database responds, asked at most once a second. */
-export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
+export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
   const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
     clock,
     goodFor,

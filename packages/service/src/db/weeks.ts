@@ -79,8 +79,8 @@ export async function missingWeeks(
   tables: readonly WeekTable[],
   wanted: readonly Week[],
 ): Promise<readonly Week[]> {
-  const standing = new Set((await weeksOf(db, tables)).map(({ table, begins }) => `${table} ${begins}`))
-  return wanted.filter(({ table, begins }) => !standing.has(`${table} ${begins}`))
+  const existing = new Set((await weeksOf(db, tables)).map(({ table, begins }) => `${table} ${begins}`))
+  return wanted.filter(({ table, begins }) => !existing.has(`${table} ${begins}`))
 }
 
 /**

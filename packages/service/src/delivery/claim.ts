@@ -16,7 +16,7 @@ import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
-interface Asking {
+interface ClaimOptions {
   readonly lease: Lease
   readonly now: number
   readonly limit: number
@@ -24,7 +24,7 @@ interface Asking {
 
 export type ClaimDue = (
   key: EndpointKey,
-  asking: () => Asking,
+  options: () => ClaimOptions,
   known?: readonly string[],
 ) => Promise<Claim | null>
 
@@ -69,11 +69,11 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     statements.set(limit, statement)
     return statement
   }
-  return async ({ organizationId, webhookId }, asking, known = []) => {
+  return async ({ organizationId, webhookId }, options, known = []) => {
     const connection = database.of(organizationId)
     let leaseId = ''
     const rows = await queryTextWhenSent(connection, () => {
-      const { lease, now, limit } = asking()
+      const { lease, now, limit } = options()
       leaseId = lease.id
       const values = [
         organizationId,

@@ -10,7 +10,7 @@ import { arrayParameter, type Parameter, type PreparedStatement, queryText } fro
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { endpointIsDisabled } from '../webhooks/table/endpoints.ts'
 import type { HealthChange } from './decide.ts'
-import { type AttemptResult, type LeasedQueue, type PriorityClass, priorityClasses } from './model.ts'
+import { type AttemptResult, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { countTally, tallyOf, tallyVariables } from './tally.ts'
 
 export interface Completion {
@@ -18,7 +18,7 @@ export interface Completion {
   readonly health: HealthChange
   /** Whether the queue is released or kept; if kept, whether commits wake the worker (`listen`) or it looks again by itself (`hold`). */
   readonly next: 'release' | 'listen' | 'hold'
-  readonly priority: PriorityClass
+  readonly priority: Priority
   /** Deliveries that the worker has claimed and not completed. */
   readonly known: readonly string[]
 }
@@ -44,7 +44,7 @@ interface Column<Value> {
 
 const roundColumns: readonly Column<Round>[] = [
   { name: 'next', type: 'text', value: ({ next }) => next },
-  { name: 'priority_class', type: 'int', value: ({ priority }) => priorityClasses.indexOf(priority) },
+  { name: 'priority_class', type: 'int', value: ({ priority }) => priorities.indexOf(priority) },
   { name: 'known', type: 'uuid[]', value: ({ known }) => arrayParameter(known) },
   { name: 'succeeded_at', type: 'timestamptz', value: ({ health }) => timeText(health.succeededAt) },
   { name: 'failures', type: 'int', value: ({ health }) => health.failures },

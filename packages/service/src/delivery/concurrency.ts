@@ -2,14 +2,14 @@
  * The concurrency limiter. It shares a worker's permits among priorities, so that endpoints that hang or have a backlog leave some to
  * others. `mayStart` decides; the two classes keep the figures it needs, one for the worker and one for each drain.
  */
-import type { PriorityClass } from './model.ts'
+import type { Priority } from './model.ts'
 import { type ConcurrencyTuning, deliveryTuning } from './tuning.ts'
 
 /** Permits in use, by the priority that each is charged to at the moment. */
-export type WorkerUsage = Readonly<Record<PriorityClass, number>>
+export type WorkerUsage = Readonly<Record<Priority, number>>
 
 export interface EndpointUsage {
-  readonly priority: PriorityClass
+  readonly priority: Priority
   /** Attempts under way, and how many of those take too long; the latter do not use up the window. */
   readonly underWay: number
   readonly overdue: number
@@ -30,7 +30,7 @@ export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: C
   return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
-function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+function hasFreePermit(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
   // An unproven endpoint that hangs becomes a failing one, and must not use up the others' share by that.
   if (priority === 'unproven' && worker.failing + worker.unproven >= tuning.failing + tuning.unproven)
     return false
@@ -38,12 +38,12 @@ function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: Concurren
 }
 
 /** Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs). */
-function hasPlenty(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+function hasPlenty(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
   const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
   return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < mostOf(priority, tuning) * part
 }
 
-function mostOf(priority: PriorityClass, tuning: ConcurrencyTuning): number {
+function mostOf(priority: Priority, tuning: ConcurrencyTuning): number {
   return priority === 'healthy' ? tuning.total : tuning[priority]
 }
 
@@ -54,13 +54,13 @@ function inAll({ healthy, unproven, failing }: WorkerUsage): number {
 /** The lateness is an exponential average over about this many ticks. */
 const latenessOver = 8
 
-interface Permit {
-  priority: PriorityClass
+interface AttemptPermit {
+  priority: Priority
 }
 
 export class ConcurrencyLimiter {
   readonly #tuning: ConcurrencyTuning
-  readonly #used: Record<PriorityClass, number> = { healthy: 0, unproven: 0, failing: 0 }
+  readonly #used: Record<Priority, number> = { healthy: 0, unproven: 0, failing: 0 }
   #lateness = 0
   #payloads = 0
 
@@ -76,16 +76,16 @@ export class ConcurrencyLimiter {
     return inAll(this.#used)
   }
 
-  hasRoom(priority: PriorityClass): boolean {
-    return hasRoom(this.#used, priority, this.#tuning)
+  hasFreePermit(priority: Priority): boolean {
+    return hasFreePermit(this.#used, priority, this.#tuning)
   }
 
-  hasPlenty(priority: PriorityClass): boolean {
+  hasPlenty(priority: Priority): boolean {
     return hasPlenty(this.#used, priority, this.#tuning)
   }
 
   /** The priority has more than its limit, as permits were charged to it later. */
-  isOver(priority: PriorityClass): boolean {
+  isOver(priority: Priority): boolean {
     return this.#used[priority] > mostOf(priority, this.#tuning)
   }
 
@@ -96,31 +96,31 @@ export class ConcurrencyLimiter {
 
   /** Whether the worker, not the endpoint, is what is slow, so that more attempts at once are of no use. */
   isEnoughFor(milliseconds: number): boolean {
-    const { enough, quick, turnsOfAnAttempt } = this.#tuning
+    const { enough, quick, latenessFactor } = this.#tuning
     const isBusy = this.inUse - this.#used.failing > enough
-    return isBusy && milliseconds <= Math.max(quick, turnsOfAnAttempt * this.#lateness)
+    return isBusy && milliseconds <= Math.max(quick, latenessFactor * this.#lateness)
   }
 
-  open(priority: PriorityClass): EndpointLimiter | null {
+  open(priority: Priority): EndpointLimiter | null {
     const permit = this.acquire(priority)
     return permit === null ? null : new EndpointLimiter(this, permit, this.#tuning)
   }
 
   /** Null when no permit is free. Release it once. */
-  acquire(priority: PriorityClass): Permit | null {
-    if (!this.hasRoom(priority)) return null
+  acquire(priority: Priority): AttemptPermit | null {
+    if (!this.hasFreePermit(priority)) return null
     this.#used[priority]++
     return { priority }
   }
 
   /** Charges the permit to another priority, even beyond that one's limit; it then gets no more until it is below. */
-  charge(permit: Permit, priority: PriorityClass): void {
+  charge(permit: AttemptPermit, priority: Priority): void {
     this.#used[permit.priority]--
     permit.priority = priority
     this.#used[priority]++
   }
 
-  release(permit: Permit): void {
+  release(permit: AttemptPermit): void {
     this.#used[permit.priority]--
   }
 
@@ -135,7 +135,7 @@ export class ConcurrencyLimiter {
 }
 
 export interface RunningAttempt {
-  readonly permit: Permit
+  readonly permit: AttemptPermit
   ticks: number
 }
 
@@ -154,10 +154,10 @@ export class EndpointLimiter {
   readonly #usage: { -readonly [K in keyof EndpointUsage]: EndpointUsage[K] }
   readonly #underWay = new Set<RunningAttempt>()
   #isProven = false
-  #spare: Permit | null
+  #spare: AttemptPermit | null
 
   /** `close` releases `first`. */
-  constructor(worker: ConcurrencyLimiter, first: Permit, tuning: ConcurrencyTuning) {
+  constructor(worker: ConcurrencyLimiter, first: AttemptPermit, tuning: ConcurrencyTuning) {
     this.#worker = worker
     this.#tuning = tuning
     this.#spare = first
@@ -173,7 +173,7 @@ export class EndpointLimiter {
     }
   }
 
-  get priority(): PriorityClass {
+  get priority(): Priority {
     return this.#usage.priority
   }
 
@@ -195,9 +195,9 @@ export class EndpointLimiter {
   }
 
   /** Whether others of its priority wait, so that a drain that has had its share claims no more. */
-  mustYield(hasHadItsTurn: boolean): boolean {
+  mustYield(hasHadItsShare: boolean): boolean {
     const { priority } = this.#usage
-    return this.#worker.isOver(priority) || (hasHadItsTurn && !this.#worker.hasPlenty(priority))
+    return this.#worker.isOver(priority) || (hasHadItsShare && !this.#worker.hasPlenty(priority))
   }
 
   /** Null when none may start. End it once. */
@@ -287,7 +287,7 @@ export class EndpointLimiter {
     return ticks * this.#tuning.tickEvery > this.#tuning.slowAfter
   }
 
-  #keep(permit: Permit | null): void {
+  #keep(permit: AttemptPermit | null): void {
     this.#spare = permit
     this.#usage.hasSparePermit = permit !== null
   }

@@ -133,7 +133,7 @@ export class Drain {
     const { priority } = this.#limiter
     const { claimSize, claimSizeOfBacklog, claimSizeWhenFull } = tuning.drain
     let limit = 0
-    const asking = () => {
+    const options = () => {
       const now = clock.now()
       const size = this.#fullClaims > 0 ? claimSizeOfBacklog : claimSize
       limit = limiter.isFullOfPayloads ? claimSizeWhenFull : size
@@ -150,7 +150,7 @@ export class Drain {
       }
     }
     this.#wasWoken = false
-    const claim = await queues.claim(this.#endpoint, asking, this.#deliveries.ids)
+    const claim = await queues.claim(this.#endpoint, options, this.#deliveries.ids)
     // Counted from the end of the claim: one that takes longer than `freshFor` would otherwise be repeated for ever.
     this.#deliveries.claimedAt = clock.now()
     this.#quietTicks = 0

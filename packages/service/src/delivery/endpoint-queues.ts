@@ -14,13 +14,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { type ClaimDue, createClaim } from './claim.ts'
 import { type Completed, type Completion, complete, logDay, takeLastAttempts } from './complete.ts'
-import {
-  type DueQueue,
-  type EndpointKey,
-  type LeasedQueue,
-  type PriorityClass,
-  priorityClasses,
-} from './model.ts'
+import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
 import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
@@ -28,7 +22,7 @@ import { deliveryTuning } from './tuning.ts'
 /** Times in milliseconds since the Unix epoch. */
 export interface EndpointQueues extends SweptQueues {
   /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
-  findDue(workerId: string, now: number, open: readonly PriorityClass[]): Promise<readonly DueQueue[]>
+  findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]>
   /**
    * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries except those `known`; null when another worker holds it.
    */
@@ -51,7 +45,7 @@ export interface EndpointQueues extends SweptQueues {
   /** Fails what is pending on a disabled endpoint, except pings. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
   /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
-  hasten(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
+  retryNow(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
 }
 
 const { failedAtOnce } = deliveryTuning.disabling
@@ -72,16 +66,12 @@ export function createEndpointQueues(
       }>({
         name: 'find_due_queues',
         text: searchStatement,
-        values: [
-          formatTimestamp(now),
-          workerId,
-          ...priorityClasses.map((priority) => open.includes(priority)),
-        ],
+        values: [formatTimestamp(now), workerId, ...priorities.map((priority) => open.includes(priority))],
       })
       return rows.map((row) => ({
         organizationId: row.organization_id,
         webhookId: row.webhook_id,
-        priority: priorityClasses[row.tier] ?? 'healthy',
+        priority: priorities[row.tier] ?? 'healthy',
       }))
     },
 
@@ -129,9 +119,9 @@ export function createEndpointQueues(
       }
     },
 
-    async hasten({ organizationId, webhookId }, now, limit) {
+    async retryNow({ organizationId, webhookId }, now, limit) {
       const { rows } = await database.of(organizationId).query<{ hastened: number | null }>({
-        text: `select ${hastenFunction.name}($1, $2, $3, $4) as hastened ${fromOrganization}`,
+        text: `select ${retryNowFunction.name}($1, $2, $3, $4) as hastened ${fromOrganization}`,
         values: [organizationId, webhookId, formatTimestamp(now), limit],
       })
       return rows[0]?.hastened ?? null
@@ -143,7 +133,7 @@ export function createEndpointQueues(
 }
 
 /** The limits are part of the text: given as parameters, PostgreSQL would plan the statement again each time. */
-export const searchStatement: string = priorityClasses
+export const searchStatement: string = priorities
   .map(
     (priority, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
       where $${n + 3}::boolean and l.tier = ${n} and l.due_at <= $1
@@ -222,7 +212,7 @@ end;`,
  * Makes up to p_limit deliveries that wait for a retry due now and returns how many; null unless the endpoint is active. Attempts under way
  * are due already. It locks the queue, as a completion computes when it is due next.
  */
-export const hastenFunction: SchemaFunction = schemaFunction(
+export const retryNowFunction: SchemaFunction = schemaFunction(
   'hasten_deliveries',
   {
     arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int',

@@ -11,7 +11,7 @@ import { ConcurrencyLimiter } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import { type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
+import { type DueQueue, keyOf, type Priority, priorities } from './model.ts'
 import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
@@ -54,7 +54,7 @@ export function createEngine(
     tuning = deliveryTuning,
     limiter = new ConcurrencyLimiter(tuning.concurrency),
   } = options
-  const { foundAtOnce, looksApart, pollEvery, apart, attemptsMayTake, completingMayTake } = tuning.engine
+  const { foundAtOnce, searchesApart, pollEvery, apart, attemptsMayTake, completingMayTake } = tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
   const drainServices: DrainServices = { ...services, tuning }
   const shutdown = new Shutdown()
@@ -67,15 +67,15 @@ export function createEngine(
   })
   const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown }
   const running = new Map<string, RunningDrain>()
-  const looking = periodic({
+  const searching = periodic({
     every: pollEvery,
-    apart: looksApart,
+    apart: searchesApart,
     stopWithin,
     run: async () => {
-      await look()
+      await search()
     },
     onFailure: (error) =>
-      log.warn({ err: loggable(error) }, 'could not look for due deliveries; trying again'),
+      log.warn({ err: loggable(error) }, 'could not search for due deliveries; trying again'),
   })
   const { tickEvery } = tuning.concurrency
   let sinceTick: (() => number) | null = null
@@ -94,16 +94,16 @@ export function createEngine(
   let behind = false
   /** `runDue` drives the engine. */
   let draining = false
-  const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
-    unproven: new Pace(apart.unproven, looking.wake),
-    failing: new Pace(apart.failing, looking.wake),
+  const paces: Readonly<Partial<Record<Priority, Pace>>> = {
+    unproven: new Pace(apart.unproven, searching.wake),
+    failing: new Pace(apart.failing, searching.wake),
   }
 
   return {
-    wake: (at = 0) => when(at, looking.wake),
+    wake: (at = 0) => when(at, searching.wake),
     drain: (due, at) => when(at, () => drainMore(due)),
     start() {
-      looking.start()
+      searching.start()
       sweeper.start()
     },
     stop,
@@ -114,7 +114,7 @@ export function createEngine(
   }
 
   function wakeUnlessDraining(): void {
-    if (!draining) looking.wake()
+    if (!draining) searching.wake()
   }
 
   /** Acts at once, or at that time by this worker's clock; later times are left to the next search. */
@@ -133,21 +133,21 @@ export function createEngine(
       if (known !== undefined) continue
       if (behind || queue.priority !== 'healthy' || launch(queue) === null) search = true
     }
-    if (search) looking.wake()
+    if (search) searching.wake()
   }
 
-  async function look(): Promise<readonly RunningDrain[]> {
+  async function search(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
     await sweeper.noticed(now, draining)
-    const withRoom = priorityClasses.filter((priority) => limiter.hasRoom(priority))
-    const open = withRoom.filter((priority) => draining || paces[priority]?.ask() !== false)
+    const withPermits = priorities.filter((priority) => limiter.hasFreePermit(priority))
+    const open = withPermits.filter((priority) => draining || paces[priority]?.ask() !== false)
     const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
     const begun: RunningDrain[] = []
     const beginOf = (queue: DueQueue) => {
       const drain = begin(queue)
       if (drain !== null) begun.push(drain)
     }
-    behind = withRoom.length < priorityClasses.length
+    behind = withPermits.length < priorities.length
     const foundOf = Map.groupBy(due, ({ priority }) => priority)
     const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
     let paced = 0
@@ -199,7 +199,7 @@ export function createEngine(
       if (draining) return
       // A proven endpoint goes on at once; any other is found by the next search, by its priority.
       if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
-      else if (more || behind) looking.wake()
+      else if (more || behind) searching.wake()
     })
     return begun
   }
@@ -209,7 +209,7 @@ export function createEngine(
     disablePolicy.stop()
     for (const pace of Object.values(paces)) pace.stop()
     const drains = () => Promise.all([...running.values()].map(({ ended }) => ended))
-    const ended = Promise.all([sweeper.stop(), looking.stop().then(drains)])
+    const ended = Promise.all([sweeper.stop(), searching.stop().then(drains)])
     await atMost(attemptsMayTake, ended)
     shutdown.cut()
     await atMost(completingMayTake, ended)
@@ -219,7 +219,7 @@ export function createEngine(
   async function runDue(): Promise<number> {
     draining = true
     for (let drains = 0; ; ) {
-      const begun = await look()
+      const begun = await search()
       if (begun.length === 0) return drains
       const ends = await Promise.all(begun.map(({ ended }) => ended))
       drains += ends.filter(({ ran }) => ran).length

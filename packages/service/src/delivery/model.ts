@@ -5,8 +5,8 @@ import type { Networks } from '../kernel/networks.ts'
  * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds in time. Unproven: no
  * response yet, or a late one. Failing: the last attempt had no response. The order is that of the column `lanes.tier`.
  */
-export const priorityClasses = ['healthy', 'unproven', 'failing'] as const
-export type PriorityClass = (typeof priorityClasses)[number]
+export const priorities = ['healthy', 'unproven', 'failing'] as const
+export type Priority = (typeof priorities)[number]
 
 export interface EndpointKey {
   readonly organizationId: string
@@ -19,7 +19,7 @@ export function keyOf({ organizationId, webhookId }: EndpointKey): string {
 
 /** An endpoint's queue that may be claimed from, or the worker's own with something new. */
 export interface DueQueue extends EndpointKey {
-  readonly priority: PriorityClass
+  readonly priority: Priority
 }
 
 export interface LeasedQueue extends EndpointKey {

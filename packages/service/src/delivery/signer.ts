@@ -26,14 +26,14 @@ export function createSigner(
   open: Open,
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
-  const kept = new LruMap<string, Hmac>(capacity)
+  const hmacs = new LruMap<string, Hmac>(capacity)
   const hmacOf = (scheme: Scheme, sealed: Buffer, owner: EndpointKey): Hmac => {
     // The owner is part of the name, as decrypting proves whose secret it is.
     const name = `${owner.organizationId} ${owner.webhookId} ${scheme} ${sealed.toString('base64')}`
-    const known = kept.get(name)
+    const known = hmacs.get(name)
     if (known !== undefined) return known
     const hmac = newHmac[scheme](open(sealed, owner))
-    kept.set(name, hmac)
+    hmacs.set(name, hmac)
     return hmac
   }
   return ({ sealedSecrets, standardSignatures }, owner) => {

@@ -53,7 +53,7 @@ export function createSweeper(
 ): Sweeper {
   const { every, clocksDiffer, setBackBy, suspiciousSweeps } = tuning.sweep
   /** The clock may have been set back before the first search. */
-  let lastLook = Number.POSITIVE_INFINITY
+  let lastSearch = Number.POSITIVE_INFINITY
   /** Searches still to be made for what a clock left in the future. */
   let suspicions = 0
   let position: QueuePosition | null = null
@@ -66,14 +66,14 @@ export function createSweeper(
   return {
     start: sweeping.start,
     async noticed(now, waits) {
-      if (now < lastLook - setBackBy) {
+      if (now < lastSearch - setBackBy) {
         suspicions = 1 + suspiciousSweeps
         const searched = search()
         if (waits) await searched
         else searched.catch(complain)
       }
       // Not if the search failed: it is then noticed again.
-      lastLook = now
+      lastSearch = now
     },
     async stop() {
       await Promise.all([sweeping.stop(), searching?.catch(() => {})])

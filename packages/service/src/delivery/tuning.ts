@@ -1,8 +1,8 @@
 /** The numbers of delivery that we chose, with their reasons; milliseconds by default. An operator's settings are in `DeliverySchedule`. */
 import type { JobLoopOptions } from '../kernel/job-loop.ts'
-import type { DeliverySchedule, PriorityClass } from './model.ts'
+import type { DeliverySchedule, Priority } from './model.ts'
 
-type ByClass = Readonly<Record<PriorityClass, number>>
+type ByPriority = Readonly<Record<Priority, number>>
 
 /** Attempts at once: `concurrency.ts`. */
 export interface ConcurrencyTuning {
@@ -22,9 +22,9 @@ export interface ConcurrencyTuning {
   readonly perEndpointAtFirst: number
   /** Attempts at once that keep a worker's processor busy. Beyond them only slow endpoints get more. */
   readonly enough: number
-  /** An endpoint is slow if a response takes longer than `quick`, and longer than `turnsOfAnAttempt` times the lateness of timers. */
+  /** An endpoint is slow if a response takes longer than `quick`, and longer than `latenessFactor` times the lateness of timers. */
   readonly quick: number
-  readonly turnsOfAnAttempt: number
+  readonly latenessFactor: number
   /** A longer attempt is charged to the failing priority. */
   readonly slowAfter: number
   /** How often a worker checks its drains: the precision of `slowAfter`. */
@@ -58,11 +58,11 @@ interface EngineTuning {
   /** How often to search without a notification. */
   readonly pollEvery: number
   /** The shortest time between searches, so that notifications in between share one. */
-  readonly looksApart: number
+  readonly searchesApart: number
   /** Queues that one search finds at most. Failing ones come a few at a time, so that other attempts are not made between theirs. */
-  readonly foundAtOnce: ByClass
+  readonly foundAtOnce: ByPriority
   /** Between the beginnings of two queues: a handshake takes the worker 2 ms, in which it serves no healthy endpoint. */
-  readonly apart: Readonly<Record<Exclude<PriorityClass, 'healthy'>, number>>
+  readonly apart: Readonly<Record<Exclude<Priority, 'healthy'>, number>>
   /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
   readonly attemptsMayTake: number
   readonly completingMayTake: number
@@ -164,8 +164,8 @@ interface SenderTuning {
   readonly rememberedSecrets: number
 }
 
-/** What is read of a response, in bytes: `send/answer-reader.ts`. An attempt needs the status and the beginning of the body. */
-interface AnswerTuning {
+/** What is read of a response, in bytes: `send/response-reader.ts`. An attempt needs the status and the beginning of the body. */
+interface ResponseTuning {
   /** One head, with its status line. */
   readonly head: number
   /** Everything before the end of the final head, with interim responses. */
@@ -200,7 +200,7 @@ export interface DeliveryTuning {
   readonly recoveries: RecoveryTuning
   readonly fanOuts: FanOutTuning
   readonly sender: SenderTuning
-  readonly answers: AnswerTuning
+  readonly responses: ResponseTuning
   readonly resolver: ResolverTuning
 }
 
@@ -216,7 +216,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     perEndpointAtFirst: 4,
     enough: 64,
     quick: 10,
-    turnsOfAnAttempt: 16,
+    latenessFactor: 16,
     slowAfter: 1_000,
     tickEvery: 25,
     payloadsInMemory: 64 * 1024 * 1024,
@@ -233,7 +233,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
   },
   engine: {
     pollEvery: 500,
-    looksApart: 5,
+    searchesApart: 5,
     foundAtOnce: { healthy: 256, unproven: 32, failing: 4 },
     apart: { unproven: 8, failing: 20 },
     attemptsMayTake: 12_000,
@@ -284,7 +284,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     messageLength: 500,
     rememberedSecrets: 4_096,
   },
-  answers: { head: 16 * 1024, beginning: 64 * 1024, body: 16 * 1024, kept: 1024, framing: 64 * 1024 },
+  responses: { head: 16 * 1024, beginning: 64 * 1024, body: 16 * 1024, kept: 1024, framing: 64 * 1024 },
   resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000 },
 })
 

@@ -11,13 +11,13 @@ export async function checkDisk(directory: string): Promise<Finding> {
   return diskFinding({ free: bsize * bavail, total: bsize * blocks, directory })
 }
 
-export function diskFinding(room: { free: number; total: number; directory: string }): Finding {
+export function diskFinding(space: { free: number; total: number; directory: string }): Finding {
   const finding = findingsOf('disk')
   const shown = (bytes: number) => `${(bytes / gibibyte).toFixed(1)} GiB`
-  const seen = `${shown(room.free)} of ${shown(room.total)} are free where ${room.directory} is`
+  const seen = `${shown(space.free)} of ${shown(space.total)} are free where ${space.directory} is`
   const advice =
-    'make room: a database that cannot write stops, and starts again when it can. What takes most: see docs/guides/capacity.md'
-  if (room.free < disk.failed) return finding.failed(seen, advice)
-  if (room.free < disk.warning) return finding.warning(seen, advice)
+    'make space: a database that cannot write stops, and starts again when it can. What takes most: see docs/guides/capacity.md'
+  if (space.free < disk.failed) return finding.failed(seen, advice)
+  if (space.free < disk.warning) return finding.warning(seen, advice)
   return finding.ok(seen)
 }

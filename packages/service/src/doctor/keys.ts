@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import { keyFault } from '../roles/delivery-settings.ts'
-import { isSameCheck, opensSecrets, readNamedKeys, standingOf } from '../webhooks/installation-key.ts'
+import { isSameCheck, keyStatusOf, opensSecrets, readNamedKeys } from '../webhooks/installation-key.ts'
 import { keyCheckOf, loadEncryptionKey, SecretBoxError } from '../webhooks/secrets.ts'
 import { createOpener, type EncryptionKeys } from '../webhooks/vault.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
@@ -60,7 +60,7 @@ export async function checkKeys(
       ? [finding.ok('the next start notes it as the one of this database')]
       : [failedAsTheStart(check, keyFault('another', config) ?? '')]
   }
-  const fault = keyFault(standingOf(named, keys), config)
+  const fault = keyFault(keyStatusOf(named, keys), config)
   if (fault !== null) return [failedAsTheStart(check, fault)]
   const lost = await unopened(pool, keys)
   const findings: Finding[] = []

@@ -3,7 +3,7 @@
  * unread, so that TCP holds the sender back.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
+import { type CapacityPermit, FairQueue, type FairQueueLimits } from '../admission/fair-queue.ts'
 import { largeBeyond } from '../admission/large-work.ts'
 import { LimitExceeded, type Limited } from '../admission/limit-exceeded.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -49,16 +49,16 @@ interface AdmissionUsage {
 
 /** What one request holds: permit and memory, until it is handled and its connection has the response. */
 class Admitted {
-  readonly #permit: Permit
-  #memory: Permit | null = null
+  readonly #permit: CapacityPermit
+  #memory: CapacityPermit | null = null
   #isClosed = false
   #isDone = false
 
-  constructor(permit: Permit) {
+  constructor(permit: CapacityPermit) {
     this.#permit = permit
   }
 
-  reserve(memory: Permit): void {
+  reserve(memory: CapacityPermit): void {
     this.#memory = memory
   }
 
@@ -72,7 +72,7 @@ class Admitted {
   /** It is handled. Returns why a response of so many bytes cannot be held, or null. */
   done(
     bytes: number | 'as reserved',
-    acquire: (cost: number) => Permit | LimitExceeded,
+    acquire: (cost: number) => CapacityPermit | LimitExceeded,
   ): LimitExceeded | null {
     this.#isDone = true
     if (bytes !== 'as reserved') {
@@ -85,7 +85,10 @@ class Admitted {
     return null
   }
 
-  #hold(bytes: number, acquire: (cost: number) => Permit | LimitExceeded): Permit | LimitExceeded {
+  #hold(
+    bytes: number,
+    acquire: (cost: number) => CapacityPermit | LimitExceeded,
+  ): CapacityPermit | LimitExceeded {
     return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
   }
 

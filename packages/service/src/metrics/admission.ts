@@ -13,28 +13,28 @@ interface AdmissionUsage {
 }
 
 /** Adds the gauges. Returns a hook, `onError`, that counts refusals. */
-export function countAdmission(register: Registry, standing: () => AdmissionUsage) {
+export function countAdmission(register: Registry, usage: () => AdmissionUsage) {
   const refusals = counter(register, 'deskwire_share_refusals_total')
-  gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(standing().requests))
-  gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(standing().waiting))
-  gauge(register, 'deskwire_http_memory_bytes', (it) => it.set(standing().memory))
-  gauge(register, 'deskwire_stream_changes_pending', (it) => it.set(standing().pending))
+  gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(usage().requests))
+  gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(usage().waiting))
+  gauge(register, 'deskwire_http_memory_bytes', (it) => it.set(usage().memory))
+  gauge(register, 'deskwire_stream_changes_pending', (it) => it.set(usage().pending))
   return (_request: unknown, _reply: unknown, error: Error, done: () => void): void => {
     if (error instanceof LimitExceeded) refusals.inc({ of: error.what, reason: error.reason })
     done()
   }
 }
 
-interface PoolStanding {
+interface PoolUsage {
   readonly waiting: number
   readonly underWay: number
 }
 
 /** Adds the gauges, and returns an observer of waiting times. */
-export function createPoolMetrics(register: Registry, standing: () => PoolStanding) {
+export function createPoolMetrics(register: Registry, usage: () => PoolUsage) {
   const waits = histogram(register, 'deskwire_statement_wait_seconds')
-  gauge(register, 'deskwire_statements_waiting', (it) => it.set(standing().waiting))
-  gauge(register, 'deskwire_statements_under_way', (it) => it.set(standing().underWay))
+  gauge(register, 'deskwire_statements_waiting', (it) => it.set(usage().waiting))
+  gauge(register, 'deskwire_statements_under_way', (it) => it.set(usage().underWay))
   return { waited: (milliseconds: number) => waits.observe(milliseconds / 1000) }
 }
 

@@ -69,7 +69,7 @@ export class ClockSkewWatch {
   /** `clockSkew` in milliseconds; null: not measured. Warns at most once a minute. */
   see(clockSkew: number | null): void {
     if (clockSkew === null) return
-    this.#turn()
+    this.#beginMinute()
     this.#largest = Math.max(this.#largest, clockSkew)
     if (clockSkew <= worthTelling || this.#elapsed() - this.#warned < period) return
     this.#warned = this.#elapsed()
@@ -78,11 +78,11 @@ export class ClockSkewWatch {
 
   /** The maximum of the last one to two minutes, in milliseconds; 0 when the stream is not ahead. */
   get clockSkew(): number {
-    this.#turn()
+    this.#beginMinute()
     return Math.max(this.#largest, this.#before)
   }
 
-  #turn(): void {
+  #beginMinute(): void {
     const age = this.#elapsed() - this.#began
     if (age < period) return
     this.#before = age < 2 * period ? this.#largest : 0

@@ -6,7 +6,7 @@ import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { trustAuthorities } from '../delivery/send/dial.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { claimKey, type KeyStanding } from '../webhooks/installation-key.ts'
+import { claimKey, type KeyStatus } from '../webhooks/installation-key.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 
@@ -66,10 +66,10 @@ export async function requireKeyOfDatabase(
 }
 
 /** Explains keys with this status in one line; null when they are correct. */
-export function keyFault(standing: KeyStanding, config: KeySettings): string | null {
+export function keyFault(status: KeyStatus, config: KeySettings): string | null {
   const { encryptionKey, encryptionKeyPrevious } = config
   const previous = settings.encryptionKeyPrevious.variable
-  switch (standing) {
+  switch (status) {
     case 'held':
       return null
     case 'unfinished':

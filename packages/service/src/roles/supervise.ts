@@ -49,7 +49,7 @@ const metricsMilliseconds = 1_000
 const stopMilliseconds = 15_000
 
 /** Queues in unread messages. A worker with more to read is busy, and finds the others by searching. */
-const toldAtOnce = 10_000
+const unreadAtMost = 10_000
 
 const giveBackMilliseconds = 2_000
 
@@ -115,7 +115,7 @@ export function superviseWorker(
       ended,
       ranFor,
       notify(due, index) {
-        if (!ready.has(index) || !child.connected || onTheirWay >= toldAtOnce) return null
+        if (!ready.has(index) || !child.connected || onTheirWay >= unreadAtMost) return null
         onTheirWay += due.queues.length
         // If the worker ends before it reads this, the queues stay due, and its successor finds them.
         child.send({ due, index } satisfies WorkerMessage, () => {

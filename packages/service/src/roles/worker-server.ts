@@ -1,15 +1,15 @@
 /** Small HTTP servers: a worker's `/healthz`, `/readyz` and `/metrics` in role `worker`; and `/metrics` on DESKWIRE_METRICS_PORT. */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { whetherAnswers } from '../db/ping.ts'
+import { createPing } from '../db/ping.ts'
 import { kinds } from '../desk/index.ts'
 import { createHealth, healthApi } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import { outdatedRows } from '../kinds/model/backfill.ts'
+import { createBacklogMetrics, createOutdatedMetrics } from '../metrics/database.ts'
 import { metricsApi, metricsText } from '../metrics/registry.ts'
-import { createOutdatedMetrics, createStandingMetrics } from '../metrics/standing.ts'
 import { addressOf, listen, type Where } from './listen.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
@@ -35,7 +35,7 @@ export function workerMetrics({
   function show(worker: RunningWorker): void {
     const { pool, clock, register } = worker
     shown.add(worker)
-    createStandingMetrics(register, pool, clock)
+    createBacklogMetrics(register, pool, clock)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
 }
@@ -51,7 +51,7 @@ export function startWorkerServer(
   const asked = databases.map(({ name, pool, isReady }) => ({
     name,
     isReady,
-    answers: whetherAnswers(pool, systemClock),
+    answers: createPing(pool, systemClock),
   }))
   registerRoutes(server, healthApi.routes, createHealth(asked), null)
   if (metrics !== null) registerRoutes(server, metricsApi.routes, { text: metrics }, null)

@@ -22,7 +22,7 @@ import {
   type DeliveryObserver,
   type DeliverySettings,
   nobodyObserves,
-  priorityClasses,
+  priorities,
 } from '../delivery/model.ts'
 import { createRegistrants } from '../delivery/registrants.ts'
 import { createSender, type Sender } from '../delivery/send/send.ts'
@@ -250,7 +250,7 @@ function startOn(
   function drain({ at, queues }: DueQueues): void {
     const known = queues.map(({ tier, ...queue }) => ({
       ...queue,
-      priority: priorityClasses[tier] ?? 'healthy',
+      priority: priorities[tier] ?? 'healthy',
     }))
     worker.engine.drain(known, at)
   }

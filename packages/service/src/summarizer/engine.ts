@@ -38,8 +38,8 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const cut = new AbortController()
   let position: ConversationPosition = firstConversation
   /** The organizations to serve next, and the last one served. */
-  let turns: readonly string[] = []
-  let lastTurn = beforeAll
+  let organizations: readonly string[] = []
+  let lastOrganization = beforeAll
   /** Milliseconds since the Unix epoch; until then the endpoint wants no requests. */
   let pausedUntil = 0
   const searching = periodic({
@@ -92,12 +92,12 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   /** Claims jobs of the next organizations; none when nothing is due. */
   async function claimNext(free: number): Promise<readonly ClaimedJob[]> {
     while (clock.now() >= pausedUntil) {
-      if (turns.length === 0) turns = await findTurns()
-      const [organizationId, ...others] = turns
+      if (organizations.length === 0) organizations = await nextOrganizations()
+      const [organizationId, ...others] = organizations
       if (organizationId === undefined) return []
-      const limit = Math.ceil(free / turns.length)
-      turns = others
-      lastTurn = organizationId
+      const limit = Math.ceil(free / organizations.length)
+      organizations = others
+      lastOrganization = organizationId
       const now = clock.now()
       const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
       const claimed = await jobs.claim(organizationId, lease, now, limit)
@@ -108,9 +108,9 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   }
 
   /** The organizations after the last one, or from the first again. */
-  async function findTurns(): Promise<readonly string[]> {
+  async function nextOrganizations(): Promise<readonly string[]> {
     const now = clock.now()
-    const next = await jobs.organizationsDue(now, lastTurn, organizationsALook)
+    const next = await jobs.organizationsDue(now, lastOrganization, organizationsALook)
     return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsALook)
   }
 

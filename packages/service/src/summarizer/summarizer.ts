@@ -48,7 +48,7 @@ export function createSummarizer(options: {
 }): Summarizer {
   const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options
   const tables = kinds.map((kind) => kind.table)
-  const untold = (error: Error) =>
+  const onNotifyFailure = (error: Error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified of a summary')
   const journal = createJournal({
     pool,
@@ -57,7 +57,7 @@ export function createSummarizer(options: {
     tables,
     maxAttempts,
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
-    notifier: createNotifier(pool, untold),
+    notifier: createNotifier(pool, onNotifyFailure),
   })
   const rows = createRowReader(unshared(pool), conversation.table)
   const queue = createKeyedQueue()

@@ -19,14 +19,14 @@ export interface Transcript {
 }
 
 /** Characters of text, and of the source text including markup. */
-interface Room {
+interface TextLimits {
   readonly text: number
   readonly markup: number
 }
 
 /** The question is at the beginning, the answer at the end. */
-const beginning: Room = { text: 6_000, markup: 24_000 }
-const ending: Room = { text: 18_000, markup: 48_000 }
+const beginning: TextLimits = { text: 6_000, markup: 24_000 }
+const ending: TextLimits = { text: 18_000, markup: 48_000 }
 const messageLimit = 16_000
 
 /** As many messages as fit from the beginning and from the end. `abridged`: some were not read. */
@@ -49,10 +49,10 @@ export function transcriptOf(
 /** As many whole messages as fit; always the first one, shortened if necessary. */
 function fill(
   messages: readonly Message[],
-  room: Room,
+  limits: TextLimits,
 ): { readonly said: readonly Said[]; readonly cut: boolean } {
   const said: Said[] = []
-  let { text: left, markup } = room
+  let { text: left, markup } = limits
   let cut = false
   for (const message of messages) {
     const looked = Math.min(message.body?.length ?? 0, messageLimit)

@@ -57,7 +57,7 @@ export function webhookRoutes(options: {
     vault,
     clock,
     schedule,
-    hasten: queues.hasten,
+    retryNow: queues.retryNow,
     retention: logRetention,
     wake,
   }

@@ -33,7 +33,7 @@ interface DeliveryServices {
   readonly vault: Vault
   readonly clock: Clock
   readonly schedule: DeliverySchedule
-  readonly hasten: EndpointQueues['hasten']
+  readonly retryNow: EndpointQueues['retryNow']
   readonly retention: number
   readonly wake: () => void
 }
@@ -329,7 +329,7 @@ const resendDelivery = route({
 })
 
 /** Per call, as completions of the endpoint wait meanwhile (decision 31). */
-const hastenedAtOnce = 5_000
+const retriedAtOnce = 5_000
 
 const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }
 
@@ -350,17 +350,17 @@ const hastenDeliveries = route({
     },
   },
   errors: ['not_found', 'webhook_disabled'],
-  async handle({ endpoints, eventTypes, hasten, clock, wake }, { caller, params }) {
+  async handle({ endpoints, eventTypes, retryNow, clock, wake }, { caller, params }) {
     const webhook = await webhookOf(endpoints, caller, params)
     if (!webhook.ok) return refused(webhook.error)
     const { id: webhookId, events } = webhook.value
     const refusal = eventTypes.unreadable(caller.scopes, events)
     if (refusal !== null) return refused(refusal)
     const { organizationId } = caller
-    const hastened = await hasten({ organizationId, webhookId }, clock.now(), hastenedAtOnce)
+    const hastened = await retryNow({ organizationId, webhookId }, clock.now(), retriedAtOnce)
     if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
     wake()
-    const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === hastenedAtOnce }
+    const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === retriedAtOnce }
     // Stored after the commit: if it is lost, the deliveries stay due, and repeating the call changes nothing.
     return { outcome: 'unchanged', value: JSON.stringify(answer), about: webhookId }
   },

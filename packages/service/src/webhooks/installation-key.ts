@@ -17,21 +17,21 @@ interface NamedKeys {
 }
 
 /** `held`: the process has every key of the database. `unfinished`: it lacks the previous one. */
-export type KeyStanding = 'held' | 'another' | 'unfinished'
+export type KeyStatus = 'held' | 'another' | 'unfinished'
 
 /** Checks the keys. A database without a check value stores that of the current key. */
-export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<KeyStanding> {
-  const standing = await readNamedKeys(db)
-  if (standing.current === null) {
+export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<KeyStatus> {
+  const named = await readNamedKeys(db)
+  if (named.current === null) {
     await db.query('update installation set key_check = $1 where singleton and key_check is null', [
       keyCheckOf(keys.current),
     ])
   }
   // Of processes that start at once with different keys, the first one wins.
-  return standingOf(await readNamedKeys(db), keys)
+  return keyStatusOf(await readNamedKeys(db), keys)
 }
 
-export function standingOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStanding {
+export function keyStatusOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStatus {
   const held = [keys.current, keys.previous].flatMap((key) => (key === null ? [] : [keyCheckOf(key)]))
   const isHeld = (check: Buffer) => held.some((one) => isSameCheck(one, check))
   if (current === null || !isHeld(current)) return 'another'

@@ -34,7 +34,7 @@ export const deliveryColumns: string = Object.keys(columnTypes)
   .join(', ')
 
 /** SQL conditions on a row. `since` is an SQL expression. */
-export const standing = {
+export const rowIs = {
   pending: `d.log_day = 'infinity'`,
   completed: (since: string) =>
     `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
@@ -50,13 +50,13 @@ const filters = [null, 'pending', 'succeeded', 'failed'].flatMap((status) => [
 ])
 
 /** SQL of the latest rows of the log of an endpoint `w`: the columns to select, and the limit. */
-type Part = (select: string, limit: string) => string
+type RowsSelect = (select: string, limit: string) => string
 
 /**
  * SQL of the rows with these column values: a range of the index on these columns and the id. They are compared as a row and are part of
  * the order, so that only this index fits; with `=` for each, a planner that expects few rows may choose another.
  */
-function part(where: string, firstId: string, columns: Readonly<Record<string, string>>): Part {
+function selectRows(where: string, firstId: string, columns: Readonly<Record<string, string>>): RowsSelect {
   const row = [...Object.keys(columns), 'id'].map((name) => `d.${name}`)
   const bound = (id: string) => `(${[...Object.values(columns), id].join(', ')})`
   return (select, limit) => `select ${select} from deliveries d
@@ -66,15 +66,15 @@ function part(where: string, firstId: string, columns: Readonly<Record<string, s
 }
 
 /** SQL of the log with this filter. The index by type separates completed deliveries by status. */
-function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] {
+function selectsOf({ status, ofType }: (typeof filters)[number]): readonly RowsSelect[] {
   const type = ofType ? { event_type: 'p_event_type' } : {}
-  const pending = part(
-    standing.pending,
+  const pending = selectRows(
+    rowIs.pending,
     "'00000000-0000-0000-0000-000000000000'::uuid",
     ofType ? { ...type, status: "'pending'" } : {},
   )
   const completed = (columns: Readonly<Record<string, string>>) =>
-    part(standing.completed('p_since'), firstIdSince('p_since'), { ...type, ...columns })
+    selectRows(rowIs.completed('p_since'), firstIdSince('p_since'), { ...type, ...columns })
   const completedAs = (one: string) => completed({ status: `'${one}'` })
   if (status === 'pending') return [pending]
   if (status !== null) return [completedAs(status)]
@@ -82,11 +82,11 @@ function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] 
 }
 
 /** A statement for each filter, because each has its own index. */
-function byFilter(statement: (parts: readonly Part[]) => string): string {
+function byFilter(statement: (parts: readonly RowsSelect[]) => string): string {
   const cases = filters.map(
     (filter) => `p_status is not distinct from ${filter.status === null ? 'null' : `'${filter.status}'`}
         and (p_event_type is not null) = ${filter.ofType} then
-      ${statement(partsOf(filter))}`,
+      ${statement(selectsOf(filter))}`,
   )
   return `#variable_conflict use_column
 begin

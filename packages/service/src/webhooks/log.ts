@@ -8,7 +8,7 @@ import {
   deliveryColumns,
   firstIdSince,
   readLogFunction,
-  standing,
+  rowIs,
 } from './log-functions.ts'
 import type { AttemptRow, DeliveryRow } from './webhook.ts'
 
@@ -69,7 +69,7 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
     async read(organizationId, webhookId, id, since) {
       const { rows } = await database.of(organizationId).query<DeliveryRow>(
         `select ${deliveryColumns} from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $4
-           and (${standing.pending} or ${standing.completed('$3')} and d.id >= ${firstIdSince('$3')})`,
+           and (${rowIs.pending} or ${rowIs.completed('$3')} and d.id >= ${firstIdSince('$3')})`,
         [organizationId, webhookId, formatTimestamp(since), id],
       )
       return rows[0] ?? null

@@ -14,7 +14,7 @@ import { recordSchema } from '../openapi/shown-field.ts'
 import type { Endpoints } from './endpoints.ts'
 import { statsFields } from './records.ts'
 import { reading, webhookOf } from './routes.ts'
-import { type AskedSteps, mostSteps, readStats, stepLengths, stepsOf, stepsUnlessAsked } from './stats.ts'
+import { defaultSteps, mostSteps, readStats, type StepsQuery, stepLengths, stepsOf } from './stats.ts'
 
 interface StatsServices {
   readonly endpoints: Endpoints
@@ -27,7 +27,7 @@ interface StatsServices {
 const route = routesOf<StatsServices>()
 
 const query = {
-  from: time(`The first step holds it; ${stepsUnlessAsked} steps before the last unless given.`),
+  from: time(`The first step holds it; ${defaultSteps} steps before the last unless given.`),
   to: time('The last step ends with it, or holds it; now unless given.'),
   step: word(Object.keys(stepLengths), `How long steps are, at most ${mostSteps} of them; 1m unless given.`),
 }
@@ -103,7 +103,7 @@ async function answer(
   { organizationId, scopes }: Caller,
   webhookId: string | null,
   kinds: readonly Kind[],
-  asked: AskedSteps,
+  asked: StepsQuery,
   signal: AbortSignal,
 ): Promise<Outcome<unknown>> {
   const steps = stepsOf(asked, clock.now(), retention)

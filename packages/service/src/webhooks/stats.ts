@@ -13,24 +13,24 @@ type Step = keyof typeof stepLengths
 
 /** A little more than a day of minutes. */
 export const mostSteps = 1_500
-export const stepsUnlessAsked = 60
+export const defaultSteps = 60
 const longestAnswer = 20_000
 
-export interface AskedSteps {
+export interface StepsQuery {
   readonly from: string | null
   readonly to: string | null
   readonly step: string | null
 }
 
 /** From `from` to `to`, rounded outwards, within the log and not after now. `now` and `retention` in milliseconds. */
-export function stepsOf(asked: AskedSteps, now: number, retention: number): Result<Steps, Problem> {
+export function stepsOf(asked: StepsQuery, now: number, retention: number): Result<Steps, Problem> {
   const word = (asked.step ?? '1m') as Step
   const length = stepLengths[word]
   const begin = (time: number) => Math.floor(time / length) * length
   const end = (time: number) => Math.ceil(time / length) * length
   const now1 = begin(now) + length
   const to = asked.to === null ? now1 : end(Date.parse(asked.to))
-  const from = asked.from === null ? to - stepsUnlessAsked * length : begin(Date.parse(asked.from))
+  const from = asked.from === null ? to - defaultSteps * length : begin(Date.parse(asked.from))
   if (asked.from !== null && asked.to !== null && Date.parse(asked.from) > Date.parse(asked.to))
     return fail(problem('invalid_parameter', 'from must not be later than to.'))
   const steps = { from: Math.max(from, begin(now - retention)), to: Math.min(to, now1), length }

@@ -1,7 +1,7 @@
 /** Who is next: bounded, work-conserving, fair by time, and nobody starves. */
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { FairQueue, type FairQueueLimits, type Permit } from '../../src/admission/fair-queue.ts'
+import { type CapacityPermit, FairQueue, type FairQueueLimits } from '../../src/admission/fair-queue.ts'
 import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
 
 const limits: FairQueueLimits = {
@@ -19,8 +19,8 @@ function queueOf(changed: Partial<FairQueueLimits> = {}, elapsed = () => 0): Fai
 }
 
 /** As many permits as there are at once. */
-function takeAll(queue: FairQueue, who: string): Permit[] {
-  const taken: Permit[] = []
+function takeAll(queue: FairQueue, who: string): CapacityPermit[] {
+  const taken: CapacityPermit[] = []
   for (;;) {
     const permit = queue.tryAcquire(who)
     if (permit instanceof LimitExceeded) return taken
@@ -36,10 +36,11 @@ describe('fairness', () => {
     let now = 0
     const queue = queueOf({ capacity, long: capacity, shared: capacity }, () => now)
     const had = new Map(Object.keys(costs).map((name) => [name, 0]))
-    const running: { readonly name: string; readonly permit: Permit; readonly ends: number }[] = []
+    const running: { readonly name: string; readonly permit: CapacityPermit; readonly ends: number }[] = []
     let furthestApart = 0
     const ask = (name: string) => {
-      const start = (permit: Permit) => running.push({ name, permit, ends: now + (costs[name] as number) })
+      const start = (permit: CapacityPermit) =>
+        running.push({ name, permit, ends: now + (costs[name] as number) })
       const permit = queue.acquire(name)
       if (permit instanceof Promise) void permit.then(start)
       else start(permit)
@@ -82,9 +83,9 @@ describe('fairness', () => {
     let now = 0
     const queue = queueOf({ capacity: 1 }, () => now)
     const order: string[] = []
-    let current = queue.acquire('a') as Permit
+    let current = queue.acquire('a') as CapacityPermit
     const ask = (name: string) =>
-      void (queue.acquire(name) as Promise<Permit>).then((permit) => {
+      void (queue.acquire(name) as Promise<CapacityPermit>).then((permit) => {
         order.push(name)
         current = permit
       })
@@ -114,7 +115,7 @@ test('nothing is ever held beyond the capacity, and nothing that fits is left wa
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
       const queue = queueOf({ share: 1 })
-      const held: Permit[] = []
+      const held: CapacityPermit[] = []
       for (const { who, cost, gives } of steps) {
         if (gives) held.shift()?.release()
         else {
@@ -145,7 +146,7 @@ test('the only active organization gets two thirds; another finds capacity at on
   expect(queue.held).toBe(10)
   const order: string[] = []
   const wait = (who: string, kind: 'short' | 'shared') =>
-    void (queue.acquire(who, { kind }) as Promise<Permit>).then(() => order.push(who))
+    void (queue.acquire(who, { kind }) as Promise<CapacityPermit>).then(() => order.push(who))
   wait('e', 'short')
   wait('several', 'shared')
   first?.release()
@@ -155,9 +156,9 @@ test('the only active organization gets two thirds; another finds capacity at on
 
 test('long work has a part of the capacity, and short work passes what waits for it', async () => {
   const queue = queueOf({ long: 2 })
-  const begun = ['a', 'b'].map((who) => queue.acquire(who, { kind: 'long' }) as Permit)
+  const begun = ['a', 'b'].map((who) => queue.acquire(who, { kind: 'long' }) as CapacityPermit)
   let started = 0
-  void (queue.acquire('a', { kind: 'long' }) as Promise<Permit>).then(() => started++)
+  void (queue.acquire('a', { kind: 'long' }) as Promise<CapacityPermit>).then(() => started++)
   expect(queue.acquire('a')).not.toBeInstanceOf(Promise)
   expect(queue.acquire('c')).not.toBeInstanceOf(Promise)
   await settled()
@@ -169,9 +170,9 @@ test('long work has a part of the capacity, and short work passes what waits for
 
 test('a large demand is not passed for ever by small ones of others', async () => {
   const queue = queueOf({ share: 1 })
-  const held = [queue.acquire('a', { cost: 4 }), queue.acquire('b', { cost: 3 })] as Permit[]
+  const held = [queue.acquire('a', { cost: 4 }), queue.acquire('b', { cost: 3 })] as CapacityPermit[]
   let large = false
-  void (queue.acquire('c', { cost: 5 }) as Promise<Permit>).then(() => {
+  void (queue.acquire('c', { cost: 5 }) as Promise<CapacityPermit>).then(() => {
     large = true
   })
   const small = queue.acquire('d', { cost: 1 })
@@ -184,10 +185,10 @@ test('a large demand is not passed for ever by small ones of others', async () =
 
 test('what is aborted leaves the queue at once, with the reason, and never starts', async () => {
   const queue = queueOf({ capacity: 1 })
-  const held = queue.acquire('a') as Permit
+  const held = queue.acquire('a') as CapacityPermit
   const gone = new AbortController()
   const reason = new Error('disconnected')
-  const waiting = queue.acquire('b', { signal: gone.signal }) as Promise<Permit>
+  const waiting = queue.acquire('b', { signal: gone.signal }) as Promise<CapacityPermit>
   const refused = expect(waiting).rejects.toBe(reason)
   expect(queue.waiting).toBe(1)
   gone.abort(reason)
@@ -201,7 +202,7 @@ test('what is aborted leaves the queue at once, with the reason, and never start
 test('queues are bounded: beyond its own an organization is refused for its share, beyond all for want of capacity', async () => {
   const queue = queueOf({ capacity: 1, waitingOfOne: 2, waiting: 3 })
   queue.acquire('a')
-  const wait = (who: string) => queue.acquire(who) as Promise<Permit>
+  const wait = (who: string) => queue.acquire(who) as Promise<CapacityPermit>
   for (const who of ['a', 'a', 'b']) void wait(who)
   await expect(wait('a')).rejects.toEqual(new LimitExceeded('own_share', 'statements'))
   await expect(wait('c')).rejects.toEqual(new LimitExceeded('all_taken', 'statements'))
@@ -225,8 +226,8 @@ test('what has waited for too long is refused, for whose sake it had to wait', a
 
 test('a permit that is resized makes room, or is refused more than its share', async () => {
   const queue = queueOf({ share: 1 })
-  const permit = queue.acquire('a', { cost: 4 }) as Permit
-  const other = queue.acquire('b', { cost: 5 }) as Permit
+  const permit = queue.acquire('a', { cost: 4 }) as CapacityPermit
+  const other = queue.acquire('b', { cost: 5 }) as CapacityPermit
   expect(permit.resize(6)).toBeInstanceOf(LimitExceeded)
   expect(queue.held).toBe(9)
   other.release()

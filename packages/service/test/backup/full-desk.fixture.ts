@@ -13,7 +13,7 @@ import {
 import { testEngine } from '../../../testbed/engine.ts'
 import { day, makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { type Api, type TestService, testService } from '../../../testbed/service.ts'
-import { tellRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restored.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstConversation } from '../../src/summarizer/jobs.ts'
@@ -29,7 +29,7 @@ export async function fullDesk(): Promise<FullDesk> {
   const clock = testClock()
   const service = await testService({ clock })
   const apis = [service.api, await service.newOrganization('Another')]
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   const { engine, answer } = testEngine(service, clock)
   for (let week = 0; week < 3; week++) {
     await service.app.maintenance.run()

@@ -10,7 +10,7 @@ import { names, type SeveralDatabases, severalDatabases } from '../../../testbed
 import { linkLimit } from '../../src/auth/keys/console-links.ts'
 import { keyLimit } from '../../src/auth/keys/keys.ts'
 import { hashToken } from '../../src/auth/token.ts'
-import { tellRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restored.ts'
 import { createDirectorySweep, type Settled, settleDirectory } from '../../src/databases/settle.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
@@ -283,7 +283,7 @@ test('one database restored ends the cursors of its organizations, and of no oth
   const cursors = await Promise.all(
     apis.map(async (api) => (await api.get(start)).json.pagination.nextCursor),
   )
-  await tellRestored(several.databases[1]!.pool, systemClock)
+  await markRestored(several.databases[1]!.pool, systemClock)
   const statuses = apis.map(async (api, n) => (await api.get(`/v1/customers?cursor=${cursors[n]}`)).status)
   expect(await Promise.all(statuses)).toEqual([200, 410, 200])
 })

@@ -51,10 +51,10 @@ test('a statement whose client has disconnected is never sent', async () => {
   const gone = new AbortController()
   const reason = new Error('disconnected')
   const waiting = expect(it.pool.of('b', gone.signal).query('select 1')).rejects.toBe(reason)
-  expect(it.pool.standing).toEqual({ waiting: 1, underWay: 1 })
+  expect(it.pool.usage).toEqual({ waiting: 1, underWay: 1 })
   gone.abort(reason)
   await waiting
-  expect(it.pool.standing).toEqual({ waiting: 0, underWay: 1 })
+  expect(it.pool.usage).toEqual({ waiting: 0, underWay: 1 })
   await it.release()
   await held
 })

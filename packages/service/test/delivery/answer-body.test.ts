@@ -1,6 +1,6 @@
 /** Bodies, above all those in chunks: where they end, and which are broken. Then the status stands, and the connection goes. */
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from './generated-answer.fixture.ts'
+import { outcomeOf } from './generated-response.fixture.ts'
 
 const inChunks = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
 const readChunks = (bytes: string) => outcomeOf([inChunks + bytes])

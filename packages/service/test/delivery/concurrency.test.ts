@@ -9,7 +9,7 @@ import {
   type RunningAttempt,
   type WorkerUsage,
 } from '../../src/delivery/concurrency.ts'
-import { type PriorityClass, priorityClasses } from '../../src/delivery/model.ts'
+import { type Priority, priorities } from '../../src/delivery/model.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
 
 const usual = deliveryTuning.concurrency
@@ -34,7 +34,7 @@ describe('permits', () => {
     const held = Array.from({ length: 12 }, () => limiter.acquire('healthy')!)
     for (const permit of held) limiter.charge(permit, 'failing')
     expect(limiter.acquire('failing')).toBeNull()
-    expect(limiter.hasRoom('healthy')).toBe(true)
+    expect(limiter.hasFreePermit('healthy')).toBe(true)
     for (const permit of held.splice(0, 4)) limiter.release(permit)
     expect(limiter.acquire('failing')).toBeNull()
     limiter.release(held.pop()!)
@@ -48,13 +48,13 @@ describe('permits', () => {
         limiter.charge(permit, 'failing')
     }
     expect(limiter.inUse).toBe(tuning.failing + tuning.unproven)
-    expect(priorityClasses.map((priority) => limiter.hasRoom(priority))).toEqual([true, false, false])
+    expect(priorities.map((priority) => limiter.hasFreePermit(priority))).toEqual([true, false, false])
   })
 
   test('are never more than there are, and none is lost', () => {
     const step = fc.record({
       act: fc.constantFrom('acquire', 'release', 'charge'),
-      priority: fc.constantFrom(...priorityClasses),
+      priority: fc.constantFrom(...priorities),
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -76,10 +76,10 @@ describe('permits', () => {
 
 test('there is plenty while half of all and of a class is free; of the failing, seven eighths', () => {
   const limiter = new ConcurrencyLimiter({ ...usual, total: 100, unproven: 16, failing: 32 })
-  const acquire = (priority: PriorityClass, count: number) => {
+  const acquire = (priority: Priority, count: number) => {
     for (let n = 0; n < count; n++) limiter.acquire(priority)
   }
-  const plenty = () => priorityClasses.map((priority) => limiter.hasPlenty(priority))
+  const plenty = () => priorities.map((priority) => limiter.hasPlenty(priority))
   acquire('unproven', 7)
   acquire('failing', 3)
   expect(plenty()).toEqual([true, true, true])
@@ -88,7 +88,7 @@ test('there is plenty while half of all and of a class is free; of the failing, 
   expect(plenty()).toEqual([true, false, false])
   acquire('healthy', 38)
   expect(plenty()).toEqual([false, false, false])
-  expect(limiter.hasRoom('healthy')).toBe(true)
+  expect(limiter.hasFreePermit('healthy')).toBe(true)
 })
 
 describe('whether another attempt may start', () => {
@@ -133,7 +133,7 @@ describe('an endpoint', () => {
   const unanswered = { attempted: true, answered: false, took: 5, lostHandshake: false }
   const inVain = { attempted: true, answered: false, took: 5, lostHandshake: true }
   const ticksUntilSlow = usual.slowAfter / usual.tickEvery + 1
-  const open = (priority: PriorityClass) => new ConcurrencyLimiter(usual).open(priority) as EndpointLimiter
+  const open = (priority: Priority) => new ConcurrencyLimiter(usual).open(priority) as EndpointLimiter
   const start = (limiter: EndpointLimiter) => limiter.start() as RunningAttempt
   const tick = (limiter: EndpointLimiter, ticks: number) => {
     for (let n = 0; n < ticks; n++) limiter.tick(false)
@@ -215,7 +215,7 @@ describe('an endpoint', () => {
   describe('where others keep the worker busy', () => {
     const slowly = { ...quick, took: 200 }
     /** A worker that has enough to do beside the endpoint, whose timers come so late. */
-    const busy = (lateness: number, others: PriorityClass = 'healthy') => {
+    const busy = (lateness: number, others: Priority = 'healthy') => {
       const worker = new ConcurrencyLimiter(usual)
       const limiter = worker.open('healthy') as EndpointLimiter
       for (let n = 0; n < usual.enough; n++) worker.acquire(others)
@@ -284,31 +284,27 @@ describe('an endpoint', () => {
       lostHandshake: fc.boolean(),
     })
     fc.assert(
-      fc.property(
-        fc.constantFrom(...priorityClasses),
-        fc.array(step, { maxLength: 200 }),
-        (priority, steps) => {
-          const worker = new ConcurrencyLimiter({ ...usual, enough: 3, slowAfter: 50 })
-          const limiter = worker.open(priority) as EndpointLimiter
-          const running: RunningAttempt[] = []
-          for (const { act, ...ended } of steps) {
-            if (act === 'tick') limiter.tick(ended.answered)
-            if (act === 'end' && running.length > 0) limiter.end(running.shift()!, ended)
-            if (act === 'start') {
-              const attempt = limiter.start()
-              if (attempt !== null) running.push(attempt)
-              // The only one is never refused, but to who is spent.
-              else expect(running.length > 0 || limiter.handshakeFailed).toBe(true)
-            }
-            expect(limiter.underWay).toBe(running.length)
-            expect(worker.inUse).toBe(Math.max(1, running.length))
-            expect(running.length).toBeLessThanOrEqual(usual.perEndpoint)
+      fc.property(fc.constantFrom(...priorities), fc.array(step, { maxLength: 200 }), (priority, steps) => {
+        const worker = new ConcurrencyLimiter({ ...usual, enough: 3, slowAfter: 50 })
+        const limiter = worker.open(priority) as EndpointLimiter
+        const running: RunningAttempt[] = []
+        for (const { act, ...ended } of steps) {
+          if (act === 'tick') limiter.tick(ended.answered)
+          if (act === 'end' && running.length > 0) limiter.end(running.shift()!, ended)
+          if (act === 'start') {
+            const attempt = limiter.start()
+            if (attempt !== null) running.push(attempt)
+            // The only one is never refused, but to who is spent.
+            else expect(running.length > 0 || limiter.handshakeFailed).toBe(true)
           }
-          for (const attempt of running) limiter.end(attempt, quick)
-          limiter.close()
-          expect(worker.inUse).toBe(0)
-        },
-      ),
+          expect(limiter.underWay).toBe(running.length)
+          expect(worker.inUse).toBe(Math.max(1, running.length))
+          expect(running.length).toBeLessThanOrEqual(usual.perEndpoint)
+        }
+        for (const attempt of running) limiter.end(attempt, quick)
+        limiter.close()
+        expect(worker.inUse).toBe(0)
+      }),
     )
   })
 })

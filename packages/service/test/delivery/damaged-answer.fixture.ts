@@ -1,6 +1,6 @@
 /** What may have become of an answer's bytes on their way, or in the head of who wrote the server. */
 import fc from 'fast-check'
-import { answers } from './generated-answer.fixture.ts'
+import { answers } from './generated-response.fixture.ts'
 
 /** What is read differently by some, or by nobody. */
 const oddities = [

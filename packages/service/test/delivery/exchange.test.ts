@@ -17,13 +17,13 @@ const answer = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 2\r\
 class Line extends Writable {
   readonly peer = peer
   readonly socket = this
-  readonly kept: boolean
+  readonly reused: boolean
   readonly taken: string[] = []
   #take: (() => void) | null = null
 
-  constructor(kept: boolean, room: number) {
+  constructor(reused: boolean, room: number) {
     super({ highWaterMark: room })
-    this.kept = kept
+    this.reused = reused
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
@@ -103,7 +103,7 @@ describe('the answer', () => {
     read('o')
     expect(ends).toEqual([])
     read('k')
-    expect(ends).toEqual([{ outcome: answered(200, 'ok', 1001), reusable: true, keptMs: null }])
+    expect(ends).toEqual([{ outcome: answered(200, 'ok', 1001), reusable: true, keepAliveMs: null }])
   })
 
   test.each(['connection: close\r\ncontent-length: 2\r\n\r\nok', 'content-length: 2\r\n\r\nokHTTP/1.1 500'])(
@@ -112,14 +112,14 @@ describe('the answer', () => {
       const { ends, read, line } = await exchangeAt()
       await line.drain()
       read(`HTTP/1.1 200 OK\r\n${rest}`)
-      expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: null }])
+      expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keepAliveMs: null }])
     },
   )
 
   test.each([0, 1, 2])('does not when only %i pieces were handed over', async (handedOver) => {
     const { ends, read } = await exchangeAt({ handedOver })
     read(answer)
-    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }])
+    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keepAliveMs: 5000 }])
   })
 
   test('does not when the system has not taken the last piece', async () => {
@@ -127,7 +127,7 @@ describe('the answer', () => {
     expect(line.writableLength).toBe(pieces[2].length)
     read(answer)
     await immediate()
-    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }])
+    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keepAliveMs: 5000 }])
   })
 
   test('does when the system had taken it, and the socket says so at the end of the turn', async () => {
@@ -136,7 +136,7 @@ describe('the answer', () => {
     expect(ends).toEqual([])
     await line.drain()
     await immediate()
-    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: true, keptMs: 5000 }])
+    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: true, keepAliveMs: 5000 }])
   })
 
   test.each<[string, (it: Awaited<ReturnType<typeof exchangeAt>>) => void]>([
@@ -147,7 +147,7 @@ describe('the answer', () => {
     const it = await exchangeAt({ kept: true })
     it.read(answer)
     happens(it)
-    const ended = [{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }]
+    const ended = [{ outcome: answered(200, 'ok'), reusable: false, keepAliveMs: 5000 }]
     expect(it.ends).toEqual(ended)
     await it.line.drain()
     await immediate()
@@ -160,7 +160,7 @@ describe('the answer', () => {
       for (const text of ['H', 'HTTP/1.1 103 Hints\r\n\r\n', answer, 'nonsense']) {
         const { ends, read } = await exchangeAt({ kept: true, handedOver })
         read(text)
-        expect(ends).toEqual([{ outcome: { kind: 'stale' }, reusable: false, keptMs: null }])
+        expect(ends).toEqual([{ outcome: { kind: 'stale' }, reusable: false, keepAliveMs: null }])
       }
     },
   )
@@ -169,7 +169,7 @@ describe('the answer', () => {
     const { ends, read } = await exchangeAt({ kept: true })
     read('HTTP/1.1 OK\r\n')
     const outcome = failed('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
-    expect(ends).toEqual([{ outcome, reusable: false, keptMs: null }])
+    expect(ends).toEqual([{ outcome, reusable: false, keepAliveMs: null }])
   })
 })
 
@@ -183,7 +183,7 @@ describe('the time is up', () => {
     if (text !== '') read(text)
     exchange.expire()
     expect(ends).toEqual([
-      { outcome: failed('timeout', 'did not answer in time'), reusable: false, keptMs: null },
+      { outcome: failed('timeout', 'did not answer in time'), reusable: false, keepAliveMs: null },
     ])
   })
 
@@ -198,7 +198,7 @@ describe('the time is up', () => {
     read(answer.slice(0, -1))
     clock.advance(1)
     exchange.expire()
-    expect(ends).toEqual([{ outcome: answered(200, 'o'), reusable: false, keptMs: 5000 }])
+    expect(ends).toEqual([{ outcome: answered(200, 'o'), reusable: false, keepAliveMs: 5000 }])
   })
 })
 
@@ -212,7 +212,7 @@ describe('the connection is lost after the head of the answer', () => {
       const { exchange, ends, read } = await exchangeAt({ kept, handedOver: kept ? 3 : 1 })
       read(text)
       exchange.lose(error)
-      expect(ends).toEqual([{ outcome: answered(200, body), reusable: false, keptMs: 5000 }])
+      expect(ends).toEqual([{ outcome: answered(200, body), reusable: false, keepAliveMs: 5000 }])
     }
   })
 })
@@ -252,7 +252,7 @@ describe('the connection is lost before', () => {
       const outcome = isStale
         ? { kind: 'stale' }
         : { kind: 'failed', code: expect.any(String), message: expect.stringContaining(peer) }
-      expect(ends).toEqual([{ outcome, reusable: false, keptMs: null }])
+      expect(ends).toEqual([{ outcome, reusable: false, keepAliveMs: null }])
     },
   )
 
@@ -268,13 +268,13 @@ describe('the connection is lost before', () => {
     const { exchange, ends, read } = await exchangeAt({ kept })
     if (received !== '') read(received)
     exchange.lose(error === null ? null : broken(error))
-    expect(ends).toEqual([{ outcome: failed(code, what), reusable: false, keptMs: null }])
+    expect(ends).toEqual([{ outcome: failed(code, what), reusable: false, keepAliveMs: null }])
   })
 
   test('with an error of TLS: it is named', async () => {
     const { exchange, ends } = await exchangeAt({ kept: true })
     exchange.lose(broken('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'))
     const outcome = { kind: 'failed', code: 'tls_error', message: `No TLS with ${peer}: it broke` }
-    expect(ends).toEqual([{ outcome, reusable: false, keptMs: null }])
+    expect(ends).toEqual([{ outcome, reusable: false, keepAliveMs: null }])
   })
 })

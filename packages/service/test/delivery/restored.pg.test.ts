@@ -4,7 +4,7 @@ import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { day, hour } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
-import { tellRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restored.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 test('what a worker of the lost life had leased goes out at once, under the id that the event had', async () => {
@@ -21,7 +21,7 @@ test('what a worker of the lost life had leased goes out at once, under the id t
   await engine.runDue()
   expect(mine()).toEqual([])
 
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   await engine.runDue()
   const [row] = await log()
   expect(row).toMatchObject({ status: 'succeeded', attemptCount: 1 })
@@ -38,7 +38,7 @@ test('an endpoint that was failing in the backup is not disabled for the time th
   expect(await read()).toMatchObject({ status: 'active', failureCount: 1 })
 
   clock.advance(30 * day)
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   const failingSince = new Date(clock.now()).toISOString()
   await engine.runDue()
   expect(await read()).toMatchObject({ status: 'active', failureCount: 2, failingSince })

@@ -9,7 +9,7 @@ import { heldSend } from '../../../testbed/held-send.ts'
 import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../../../testbed/hooks.ts'
 import { testService } from '../../../testbed/service.ts'
 import type { EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
-import { type DueQueue, priorityClasses } from '../../src/delivery/model.ts'
+import { type DueQueue, priorities } from '../../src/delivery/model.ts'
 import type { DueQueues } from '../../src/journal/notifier.ts'
 
 /** A service with an endpoint, and a worker next to it that `tell` may stand for. */
@@ -43,7 +43,7 @@ async function desk() {
 function queuesIn({ queues }: DueQueues): DueQueue[] {
   return queues.map(({ tier, ...queue }) => ({
     ...queue,
-    priority: priorityClasses[tier] as DueQueue['priority'],
+    priority: priorities[tier] as DueQueue['priority'],
   }))
 }
 

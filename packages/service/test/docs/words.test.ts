@@ -8,7 +8,7 @@ const names = /\blanes\b|\btier = |\bl\.tier\b|\bexpiry_settled_at\b|\b\w+_words
 /** Words that the glossary has others for; each with what it says instead. */
 const earlier: Readonly<Record<string, string>> = {
   'lanes?': 'endpoint queue',
-  '(p_)?tier': 'priority class',
+  '(p_)?tier': 'priority',
   'settl(e[sd]?|ing)(_lane)?': 'complete',
   'keep_answer|p_keep|kept answers?': 'stored response',
   'lead|max_lead': 'clock skew',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { makeCustomer, makeTicket } from '../../../testbed/desk.ts'
 import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import { tellRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restored.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
@@ -38,8 +38,8 @@ test('an organization that stands in another database goes on there: cursors, wa
   await using there = await testService()
   const { api } = here
   // Both were restored once, and are in epochs of their own.
-  await tellRestored(here.database.pool, systemClock)
-  await tellRestored(there.database.pool, systemClock)
+  await markRestored(here.database.pool, systemClock)
+  await markRestored(there.database.pool, systemClock)
   const customer = await makeCustomer(api)
   await makeTicket(api, { customerId: customer.id })
   const paths = ['/v1/customers', '/v1/changes']
@@ -64,7 +64,7 @@ test('an organization that stands in another database goes on there: cursors, wa
   expect(await asked(there.api, neighbours)).toBe('page')
 
   // The restore of a database ends the cursors of all that stand in it, and of no other.
-  await tellRestored(there.database.pool, systemClock)
+  await markRestored(there.database.pool, systemClock)
   expect(await asked(moved, String(kept[0]))).toBe('410 cursor_too_old')
   expect(await asked(there.api, neighbours)).toBe('410 cursor_too_old')
   expect(await asked(api, String(kept[0]))).toBe('page')
@@ -74,7 +74,7 @@ test('an organization that stands in another database goes on there: cursors, wa
 test('an organization that is made after a restore begins in its epoch', async () => {
   await using service = await testService()
   const { pool } = service.database
-  const { epoch } = await tellRestored(pool, systemClock)
+  const { epoch } = await markRestored(pool, systemClock)
   const { organizationId, token } = await createOrganization(pool, systemClock, 'Newest')
   const api = service.withToken(token)
   expect(await asked(api, await cursorOf(api))).toBe('page')

@@ -5,7 +5,7 @@ import { makeCustomer } from '../../../testbed/desk.ts'
 import { beginning, drain, syncPage } from '../../../testbed/drain.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
-import { tellRestored } from '../../src/backup/restored.ts'
+import { markRestored } from '../../src/backup/restored.ts'
 import { lostSpanMargin } from '../../src/journal/epoch.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 
@@ -24,7 +24,7 @@ test('watermarks from the span that was lost are refused, to the millisecond; ot
   const { api } = service
   const restoredTo = Date.parse((await makeCustomer(api)).updatedAt)
   clock.advance(10 * minute)
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   const restoredAt = clock.now() + lostSpanMargin
 
   for (const path of streams) {
@@ -50,7 +50,7 @@ test('a reader that waits meanwhile is told: by cursor 410, from a watermark tha
   const byCursor = api.get(`/v1/customers?cursor=${nextCursor}&wait=50`)
   const fromWatermark = api.get(`/v1/customers?updatedAfter=${updatedAt}&wait=50`)
   await eventually('both wait', () => service.app.readers.waiting === 2)
-  await tellRestored(service.database.pool, systemClock)
+  await markRestored(service.database.pool, systemClock)
   const { status, json } = await byCursor
   expect([status, json.code]).toEqual([410, 'cursor_too_old'])
   const made = await makeCustomer(api)
@@ -63,7 +63,7 @@ test('nothing new gets a stamp of the lost span, whatever the clock does then, a
   const { api } = service
   await makeCustomer(api)
   clock.advance(10 * minute)
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   const restoredAt = clock.now() + lostSpanMargin
   const fresh = await drain(api, '/v1/customers', beginning)
 
@@ -83,7 +83,7 @@ test('spans of several restores are all refused, and what was between them is no
   for (let n = 0; n < 3; n++) {
     const { updatedAt } = await makeCustomer(api)
     clock.advance(10 * minute)
-    await tellRestored(service.database.pool, clock)
+    await markRestored(service.database.pool, clock)
     spans.push([Date.parse(updatedAt), clock.now() + lostSpanMargin])
     clock.advance(10 * minute)
   }
@@ -109,7 +109,7 @@ test('cursors of every earlier life are refused, and each life has an epoch of i
     expect(await asked(api, '/v1/customers', `cursor=${nextCursor}`)).toBe('page')
     cursors.push(nextCursor)
     // On a clock that stands still.
-    epochs.add((await tellRestored(service.database.pool, clock)).epoch)
+    epochs.add((await markRestored(service.database.pool, clock)).epoch)
   }
   expect(epochs.size).toBe(4)
 })
@@ -121,7 +121,7 @@ test('stamps that were ahead of the restore lose a margin, and go on after it', 
   const made = await makeCustomer(api)
   const restoredTo = Date.parse(made.updatedAt)
   clock.advance(-10 * minute)
-  await tellRestored(service.database.pool, clock)
+  await markRestored(service.database.pool, clock)
   expect(await asked(api, '/v1/customers', `updatedAfter=${iso(clock.now())}`)).toBe('page')
   expect(await asked(api, '/v1/customers', `updatedAfter=${made.updatedAt}`)).toBe('page')
   expect(await asked(api, '/v1/customers', `updatedAfter=${iso(restoredTo + 1)}`)).toBe('410 cursor_too_old')
@@ -136,7 +136,7 @@ test('every organization is told', async () => {
   const cursors = []
   for (const api of apis) cursors.push((await syncPage(api, '/v1/tickets', beginning)).pagination.nextCursor)
   clock.advance(minute)
-  expect(await tellRestored(service.database.pool, clock)).toMatchObject({ organizations: 3 })
+  expect(await markRestored(service.database.pool, clock)).toMatchObject({ organizations: 3 })
   for (const [n, api] of apis.entries()) {
     expect(await asked(api, '/v1/tickets', `cursor=${cursors[n]}`)).toBe('410 cursor_too_old')
     expect(await asked(api, '/v1/tickets', `updatedAfter=${iso(clock.now())}`)).toBe('410 cursor_too_old')
@@ -155,7 +155,7 @@ test('links and sessions of the backup are over: one that was used or ended sinc
   const { json } = await nobody.post('/v1/console-links/exchange', { link: used })
   const session = service.withToken(json.token)
   expect((await session.get('/v1/customers')).status).toBe(200)
-  await tellRestored(service.database.pool, systemClock)
+  await markRestored(service.database.pool, systemClock)
   expect((await nobody.post('/v1/console-links/exchange', { link: open })).status).toBe(404)
   const told = await session.get('/v1/customers')
   expect([told.status, told.json.code]).toEqual([401, 'key_expired'])

@@ -75,8 +75,8 @@ export async function beginCapture(
   organizationId: string,
   tables: readonly MovingTable[],
 ): Promise<boolean> {
-  const standing = await captured(pool, organizationId)
-  const missing = tables.filter(({ name }) => !standing.has(name))
+  const existing = await captured(pool, organizationId)
+  const missing = tables.filter(({ name }) => !existing.has(name))
   const client = await pool.connect()
   try {
     for (const table of missing) {
@@ -103,10 +103,10 @@ export async function beginCapture(
 }
 
 export async function endCapture(pool: Pool, organizationId: string): Promise<void> {
-  const standing = await captured(pool, organizationId)
+  const existing = await captured(pool, organizationId)
   const client = await pool.connect()
   try {
-    for (const table of standing)
+    for (const table of existing)
       await inTransaction(client, async () => {
         for (const [name] of triggersOf(organizationId))
           await client.query(`drop trigger if exists ${name} on ${escapeIdentifier(table)}`)

@@ -199,11 +199,11 @@ export async function arrive(
     rows.map(({ token_hash }) => token_hash),
   )
   await between('noted')
-  const { rows: standing } = await target.query<{ moves: number }>(
+  const { rows: arrived } = await target.query<{ moves: number }>(
     'select o.moves from organizations o where o.organization_id = $1',
     [organizationId],
   )
-  await directory.cutOver(organizationId, { from, to, moves: standing[0]?.moves ?? 0 })
+  await directory.cutOver(organizationId, { from, to, moves: arrived[0]?.moves ?? 0 })
   const placement = await directory.databaseOf(organizationId)
   if (placement?.database !== to)
     throw new MoveError(

@@ -111,7 +111,7 @@ async function goOn(
   run: Run,
 ): Promise<Moved> {
   const { between = () => {}, onProgress = () => {} } = options
-  const { from, source, target } = await placesOf(databases, organizationId, to)
+  const { from, source, target } = await sidesOf(databases, organizationId, to)
   if (from === to) return { outcome: 'unchanged', from, to, rows: run.rows, paused: null }
   const departed = { organizationId, source, target, from, to, directory: databases.directory }
   const departure = await readDeparture(source, organizationId)
@@ -141,7 +141,7 @@ async function goOn(
   }
 }
 
-async function placesOf({ pools, directory }: Databases, organizationId: string, to: string) {
+async function sidesOf({ pools, directory }: Databases, organizationId: string, to: string) {
   const placement = await directory.databaseOf(organizationId)
   if (placement === null) throw new MoveError(`there is no organization ${organizationId}`)
   return { from: placement.database, source: poolOf(pools, placement.database), target: poolOf(pools, to) }

@@ -18,7 +18,7 @@ export async function requireMovable(
   organizationId: string,
   { from, to }: Names,
 ): Promise<void> {
-  const standingOf = async (pool: Pool) => {
+  const statusOf = async (pool: Pool) => {
     const { rows } = await pool.query<{ suspended: boolean; deleting: boolean; away: string | null }>(
       `select o.suspended_at is not null as suspended, o.deletion_began_at is not null as deleting, o.away
          from organizations o where o.organization_id = $1`,
@@ -26,7 +26,7 @@ export async function requireMovable(
     )
     return rows[0] ?? null
   }
-  const here = await standingOf(source)
+  const here = await statusOf(source)
   if (here === null)
     throw new MoveError(`the directory has organization ${organizationId} in ${from}, which does not have it`)
   if (here.deleting)
@@ -39,7 +39,7 @@ export async function requireMovable(
     throw new MoveError(
       `${from} does not serve organization ${organizationId}, though the directory says so (${here.away}): see the guide on several databases`,
     )
-  if ((await standingOf(target)) !== null)
+  if ((await statusOf(target)) !== null)
     throw new MoveError(
       `${to} holds what an earlier move of organization ${organizationId} has left behind: remove it with deskwire org drop-source ${organizationId} --from ${to}`,
     )

@@ -256,7 +256,7 @@ const endpoints: readonly string[] = [
     -- The worker that leases the queue, and whether it is to be notified of new deliveries meanwhile.
     worker_id uuid,
     listening boolean not null default false,
-    -- Its priority class: 0 healthy, 1 unproven (nothing is known, or it responded late), 2 failing (it did not respond).
+    -- Its priority: 0 healthy, 1 unproven (nothing is known, or it responded late), 2 failing (it did not respond).
     tier smallint not null default 1 check (tier between 0 and 2),
     -- Leases in a row whose worker died; how many deliveries more are sent one at a time for it; and under the lease that runs,
     -- which of them, since when.

@@ -3,7 +3,13 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { Deadline } from './deadlines.ts'
-import { type Answer, Exchange, type ExchangeEnd, type RequestPieces, type Stale } from './exchange.ts'
+import {
+  Exchange,
+  type ExchangeEnd,
+  type ReceivedResponse,
+  type RequestPieces,
+  type Stale,
+} from './exchange.ts'
 import { type Failure, type Peer, peerName } from './failure.ts'
 
 const { idleFor, clearOfClose, idleForAtMost } = deliveryTuning.sender
@@ -63,16 +69,20 @@ export class Connection {
    * One that arrives later is taken for the response to this request: HTTP/1.1 cannot tell, which is why a connection serves one
    * organization (decision 23).
    */
-  async exchange(pieces: RequestPieces, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
-    const kept = this.#used
+  async exchange(
+    pieces: RequestPieces,
+    deadline: Deadline,
+    clock: Clock,
+  ): Promise<ReceivedResponse | Failure | Stale> {
+    const reused = this.#used
     this.#used = true
-    if (kept) await nextPoll()
-    const { promise, resolve } = Promise.withResolvers<Answer | Failure | Stale>()
-    const line = { socket: this.#socket, peer: this.peer, kept }
-    const exchange = new Exchange(pieces, line, clock, (end) => {
+    if (reused) await nextPoll()
+    const { promise, resolve } = Promise.withResolvers<ReceivedResponse | Failure | Stale>()
+    const connection = { socket: this.#socket, peer: this.peer, reused }
+    const exchange = new Exchange(pieces, connection, clock, (end) => {
       deadline.onPass = null
       this.#exchange = null
-      this.#rest(end)
+      this.#becomeIdle(end)
       resolve(end.outcome)
     })
     this.#exchange = exchange
@@ -84,8 +94,8 @@ export class Connection {
     return promise
   }
 
-  #rest({ reusable, keptMs }: ExchangeEnd): void {
-    this.#idleMs = keptMs === null ? idleFor : Math.min(keptMs - clearOfClose, idleForAtMost)
+  #becomeIdle({ reusable, keepAliveMs }: ExchangeEnd): void {
+    this.#idleMs = keepAliveMs === null ? idleFor : Math.min(keepAliveMs - clearOfClose, idleForAtMost)
     if (!reusable || this.#idleMs <= 0) this.close()
   }
 

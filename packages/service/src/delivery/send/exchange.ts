@@ -2,10 +2,10 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
-import { AnswerReader } from './answer-reader.ts'
 import { exchangeFailure, type Failure, failure, type Peer } from './failure.ts'
+import { ResponseReader } from './response-reader.ts'
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly kind: 'answered'
   readonly status: number
   readonly responseBody: string
@@ -19,53 +19,58 @@ export interface Stale {
 }
 
 export interface ExchangeEnd {
-  readonly outcome: Answer | Failure | Stale
+  readonly outcome: ReceivedResponse | Failure | Stale
   readonly reusable: boolean
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
-  readonly keptMs: number | null
+  readonly keepAliveMs: number | null
 }
 
-interface Line {
+interface UsedConnection {
   readonly socket: Writable
   readonly peer: Peer
-  readonly kept: boolean
+  readonly reused: boolean
 }
 
 export class Exchange {
   readonly #pieces: RequestPieces
-  readonly #line: Line
+  readonly #connection: UsedConnection
   readonly #clock: Clock
   readonly #onEnd: (end: ExchangeEnd) => void
-  readonly #reader = new AnswerReader()
-  #handedOver = 0
+  readonly #reader = new ResponseReader()
+  #written = 0
   #answeredAt = 0
   /** The response is complete; whether the request was sent before it is not known yet. */
   #isComplete = false
   #isOver = false
 
   /** `onEnd` is called once; call nothing after it. */
-  constructor(pieces: RequestPieces, line: Line, clock: Clock, onEnd: (end: ExchangeEnd) => void) {
+  constructor(
+    pieces: RequestPieces,
+    connection: UsedConnection,
+    clock: Clock,
+    onEnd: (end: ExchangeEnd) => void,
+  ) {
     this.#pieces = pieces
-    this.#line = line
+    this.#connection = connection
     this.#clock = clock
     this.#onEnd = onEnd
   }
 
   /** Writes as much as the socket accepts: at the beginning, and whenever it has drained. */
   write(): void {
-    for (let roomy = true; roomy && !this.#isHandedOver; ) {
-      roomy = this.#line.socket.write(this.#pieces[this.#handedOver++])
+    for (let accepts = true; accepts && !this.#isWritten; ) {
+      accepts = this.#connection.socket.write(this.#pieces[this.#written++])
     }
   }
 
   read(chunk: Buffer): void {
     // A response to a request that is not complete belongs to an earlier one: the receiver has not processed this one.
-    if (this.#line.kept && !this.#isHandedOver) {
-      this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keptMs: null })
+    if (this.#connection.reused && !this.#isWritten) {
+      this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keepAliveMs: null })
       return
     }
     if (this.#isComplete) {
-      this.#answer(false)
+      this.#endAnswered(false)
       return
     }
     const progress = this.#reader.read(chunk)
@@ -78,23 +83,23 @@ export class Exchange {
   }
 
   lose(error: NodeJS.ErrnoException | null): void {
-    if (this.#reader.status !== 0) this.#answer(false)
-    else this.#onEnd({ outcome: this.#lost(error), reusable: false, keptMs: null })
+    if (this.#reader.status !== 0) this.#endAnswered(false)
+    else this.#onEnd({ outcome: this.#lost(error), reusable: false, keepAliveMs: null })
   }
 
   /** The time is up: what has arrived of the body by now is enough. */
   expire(): void {
-    if (this.#reader.status !== 0) this.#answer(false)
+    if (this.#reader.status !== 0) this.#endAnswered(false)
     else this.#fail('timeout', 'did not answer in time')
   }
 
   /** From then on the receiver may have processed the request. */
-  get #isHandedOver(): boolean {
-    return this.#handedOver === this.#pieces.length
+  get #isWritten(): boolean {
+    return this.#written === this.#pieces.length
   }
 
   get #isSent(): boolean {
-    return this.#isHandedOver && this.#line.socket.writableLength === 0
+    return this.#isWritten && this.#connection.socket.writableLength === 0
   }
 
   /**
@@ -102,33 +107,33 @@ export class Exchange {
    * the system took only at the end of the event loop's turn, and a quick response can come before that.
    */
   #complete(): void {
-    if (this.#isSent || !this.#isHandedOver) {
-      this.#answer(this.#reader.persistent && this.#isSent)
+    if (this.#isSent || !this.#isWritten) {
+      this.#endAnswered(this.#reader.persistent && this.#isSent)
       return
     }
     this.#isComplete = true
-    setImmediate(() => this.#answer(this.#reader.persistent && this.#isSent))
+    setImmediate(() => this.#endAnswered(this.#reader.persistent && this.#isSent))
   }
 
-  #answer(reusable: boolean): void {
+  #endAnswered(reusable: boolean): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { status, text: responseBody, keptMs } = this.#reader
-    const outcome: Answer = { kind: 'answered', status, responseBody, answeredAt: this.#answeredAt }
-    this.#onEnd({ outcome, reusable, keptMs })
+    const { status, text: responseBody, keepAliveMs } = this.#reader
+    const outcome: ReceivedResponse = { kind: 'answered', status, responseBody, answeredAt: this.#answeredAt }
+    this.#onEnd({ outcome, reusable, keepAliveMs })
   }
 
   #fail(code: 'timeout' | 'connection_failed', what: string): void {
-    const outcome = failure(code, `${this.#line.peer} ${what}`)
-    this.#onEnd({ outcome, reusable: false, keptMs: null })
+    const outcome = failure(code, `${this.#connection.peer} ${what}`)
+    this.#onEnd({ outcome, reusable: false, keepAliveMs: null })
   }
 
   #lost(error: NodeJS.ErrnoException | null): Failure | Stale {
-    const { kept, peer } = this.#line
-    if (kept && this.#handedOver === 0) return { kind: 'stale' }
+    const { reused, peer } = this.#connection
+    if (reused && this.#written === 0) return { kind: 'stale' }
     const closed = error === null || error.code === 'ECONNRESET' || error.code === 'EPIPE'
-    if (kept && closed && this.#reader.bytes === 0) {
-      if (!this.#isHandedOver) return { kind: 'stale' }
+    if (reused && closed && this.#reader.bytes === 0) {
+      if (!this.#isWritten) return { kind: 'stale' }
       return failure('connection_failed', `${peer} closed a kept connection after the request, unanswered`)
     }
     if (error === null)

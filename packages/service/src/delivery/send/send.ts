@@ -13,7 +13,7 @@ import { deliveryTuning } from '../tuning.ts'
 import { Connection } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial, trustAuthorities } from './dial.ts'
-import { type Answer, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
+import { type ReceivedResponse, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { TlsSessions } from './tls-sessions.ts'
@@ -127,7 +127,7 @@ class TargetSender implements Sender {
     return Math.min(Math.max(0, now - startedAt), this.#timeoutMs)
   }
 
-  async #attempt(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+  async #attempt(request: SendRequest, deadline: Deadline): Promise<ReceivedResponse | Failure> {
     const { organizationId, url, headers, body, ownConnection = false } = request
     const target = targetOf(url)
     const { hostname, origin, host, path } = target
@@ -165,7 +165,7 @@ class TargetSender implements Sender {
     { poolKey, ...how }: { poolKey: string; addresses: readonly string[]; doubtful: boolean },
     deadline: Deadline,
   ): Promise<Connection | Failure> {
-    this.#makeRoom()
+    this.#closeOldest()
     this.#dialing++
     const session = this.#sessions.of(poolKey)
     let connection: Connection | null = null
@@ -199,7 +199,7 @@ class TargetSender implements Sender {
   }
 
   /** Connections that are neither idle nor closing are in attempts, of which there are fewer than sockets. */
-  #makeRoom(): void {
+  #closeOldest(): void {
     while (this.#dialing + this.#open.size >= this.#maxSockets) {
       const oldest = this.#idle.oldest
       if (oldest === undefined) return
@@ -218,7 +218,7 @@ class TargetSender implements Sender {
     poolKey: string,
     pieces: RequestPieces,
     deadline: Deadline,
-  ): Promise<Answer | Failure | Stale> {
+  ): Promise<ReceivedResponse | Failure | Stale> {
     const ended = await connection.exchange(pieces, deadline, this.#clock)
     if (connection.usable && !deadline.passed) this.#idle.put(poolKey, connection)
     return ended

@@ -1,13 +1,13 @@
 /** Where a recovery of all missed events must begin (specification 11.4): perhaps before the first missed event, never after it. */
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
-import { firstIdSince, standing } from '../log-functions.ts'
+import { firstIdSince, rowIs } from '../log-functions.ts'
 import { readEndpoint } from '../table/endpoints.ts'
 
 /** Failed deliveries that are checked: those of a large commit are created late, though their events are older. */
 const failuresLookedAt = 100
 
 /** SQL: the row `d` is a failed delivery to the endpoint, by its index. */
-const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${standing.completed('p_log_begin')}
+const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${rowIs.completed('p_log_begin')}
         and d.event_type <> 'ping'`
 const between = (first: string, last: string) =>
   `(d.status, d.id) >= ('failed', ${first}) and (d.status, d.id) <= ('failed', ${last})`

@@ -12,7 +12,7 @@ import { gauge } from './instruments.ts'
 const goodFor = 15_000
 const failureGoodFor = 1_000
 
-interface Standing {
+interface Backlog {
   readonly due: number
   readonly oldest: Date | null
   readonly waiting: number
@@ -21,8 +21,8 @@ interface Standing {
   readonly disabled: number
 }
 
-export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
-  const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
+export function createBacklogMetrics(register: Registry, pool: Pool, clock: Clock): void {
+  const read = cached(() => readBacklog(pool, clock), { clock, goodFor, failureGoodFor })
   show('deskwire_deliveries_due', ({ due }) => due)
   show('deskwire_delivery_oldest_due_seconds', ({ oldest }) =>
     oldest === null ? 0 : Math.max(0, (clock.now() - oldest.getTime()) / 1000),
@@ -32,18 +32,18 @@ export function createStandingMetrics(register: Registry, pool: Pool, clock: Clo
   show('deskwire_webhooks_active', ({ active }) => active)
   show('deskwire_webhooks_disabled', ({ disabled }) => disabled)
 
-  function show(name: NameOf<'gauge'>, value: (standing: Standing) => number): void {
+  function show(name: NameOf<'gauge'>, value: (backlog: Backlog) => number): void {
     gauge(register, name, async (it) => {
-      const standing = await read().catch(() => null)
-      if (standing === null) it.remove()
-      else it.set(value(standing))
+      const backlog = await read().catch(() => null)
+      if (backlog === null) it.remove()
+      else it.set(value(backlog))
     })
   }
 }
 
 /** Over all organizations except suspended ones. Deliveries of a deleted endpoint count until maintenance removes them. */
-async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
-  const { rows } = await pool.query<Standing>({
+async function readBacklog(pool: Pool, clock: Clock): Promise<Backlog> {
+  const { rows } = await pool.query<Backlog>({
     name: 'delivery_standing',
     text: `select
         (select count(*)::int from (select 1 from deliveries d
@@ -62,9 +62,9 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
           order by d.next_attempt_at, d.id limit 1) n on l.organization_id <> all(${suspendedOrganizations})) f`,
     values: [formatTimestamp(clock.now())],
   })
-  const [standing] = rows
-  if (standing === undefined) throw new Error('the standing of deliveries has no row')
-  return standing
+  const [backlog] = rows
+  if (backlog === undefined) throw new Error('the backlog of deliveries has no row')
+  return backlog
 }
 
 const storageGoodFor = 60_000

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AnswerReader } from '../../src/delivery/send/answer-reader.ts'
+import { ResponseReader } from '../../src/delivery/send/response-reader.ts'
 import { damaged } from './damaged-answer.fixture.ts'
 import {
   answers,
@@ -14,7 +14,7 @@ import {
   outcomeOf,
   type Parts,
   shown,
-} from './generated-answer.fixture.ts'
+} from './generated-response.fixture.ts'
 
 const KiB = 1024
 
@@ -29,7 +29,7 @@ function intended({ minor, status, framing, connection, keptSeconds, body, behin
     status,
     text: hasBody(status) ? shown(untilClose ? body + behind : body) : '',
     reusable: goesOn && !untilClose && !announced && length <= 16 * KiB && behind === '',
-    keptMs: keptSeconds === null ? null : keptSeconds * 1000,
+    keepAliveMs: keptSeconds === null ? null : keptSeconds * 1000,
   }
 }
 
@@ -85,7 +85,7 @@ test('whatever comes without end, a word is said within the limits', () => {
   fc.assert(
     fc.property(endless, sizes, ({ before, repeated }, size) => {
       const bytes = before + repeated.repeat(Math.ceil((160 * KiB) / repeated.length))
-      const reader = new AnswerReader()
+      const reader = new ResponseReader()
       let at = 0
       while (at < bytes.length && reader.read(Buffer.from(bytes.slice(at, at + size), 'latin1')) === 'more') {
         at += size

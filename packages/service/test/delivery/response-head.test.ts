@@ -3,12 +3,12 @@
  * the connection carries nothing after it.
  */
 import { describe, expect, test } from 'vitest'
-import { outcomeOf } from './generated-answer.fixture.ts'
+import { outcomeOf } from './generated-response.fixture.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 const read = (bytes: string) => outcomeOf([bytes])
 /** What is read of such a head. */
-const statusAlone = { progress: 'complete', status: 200, text: '', reusable: false, keptMs: null }
+const statusAlone = { progress: 'complete', status: 200, text: '', reusable: false, keepAliveMs: null }
 
 /** What is read of a body in chunks, under this head. */
 const chunked = (fields: string, version = '1.1') =>
@@ -212,8 +212,8 @@ describe('the connection', () => {
     ['keep-alive: xtimeout=5', null],
     ['keep-alive:', null],
     ['x-keep-alive: timeout=5', null],
-  ])('is kept as %j says', (line, keptMs) => {
-    expect(read(`${ok}${line}\r\ncontent-length: 0\r\n\r\n`)).toMatchObject({ reusable: true, keptMs })
+  ])('is kept as %j says', (line, keepAliveMs) => {
+    expect(read(`${ok}${line}\r\ncontent-length: 0\r\n\r\n`)).toMatchObject({ reusable: true, keepAliveMs })
   })
 })
 
@@ -246,7 +246,7 @@ describe('an interim answer', () => {
   test.each(statuses)('%i decides nothing', (status) => {
     const interim = `HTTP/1.1 ${status} Wait\r\nkeep-alive: timeout=1\r\n\r\n`
     expect(read(interim)).toMatchObject({ progress: 'more', status: 0 })
-    expect(read(interim + final)).toEqual({ ...read(final), keptMs: null, reusable: true })
+    expect(read(interim + final)).toEqual({ ...read(final), keepAliveMs: null, reusable: true })
   })
 
   test('101 is refused', () => {

@@ -8,20 +8,20 @@
  */
 import { deliveryTuning } from '../tuning.ts'
 
-const { answers: limits } = deliveryTuning
+const { responses: limits } = deliveryTuning
 const version = 'HTTP/1.'
 
 /** `complete`: nothing more is wanted; the body may be cut or broken, the status counts. `malformed`: this is no HTTP response. */
 export type Progress = 'more' | 'complete' | 'malformed'
 
-export class AnswerReader {
+export class ResponseReader {
   /** Of the final response once its head is complete; 0 until then. */
   status = 0
   bytes = 0
   /** Whether the connection may carry another request, once the response is complete. */
   persistent = false
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
-  keptMs: number | null = null
+  keepAliveMs: number | null = null
   #head: Head | null = null
   /** False once an interim response says that the connection ends, or announces a body. */
   #goesOn = true
@@ -52,7 +52,7 @@ export class AnswerReader {
       if (head !== 'more') return this.#begin(head, chunk, at - before)
     }
     this.#line = text.slice(at)
-    return this.#mayBecomeAnAnswer() ? 'more' : 'malformed'
+    return this.#mayBecomeResponse() ? 'more' : 'malformed'
   }
 
   /** Counts a line; false when there are too many bytes. */
@@ -91,7 +91,7 @@ export class AnswerReader {
     this.status = head.status
     if (framing === null) return 'complete'
     this.persistent = this.#goesOn && isPersistent(head, framing)
-    this.keptMs = head.keptMs
+    this.keepAliveMs = head.keepAliveMs
     this.#body = new BodyReader(framing)
     return this.#readBody(chunk, at)
   }
@@ -105,7 +105,7 @@ export class AnswerReader {
     return 'complete'
   }
 
-  #mayBecomeAnAnswer(): boolean {
+  #mayBecomeResponse(): boolean {
     const { length } = this.#line
     if (this.#headBytes + length > limits.head || this.#beginning + length > limits.beginning) return false
     return this.#head !== null || version.startsWith(this.#line.slice(0, version.length))
@@ -121,7 +121,7 @@ interface Head {
   codings: readonly string[] | null
   closes: boolean
   keepsAlive: boolean
-  keptMs: number | null
+  keepAliveMs: number | null
   /** A line is malformed or contradicts another, so where the body ends is unknown. */
   irregular: boolean
 }
@@ -148,7 +148,7 @@ function readStatusLine(line: string): Head | null {
     codings: null,
     closes: false,
     keepsAlive: false,
-    keptMs: null,
+    keepAliveMs: null,
     irregular: false,
   }
 }
@@ -183,7 +183,7 @@ function isUnderstood(head: Head, line: string): boolean {
     }
     case 'keep-alive': {
       const [, seconds] = timeout.exec(value.toLowerCase()) ?? []
-      if (seconds !== undefined) head.keptMs = Number(seconds) * 1000
+      if (seconds !== undefined) head.keepAliveMs = Number(seconds) * 1000
       return true
     }
     default:
@@ -238,7 +238,7 @@ class BodyReader {
   #line = ''
   #framingBytes = 0
   #read = 0
-  #kept: Buffer[] = []
+  #logged: Buffer[] = []
 
   constructor(framing: Framing) {
     this.#framing = framing
@@ -247,8 +247,8 @@ class BodyReader {
 
   /** The first KiB as text that a database can hold: without a truncated character, and without U+0000. */
   get text(): string {
-    if (this.#kept.length === 0) return ''
-    const bytes = Buffer.concat(this.#kept)
+    if (this.#logged.length === 0) return ''
+    const bytes = Buffer.concat(this.#logged)
     return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\ufffd')
   }
 
@@ -318,7 +318,7 @@ class BodyReader {
   #take(chunk: Buffer, at: number, length: number): void {
     const kept = Math.min(length, limits.kept - this.#read)
     // A copy: a view would keep the larger chunk in memory.
-    if (kept > 0) this.#kept.push(Buffer.from(chunk.subarray(at, at + kept)))
+    if (kept > 0) this.#logged.push(Buffer.from(chunk.subarray(at, at + kept)))
     this.#read += length
     this.#missing -= length
   }

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { Client } from 'undici'
 import { expect, test } from 'vitest'
 import { damaged } from './damaged-answer.fixture.ts'
-import { answers, outcomeOf, shown } from './generated-answer.fixture.ts'
+import { answers, outcomeOf, shown } from './generated-response.fixture.ts'
 
 interface PeerOutcome {
   /** 0 when there was none. */

@@ -3,7 +3,7 @@
  * byte, so that what fails can be read.
  */
 import fc from 'fast-check'
-import { AnswerReader, type Progress } from '../../src/delivery/send/answer-reader.ts'
+import { type Progress, ResponseReader } from '../../src/delivery/send/response-reader.ts'
 
 /** The parts of an answer, and what of them decides how it is read. */
 export interface Parts {
@@ -34,21 +34,21 @@ export interface Outcome {
   readonly text: string
   /** Whether another request may go over the connection: not when bytes are left over, in whatever piece they come. */
   readonly reusable: boolean
-  readonly keptMs: number | null
+  readonly keepAliveMs: number | null
 }
 
 /** What the reader makes of bytes that come in these pieces; it is asked no more once it has said its word. */
 export function outcomeOf(pieces: readonly string[]): Outcome {
-  const reader = new AnswerReader()
+  const reader = new ResponseReader()
   let [progress, last]: [Progress, number] = ['more', 0]
   for (const [at, piece] of pieces.entries()) {
     if (progress !== 'more') break
     progress = reader.read(Buffer.from(piece, 'latin1'))
     last = at + 1
   }
-  const { status, text, persistent, keptMs } = reader
+  const { status, text, persistent, keepAliveMs } = reader
   const reusable = progress === 'complete' && persistent && pieces.slice(last).join('') === ''
-  return { progress, status, text, reusable, keptMs }
+  return { progress, status, text, reusable, keepAliveMs }
 }
 
 /** The beginning of a body as the log shows it. */
