@@ -206,7 +206,7 @@ class HeldRows implements ComparedCopy {
         if (!isCounted) this.found.count(row.id, updatedAt, row.text)
         if (changed.has(row.id)) continue
         while (row.id > (ranges[n]?.before ?? '')) n++
-        sums[n]?.count(row.id, updatedAt, this.#told(row, members))
+        sums[n]?.count(row.id, updatedAt, this.#comparedText(row, members))
       }
     }
     for (const [id, text] of this.#quarantined) {
@@ -240,7 +240,7 @@ class HeldRows implements ComparedCopy {
     }
     for (const row of await this.#at.get(this.#table, ids)) {
       // A row in the table that is also quarantined is not the mirror's.
-      const told = this.#told(row, membersOf(row.text))
+      const told = this.#comparedText(row, membersOf(row.text))
       texts.set(row.id, `${told}${texts.has(row.id) ? '\n' : ''}`)
     }
     for (const id of ids) {
@@ -260,7 +260,7 @@ class HeldRows implements ComparedCopy {
   }
 
   /** A row's text; if its columns differ from it, another text, which no row of the service has. */
-  #told(row: StoredRow, members: Members | undefined): string {
+  #comparedText(row: StoredRow, members: Members | undefined): string {
     const isSound = members && wrongColumns(this.#store, this.#table, row, members).length === 0
     return isSound ? row.text : `${row.text}\n${JSON.stringify([row.cells, row.removedAt])}`
   }

@@ -51,7 +51,7 @@ export interface QuarantinedRow {
 }
 
 /** A row's position in the stream of its kind. */
-interface Place {
+interface StreamPosition {
   readonly updatedAt: string
   readonly id: string
 }
@@ -71,7 +71,10 @@ interface Position {
   readonly cursor: string
   readonly sums: Readonly<Record<string, SumsText>>
   /** Kinds whose rows up to `asOf` are still being loaded, and how far each is. Later changes come by the stream. */
-  readonly loading: { readonly asOf: string; readonly kinds: Readonly<Record<string, Place | null>> } | null
+  readonly loading: {
+    readonly asOf: string
+    readonly kinds: Readonly<Record<string, StreamPosition | null>>
+  } | null
   /** How often the tables were changed. */
   readonly tables: number
   /** By kind, how many removed rows are kept, if any. */
@@ -366,7 +369,7 @@ export class Copy {
         if (rows.length > 0) await tx.append(table, sound)
         await this.#setAside(tx, aside, written)
         const { [kind]: _, ...others } = loading?.kinds ?? {}
-        const last = rows.at(-1)?.members as Place | undefined
+        const last = rows.at(-1)?.members as StreamPosition | undefined
         const place = last ? { updatedAt: last.updatedAt, id: last.id } : (loading?.kinds[kind] ?? null)
         const left = isEnd ? others : { [kind]: place, ...others }
         return {
@@ -380,7 +383,7 @@ export class Copy {
       reading: for await (const texts of client.kind(plural).export({ signal }).texts()) {
         if (!isCurrent) break
         for (const text of texts) {
-          const members = readJson(text) as Place & Members & { removedAt?: string }
+          const members = readJson(text) as StreamPosition & Members & { removedAt?: string }
           if ((members.removedAt ?? members.updatedAt) > asOf) break reading
           if (members.object === 'removed' || (from !== null && !isAfter(members, from))) continue
           batch.push({ text, members })
@@ -434,7 +437,7 @@ export class Copy {
    * service does not have are deleted; with marked removals only `extra` ones, as the stream brings other removals. `error`: how far the
    * sums are off.
    */
-  async mend(
+  async repairRows(
     kind: string,
     ids: readonly string[],
     extra: ReadonlySet<string>,
@@ -459,7 +462,7 @@ export class Copy {
   }
 
   /** Rewrites removed rows from their text and mark, and notes how many there are. */
-  async mendRemoved(kind: string, ids: readonly string[]): Promise<void> {
+  async repairRemoved(kind: string, ids: readonly string[]): Promise<void> {
     const table = this.#table(kind)
     const work = async (tx: StoreWriter) => {
       await rewriteRemoved(tx, table, ids)
@@ -921,7 +924,7 @@ const emptySums = (kinds: readonly string[]) =>
 
 const allOf = (kinds: readonly string[]) => Object.fromEntries(kinds.map((kind) => [kind, null]))
 
-const isAfter = (row: Place, place: Place) =>
+const isAfter = (row: StreamPosition, place: StreamPosition) =>
   row.updatedAt > place.updatedAt || (row.updatedAt === place.updatedAt && row.id > place.id)
 
 const suffix = '_next'

@@ -80,7 +80,7 @@ const [firstPause, longestPause] = [1_000, 30_000]
 /** Milliseconds: an empty response that came sooner was not delayed, and the next request would not be either. */
 const heldBack = 1_000
 /** How often rows are repaired before an error is thrown. */
-const mendings = 2
+const repairs = 2
 const rowsPerRepair = 100
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -184,12 +184,12 @@ export class Mirror {
       const extra = new Set(differences.flatMap(({ id, type }) => (type === 'extra' ? [id] : [])))
       if (ids.length > 0 || !found.equals(noted.text)) {
         // The notes are off by as much, whatever was written since.
-        await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, { from: noted, to: found })
-        while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsPerRepair), extra, null)
+        await copy.repairRows(kind, ids.splice(0, rowsPerRepair), extra, { from: noted, to: found })
+        while (ids.length > 0) await copy.repairRows(kind, ids.splice(0, rowsPerRepair), extra, null)
       }
       if (removed.length === 0 && !isMiscounted) continue
       const marked = removed.flatMap(({ id, type }) => (type === 'changed' ? [id] : []))
-      do await copy.mendRemoved(kind, marked.splice(0, rowsPerRepair))
+      do await copy.repairRemoved(kind, marked.splice(0, rowsPerRepair))
       while (marked.length > 0)
     }
     return compared.flatMap(differencesOf)
@@ -225,7 +225,7 @@ export class Mirror {
     for (let attempts = 0; ; attempts++) {
       const wrong = new Set([...differing, ...(counts ? await this.#miscounted() : [])])
       if (wrong.size === 0) break
-      if (attempts === mendings) {
+      if (attempts === repairs) {
         throw new MirrorError(
           `Repaired, the copy still does not add up to the service's checkpoint: ${[...wrong].join(', ')}. Does anybody else write to it?`,
         )

@@ -18,7 +18,7 @@ export {
   UnfinishedError,
 } from './databases/moves/everywhere.ts'
 export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './databases/moves/move.ts'
-export { askDatabaseClock } from './db/clock.ts'
+export { readDatabaseClock } from './db/clock.ts'
 export { DatabasesError } from './db/databases.ts'
 export { embedded } from './db/embedded.ts'
 export { explainDatabaseFailure } from './db/failure.ts'

@@ -6,11 +6,11 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createDirectory } from './databases/directory.ts'
 import { createMoveFinisher } from './databases/moves/finish.ts'
-import { askDatabaseClock } from './db/clock.ts'
+import { readDatabaseClock } from './db/clock.ts'
 import { explainFailureOf } from './db/failure.ts'
 import type { OpenDatabase } from './db/open.ts'
 import { PoolerError } from './db/pooler.ts'
-import { giveBackQueues } from './delivery/leases.ts'
+import { releaseQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { InstallationError } from './installation.ts'
 import type { NotifyWorker } from './journal/notifier.ts'
@@ -50,7 +50,7 @@ export async function run(config: Config, begun: Begun): Promise<void> {
     const preparing = { config, keys: keysOf(settings), log }
     await prepare(first, preparing).catch((error) => refuseFirst(first, error))
     others = await prepareLater(later, log, (database) => prepare(database, preparing))
-    const clock = await askDatabaseClock(first.pool)
+    const clock = await readDatabaseClock(first.pool)
     const usable = [served(first), ...others.served] as const
     const running = await startRoles(config, {
       databases: usable,
@@ -144,7 +144,7 @@ async function startRoles(
     worker = superviseWorker({ settings, summaries, logLevel: config.logLevel }, databases, {
       log,
       clock,
-      giveBack: (workerId) => giveBackLeases(databases, workerId),
+      releaseLeases: (workerId) => releaseLeases(databases, workerId),
     })
   const reached = config.publicUrl ?? api.address
   process.stdout.write(`listening on ${api.address}\nguides and reference at ${reached}/\n`)
@@ -165,14 +165,12 @@ function startFinishing(databases: readonly ServedDatabase[], log: Logger): read
 }
 
 /** Releases all leases of an ended worker and returns their number. @throws when a database is unavailable. */
-async function giveBackLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
+async function releaseLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
   const usable = databases.filter(({ isReady }) => isReady())
   const given = await Promise.allSettled(
     usable.map(async ({ pool }) => {
-      const now = (await askDatabaseClock(pool)).now()
-      return (
-        (await giveBackQueues(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
-      )
+      const now = (await readDatabaseClock(pool)).now()
+      return (await releaseQueues(pool, workerId, now)) + (await createJobs(pool).releaseAllOf(workerId, now))
     }),
   )
   let leases = 0

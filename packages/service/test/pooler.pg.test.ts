@@ -5,7 +5,7 @@ import { testDatabase } from '../../testbed/database.ts'
 import { testService } from '../../testbed/service.ts'
 import { socketUrl } from '../../testbed/services.ts'
 import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
-import { judgeSessions, leadToSameDatabase, lookAtSessions, requireSessions } from '../src/db/pooler.ts'
+import { judgeSessions, leadToSameDatabase, observeSessions, requireSessions } from '../src/db/pooler.ts'
 import { queryText, queryTextWithin } from '../src/db/text-query.ts'
 import { transaction } from '../src/db/transaction.ts'
 
@@ -24,7 +24,7 @@ test('PostgreSQL itself is known as such, and whether two addresses lead to one 
   await using one = await testDatabase({ template: null })
   await using two = await testDatabase({ template: null })
   const [url, otherUrl] = [socketUrl(one.connection), socketUrl(two.connection)]
-  expect(judgeSessions(await lookAtSessions({ url }))).toBe('direct')
+  expect(judgeSessions(await observeSessions({ url }))).toBe('direct')
   expect(await leadToSameDatabase({ url }, one.connection)).toBe(true)
   await expect(requireSessions({ url, directUrl: otherUrl })).rejects.toThrow(/lead to two databases/)
   await requireSessions({ url, directUrl: url })

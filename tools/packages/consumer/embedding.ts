@@ -1,11 +1,11 @@
 /** What a program does that runs the service, or works on an installation of it. It is compiled, and not run. */
 import { readConfig, serve } from '@deskwire/service'
 import {
-  askDatabaseClock,
   createOrganization,
   listOrganizations,
   migrate,
   type openDatabaseBeside,
+  readDatabaseClock,
   schemaOf,
 } from '@deskwire/service/administration'
 import { version } from '@deskwire/service/version'
@@ -21,7 +21,7 @@ type OpenDatabase = Awaited<ReturnType<typeof openDatabaseBeside>>
 /** The names of all organizations, one more among them. */
 export async function organizations({ pool }: OpenDatabase, name: string): Promise<string[]> {
   await migrate(pool, schemaOf())
-  await createOrganization(pool, await askDatabaseClock(pool), name)
+  await createOrganization(pool, await readDatabaseClock(pool), name)
   const { rows } = await pool.query('SELECT current_user AS name', [])
   return [rows[0].name, ...(await listOrganizations(pool)).map((organization) => organization.name)]
 }

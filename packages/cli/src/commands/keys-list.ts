@@ -1,4 +1,4 @@
-import { askDatabaseClock, listKeys } from '@deskwire/service/administration'
+import { listKeys, readDatabaseClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
@@ -19,7 +19,7 @@ Example:
     const { given, json, config } = readCommand(args, ['org'])
     const organizationId = readId(given.org, 'keys list needs --org with the id of an organization')
     await withDatabaseOf({ config }, organizationId, async ({ pool }) => {
-      const apiKeys = await listKeys(pool, await askDatabaseClock(pool), organizationId)
+      const apiKeys = await listKeys(pool, await readDatabaseClock(pool), organizationId)
       if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)
       if (json) {
         printOut(`${JSON.stringify({ apiKeys })}\n`)

@@ -1,4 +1,4 @@
-import { askDatabaseClock, revokeKey } from '@deskwire/service/administration'
+import { readDatabaseClock, revokeKey } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabaseOf } from '../database.ts'
 import { readId } from '../ids.ts'
@@ -24,7 +24,7 @@ Example:
     const id = readId(words[0], 'keys revoke needs the id of a key')
     const organizationId = readId(given.org, 'keys revoke needs --org with the id of an organization')
     await withDatabaseOf({ config }, organizationId, async ({ pool }) => {
-      const revoked = await revokeKey(pool, await askDatabaseClock(pool), organizationId, id)
+      const revoked = await revokeKey(pool, await readDatabaseClock(pool), organizationId, id)
       if (revoked === null)
         throw new UsageError(
           `there is no key ${id} of an organization ${organizationId}: see deskwire keys list`,

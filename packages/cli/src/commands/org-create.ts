@@ -1,8 +1,8 @@
 import {
-  askDatabaseClock,
   createOrganization,
   leastFull,
   migrateDatabase,
+  readDatabaseClock,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
@@ -31,7 +31,7 @@ Example:
       const home = database === null ? await leastFull(databases) : installation.named(database)
       if (database !== null) await migrateDatabase(home)
       const tell = installation.recorderOf(home, 'organization')
-      const clock = await askDatabaseClock(home.pool)
+      const clock = await readDatabaseClock(home.pool)
       const { organizationId, apiKeyId, token } = await createOrganization(home.pool, clock, name, tell)
       const where = directory === null ? '' : ` in the database ${home.name}`
       printOut(

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { askDatabaseClock, deleteEverywhere, type OrganizationStatus } from '@deskwire/service/administration'
+import { deleteEverywhere, type OrganizationStatus, readDatabaseClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
@@ -36,7 +36,7 @@ Example:
         `org delete asks for the id on a terminal; without one give --yes ${organizationId}`,
       )
     await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
-      const rows = await deleteEverywhere(everywhere, await askDatabaseClock(pool), organizationId, {
+      const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId, {
         onPiece(gone) {
           screen.line(`${gone} rows are gone`)
         },

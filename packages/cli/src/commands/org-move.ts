@@ -2,11 +2,11 @@
 
 import {
   abortMove,
-  askDatabaseClock,
   type Databases,
   dropSource,
   moveOrganization,
   proposeMoves,
+  readDatabaseClock,
   readLoad,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
@@ -150,6 +150,6 @@ async function withDatabases(asked: Asked, work: (databases: Databases) => Promi
         'there is one database: DESKWIRE_DATABASES names several, each with a name (deskwire serve --help)',
       )
     const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
-    await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
+    await work({ pools, directory, clock: await readDatabaseClock(databases[0].pool) })
   })
 }

@@ -1,8 +1,8 @@
 /** `org suspend` and its way back, `org resume`. */
 
 import {
-  askDatabaseClock,
   changeEverywhere,
+  readDatabaseClock,
   resumeOrganization,
   type SuspensionOutcome,
   suspendOrganization,
@@ -54,7 +54,7 @@ async function change(
   const { words, json, config } = readCommand(args, [], 1)
   const organizationId = readId(words[0], `org ${word} needs the id of an organization`)
   await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
-    const clock = await askDatabaseClock(pool)
+    const clock = await readDatabaseClock(pool)
     const outcome: SuspensionOutcome = await changeEverywhere(everywhere, clock, organizationId, to, status)
     switch (outcome) {
       case 'unknown':

@@ -1,6 +1,6 @@
 import {
-  askDatabaseClock,
   examineBackup,
+  readDatabaseClock,
   restore,
   restoreEmbedded,
   systemClock,
@@ -65,7 +65,7 @@ Example:
     }
     await withDatabase({ config, database }, async ({ pool, database: target, installation }) => {
       const summary = await restore(pool, backup, {
-        clock: await askDatabaseClock(pool),
+        clock: await readDatabaseClock(pool),
         withoutKey,
         encryptionKey: config.encryptionKey,
         encryptionKeyPrevious: config.encryptionKeyPrevious,

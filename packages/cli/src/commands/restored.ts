@@ -1,8 +1,8 @@
 import {
-  askDatabaseClock,
   type Installation,
   markRestored,
   migrateDatabase,
+  readDatabaseClock,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
@@ -27,7 +27,7 @@ Example:
     const asked = readCommand(args, ['database'])
     await withDatabase(asked, async ({ pool, database, installation }) => {
       await migrateDatabase(database)
-      const began = await markRestored(pool, await askDatabaseClock(pool))
+      const began = await markRestored(pool, await readDatabaseClock(pool))
       const settled = await installation.settle(database)
       printOut(
         asked.json

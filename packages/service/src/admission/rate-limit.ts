@@ -28,7 +28,7 @@ export interface RateLimiter {
   count(who: string): Quota
   refund(who: string): void
   /** The state for `who` without counting a request; `allowed`: whether one would be. */
-  look(who: string): Quota
+  peek(who: string): Quota
   readonly size: number
 }
 
@@ -96,7 +96,7 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
       if (bucket === undefined) return
       buckets.set(who, { ...bucket, missing: Math.max(0, bucket.missing - request) })
     },
-    look(who) {
+    peek(who) {
       const missing = missingNow(buckets.get(who), clock.now())
       return quota(missing, missing + request <= burst * request)
     },

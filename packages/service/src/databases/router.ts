@@ -37,7 +37,7 @@ const cachedAtMost = 100_000
 /** Milliseconds for which answers are cached. */
 const goodFor = 60_000
 /** Milliseconds that a shard may take for a look-up; after that it counts as unavailable, so that only its organizations wait. */
-const answersWithin = 3_000
+const respondsWithin = 3_000
 /** How often, and how far apart in milliseconds, to ask again when no shard serves the organization. */
 const tries = 40
 const triesApart = 25
@@ -109,7 +109,7 @@ export function createDatabaseRouter(options: {
     const late = setTimeout(() => {
       silent.add(shard)
       reject(new DatabaseUnavailable(`the database ${shard.name} does not answer`))
-    }, answersWithin)
+    }, respondsWithin)
     answer.then(resolve, reject).finally(() => clearTimeout(late))
     return promise
   }

@@ -13,10 +13,10 @@ export interface FollowingClock extends Clock {
 }
 
 /** Milliseconds between queries of the database's time. */
-const askEvery = 10_000
-const askAgainAfter = 500
+const queryEvery = 10_000
+const queryAgainAfter = 500
 /** Queries in a row; the fastest is the most exact. */
-const questions = 3
+const queriesInARow = 3
 
 /** After `stop` the clock continues without the database. */
 export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
@@ -25,11 +25,11 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   const { promise: ready, resolve } = Promise.withResolvers<void>()
 
   const following = periodic({
-    every: askEvery,
-    everyAfterFailure: askAgainAfter,
+    every: queryEvery,
+    everyAfterFailure: queryAgainAfter,
     stopWithin: 0,
     async run() {
-      ahead = await askAhead(pool, elapsed)
+      ahead = await readLead(pool, elapsed)
       resolve()
     },
     // The clock continues without the database.
@@ -44,22 +44,22 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
 }
 
 /** The database's clock for a single use, queried once. Rejects when the query fails. */
-export async function askDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
+export async function readDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
   const elapsed = stopwatch()
-  const ahead = await askAhead(pool, elapsed)
+  const ahead = await readLead(pool, elapsed)
   return { now: () => Math.floor(ahead + elapsed()) }
 }
 
 /** How far the database's time is ahead of `elapsed`, in milliseconds. */
-async function askAhead(pool: Pick<Pool, 'query'>, elapsed: () => number): Promise<number> {
+async function readLead(pool: Pick<Pool, 'query'>, elapsed: () => number): Promise<number> {
   let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
-  for (let n = 0; n < questions; n++) {
-    const asked = elapsed()
+  for (let n = 0; n < queriesInARow; n++) {
+    const sentAt = elapsed()
     const { rows } = await pool.query<{ now: string }>(
       'select (extract(epoch from clock_timestamp()) * 1000)::text as now',
     )
-    const took = elapsed() - asked
-    if (took < best.took) best = { took, ahead: Number(rows[0]?.now) - (asked + took / 2) }
+    const took = elapsed() - sentAt
+    if (took < best.took) best = { took, ahead: Number(rows[0]?.now) - (sentAt + took / 2) }
   }
   return best.ahead
 }

@@ -12,9 +12,9 @@ interface Listener {
 /** Milliseconds before reconnecting. */
 const retryAfter = 1_000
 /** Milliseconds between checks that a silent server is still there. */
-const askEvery = 10_000
+const checkEvery = 10_000
 /** Milliseconds that the server may take to respond. */
-const answerAfter = 5_000
+const respondsWithin = 5_000
 const closeAfter = 1_000
 const stopWithin = 2 * closeAfter
 
@@ -52,8 +52,8 @@ async function listenUntilLost(
     ...('url' in direct ? { connectionString: direct.url } : direct),
     application_name: 'deskwire listener',
     ...keepAlive,
-    connectionTimeoutMillis: answerAfter,
-    query_timeout: answerAfter,
+    connectionTimeoutMillis: respondsWithin,
+    query_timeout: respondsWithin,
     stream: () => socket,
   })
   const lost = new AbortController()
@@ -71,7 +71,7 @@ async function listenUntilLost(
     await client.query(`listen ${channel}`)
     notify('')
     for (;;) {
-      await delay(askEvery, undefined, { signal: over })
+      await delay(checkEvery, undefined, { signal: over })
       // Repeating LISTEN for the same channel has no effect.
       await client.query(`listen ${channel}`)
     }

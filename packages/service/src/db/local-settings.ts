@@ -80,7 +80,7 @@ const OpenClient = Client as unknown as new (
 ) => Omit<Client, 'query'> & InsideOfClient & { query(...asked: unknown[]): unknown }
 
 /** Startup parameters that poolers accept; they refuse all others. */
-const keptByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']
+const acceptedByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']
 
 /** A client for connections without a session; `settingsOf` returns the settings of each transaction. */
 export function clientWithoutSession(settingsOf: (client: object) => LocalSettings): typeof Client {
@@ -93,7 +93,7 @@ export function clientWithoutSession(settingsOf: (client: object) => LocalSettin
 
     override getStartupConf(): Readonly<Record<string, string>> {
       const all = Object.entries(super.getStartupConf())
-      return Object.fromEntries(all.filter(([name]) => keptByPoolers.includes(name)))
+      return Object.fromEntries(all.filter(([name]) => acceptedByPoolers.includes(name)))
     }
 
     override query(config: unknown, ...rest: unknown[]): unknown {

@@ -40,7 +40,7 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
 }
 
 /** Milliseconds between checks whether the other process has finished. */
-const lockLookEvery = 100
+const lockCheckEvery = 100
 
 /** Polls: a statement that waits for the lock would hold a snapshot, and a concurrent index build waits for all snapshots. */
 async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
@@ -49,7 +49,7 @@ async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
       `select pg_try_advisory_lock(${migrationLock}) as mine`,
     )
     if (rows[0]?.mine) return
-    await delay(lockLookEvery)
+    await delay(lockCheckEvery)
   }
 }
 

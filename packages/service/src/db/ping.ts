@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 /** Milliseconds for which a result is reused. */
 const goodFor = 1_000
 /** Milliseconds: an unreachable database may never respond. */
-const answersWithin = 2_000
+const respondsWithin = 2_000
 
 /** Whether the database responds, asked at most once a second. */
 export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
@@ -16,7 +16,7 @@ export function createPing(pool: Pool, clock: Clock): () => Promise<boolean> {
   })
   return async () => {
     const over = new AbortController()
-    const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
+    const late = delay(respondsWithin, false, { signal: over.signal }).catch(() => false)
     const inTime = await Promise.race([
       ask().then(
         () => true,

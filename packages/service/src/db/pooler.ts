@@ -27,12 +27,12 @@ export function judgeSessions({ announced, first, rounds }: SeenOfSessions): Ses
 }
 
 /** Milliseconds to connect and for a trivial statement: a pooler may have to wait for a connection. */
-const answerMilliseconds = 10_000
+const responseMilliseconds = 10_000
 /** Enough for a busy pooler that rotates its connections. */
 const roundsAtMost = 5
 
 /** Opens two connections for a moment; one to PostgreSQL itself. @throws as pg does when the database is unavailable. */
-export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
+export async function observeSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
   const own = probe(address)
   const other = probe(address)
   try {
@@ -90,7 +90,7 @@ export async function requireSessions(address: {
   readonly directUrl?: string | undefined
 }): Promise<void> {
   const direct = { url: address.directUrl ?? address.url }
-  const sessions = judgeSessions(await lookAtSessions(direct))
+  const sessions = judgeSessions(await observeSessions(direct))
   if (address.directUrl === undefined) {
     if (sessions !== 'lost') return
     throw new PoolerError(
@@ -113,8 +113,8 @@ function probe(address: DatabaseAddress): Client {
   const client = new Client({
     ...('url' in address ? { connectionString: address.url } : address),
     application_name: 'deskwire',
-    connectionTimeoutMillis: answerMilliseconds,
-    query_timeout: answerMilliseconds,
+    connectionTimeoutMillis: responseMilliseconds,
+    query_timeout: responseMilliseconds,
   })
   client.on('error', () => {})
   return client

@@ -122,18 +122,18 @@ export function createDisablePolicy(services: {
 
   async function work(organizationId: string, queue: Map<string, Request>): Promise<void> {
     for (const [key, request] of queue) {
-      let came = await attempt(organizationId, request)
-      while (came === 'busy' && !stopped.signal.aborted) {
+      let outcome = await attempt(organizationId, request)
+      while (outcome === 'busy' && !stopped.signal.aborted) {
         // Release every drain that waits: the clock row is busy for all of them.
         for (const other of queue.values()) {
           other.waiting.resolve(false)
           other.waiting = Promise.withResolvers()
         }
         await delay(tuning.busyPause, undefined, { signal: stopped.signal }).catch(() => {})
-        came = await attempt(organizationId, request)
+        outcome = await attempt(organizationId, request)
       }
       queue.delete(key)
-      request.waiting.resolve(came === true)
+      request.waiting.resolve(outcome === true)
     }
     requests.delete(organizationId)
   }
@@ -142,15 +142,15 @@ export function createDisablePolicy(services: {
   async function attempt(organizationId: string, { finding }: Request): Promise<boolean | 'busy'> {
     const { endpoint, tried, reason, at } = finding
     try {
-      const came = await exclusiveTasks.run(organizationId, () =>
+      const outcome = await exclusiveTasks.run(organizationId, () =>
         queues.disable(endpoint, tried, reason, clock.now(), at - schedule.disableAfter),
       )
-      if (came === true) {
+      if (outcome === true) {
         observer.disabled(reason)
         log.warn({ ...endpoint, reason }, 'an endpoint was disabled')
         onDisabled()
       }
-      return came
+      return outcome
     } catch (error) {
       log.warn({ ...endpoint, reason, err: loggable(error as Error) }, 'an endpoint could not be disabled')
       return false

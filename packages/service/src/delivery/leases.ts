@@ -14,7 +14,7 @@ export const countLoss = (
           alone_left = case when ${lost} and l.lost_leases >= ${lostInARow - 1} then ${sentAlone} else l.alone_left end`
 
 /** Releases the queues of a worker that no longer runs; each counts as a lost lease. `now` in milliseconds. Returns how many there were. */
-export async function giveBackQueues(pool: Pool, workerId: string, now: number): Promise<number> {
+export async function releaseQueues(pool: Pool, workerId: string, now: number): Promise<number> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select l.organization_id, l.webhook_id from lanes l where l.worker_id = $1 and l.lease_id is not null',
     [workerId],

@@ -71,7 +71,7 @@ interface EngineTuning {
 /** Leases of endpoint queues: `leases.ts`. */
 interface LeaseTuning {
   /** How much longer than an attempt a lease lasts. */
-  readonly beyondAnswer: number
+  readonly beyondAttempt: number
   /** Leases lost in a row, after which deliveries are sent one at a time. */
   readonly lostInARow: number
   /**
@@ -239,7 +239,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,
   },
-  leases: { beyondAnswer: 5_000, lostInARow: 3, sentAlone: 160 },
+  leases: { beyondAttempt: 5_000, lostInARow: 3, sentAlone: 160 },
   sweep: {
     every: 30_000,
     soon: 10_000,
@@ -291,9 +291,9 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
 /** How long a lease of an endpoint's queue lasts. */
 export function leaseOf(
   { answerTimeout }: Pick<DeliverySchedule, 'answerTimeout'>,
-  { beyondAnswer }: LeaseTuning,
+  { beyondAttempt }: LeaseTuning,
 ): number {
-  return answerTimeout + beyondAnswer
+  return answerTimeout + beyondAttempt
 }
 
 function deepFreeze<T extends object>(value: T): T {

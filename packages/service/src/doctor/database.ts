@@ -4,7 +4,7 @@ import { explainDatabaseFailure } from '../db/failure.ts'
 import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
 import { connections, type DatabaseSettings } from '../db/open.ts'
-import { judgeSessions, lookAtSessions, PoolerError, requireSessions } from '../db/pooler.ts'
+import { judgeSessions, observeSessions, PoolerError, requireSessions } from '../db/pooler.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
@@ -100,7 +100,7 @@ export async function checkPooler(config: DatabaseSettings): Promise<Finding | n
   const finding = findingsOf('pooler')
   try {
     await requireSessions({ url, directUrl: databaseDirectUrl ?? undefined })
-    const sessions = judgeSessions(await lookAtSessions({ url }))
+    const sessions = judgeSessions(await observeSessions({ url }))
     if (sessions === 'direct') return finding.ok('none: DESKWIRE_DATABASE_URL leads to PostgreSQL itself')
     return sessions === 'kept'
       ? finding.ok('something stands in between that keeps sessions')
@@ -145,13 +145,13 @@ export async function checkRole(pool: Pool): Promise<Finding> {
     is_super: boolean
     schema: string | null
     may_create: boolean | null
-    strangers: string[]
+    foreign: string[]
   }>(
     `select current_user::text as role, current_setting('is_superuser') = 'on' as is_super, current_schema()::text as schema,
        has_schema_privilege(current_schema()::text, 'create')
          and has_schema_privilege(current_schema()::text, 'usage') as may_create,
        array(select c.relname::text from pg_class c where c.relnamespace = current_schema()::regnamespace
-           and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'usage') order by c.relname limit 3) as strangers`,
+           and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'usage') order by c.relname limit 3) as foreign`,
   )
   const [row] = rows
   if (row === undefined || row.schema === null)
@@ -165,9 +165,9 @@ export async function checkRole(pool: Pool): Promise<Finding> {
       `${role} may not create in the schema ${schema}`,
       `grant usage, create on schema ${schema} to ${role}, or have it own the database`,
     )
-  if (row.strangers.length > 0)
+  if (row.foreign.length > 0)
     return finding.failed(
-      `${row.strangers.join(', ')} in the schema ${schema} belong to another role than ${role}`,
+      `${row.foreign.join(', ')} in the schema ${schema} belong to another role than ${role}`,
       `have ${role} own all tables and functions of it (reassign owned by …), or use a schema or database of its own`,
     )
   if (row.is_super)

@@ -9,7 +9,7 @@ import { EmbeddedDatabaseError } from '@deskwire/embedded-postgres'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from '../config.ts'
-import { askDatabaseClock } from '../db/clock.ts'
+import { readDatabaseClock } from '../db/clock.ts'
 import { DatabasesError, databasesSetting } from '../db/databases.ts'
 import { embedded } from '../db/embedded.ts'
 import { namedDatabases, type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
@@ -192,7 +192,7 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
     findings.push(role)
     // Skipped without the privilege to read.
     if (role.verdict !== 'failed') findings.push(await checkMigrations(pool))
-    const clock = await askDatabaseClock(pool)
+    const clock = await readDatabaseClock(pool)
     findings.push(checkClock(clock, systemClock))
     const keyFile = await checkKeyFile(config)
     if (keyFile !== null) findings.push(keyFile)

@@ -48,7 +48,7 @@ export function createCommitMetrics(
 }
 
 /** Milliseconds of skew that cause a warning: more than clocks with a time server differ by. */
-export const worthTelling = 5_000
+export const warnFrom = 5_000
 
 const period = 60_000
 
@@ -71,7 +71,7 @@ export class ClockSkewWatch {
     if (clockSkew === null) return
     this.#beginMinute()
     this.#largest = Math.max(this.#largest, clockSkew)
-    if (clockSkew <= worthTelling || this.#elapsed() - this.#warned < period) return
+    if (clockSkew <= warnFrom || this.#elapsed() - this.#warned < period) return
     this.#warned = this.#elapsed()
     this.#warn(clockSkew)
   }

@@ -9,24 +9,24 @@ import { periodic } from '../kernel/periodic.ts'
 const much = 136 * 1024 * 1024
 /** Percent by which old objects may grow before a collection. V8 reads it only after one, so a small heap needs a limit too. */
 const growth = { little: 100, much: 40 }
-const lookEvery = 250
+const checkEvery = 250
 
 export function tuneHeap(): Disposable {
   let growing: number | null = null
-  const look = () => {
+  const adjust = () => {
     const wanted = getHeapStatistics().total_heap_size > much ? growth.much : growth.little
     if (growing !== wanted) setFlagsFromString(`--heap-growing-percent=${wanted}`)
     growing = wanted
   }
-  const looking = periodic({
-    every: lookEvery,
+  const adjusting = periodic({
+    every: checkEvery,
     stopWithin: 0,
-    run: look,
+    run: adjust,
     // V8 accepts these flags at run time.
     onFailure(error) {
       throw error
     },
   })
-  looking.start()
-  return { [Symbol.dispose]: () => void looking.stop() }
+  adjusting.start()
+  return { [Symbol.dispose]: () => void adjusting.stop() }
 }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { askDatabaseClock } from '../db/clock.ts'
+import { readDatabaseClock } from '../db/clock.ts'
 import { explainFailureOf } from '../db/failure.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
@@ -38,7 +38,7 @@ export async function prepare(
   const of = name === null ? {} : { database: name }
   if (applied.length > 0) log.info({ ...of, migrations: applied }, 'the schema was brought up to date')
   // Before the first commit: rows of a week without a partition would have to be moved later.
-  const missing = await makeThisLogWeek(pool, (await askDatabaseClock(pool)).now())
+  const missing = await makeThisLogWeek(pool, (await readDatabaseClock(pool)).now())
   if (missing.length > 0)
     log.warn(
       { ...of, missing: weeksText(missing) },

@@ -22,8 +22,8 @@ export interface SupervisedSummarizer extends Running {
   serve(address: DatabaseAddress): void
 }
 
-const lookEvery = 1_000
-const lookMayTake = 2_000
+const checkEvery = 1_000
+const checkMayTake = 2_000
 const replaceAfter = 500
 const stopMilliseconds = 13_500
 const stopWithin = stopMilliseconds + 500
@@ -31,19 +31,19 @@ const stopWithin = stopMilliseconds + 500
 interface SummariesWaiting {
   isNeeded(): Promise<boolean>
   /** Releases the leases of a thread that has ended. */
-  giveBack(): Promise<unknown>
+  releaseLeases(): Promise<unknown>
 }
 
 export function superviseSummarizer(
   orders: SummarizerOrders,
   log: Logger,
-  { isNeeded, giveBack }: SummariesWaiting,
+  { isNeeded, releaseLeases }: SummariesWaiting,
 ): SupervisedSummarizer {
   const addresses: DatabaseAddress[] = []
   let thread: Worker | null = null
   const looking = periodic({
-    every: lookEvery,
-    stopWithin: lookMayTake,
+    every: checkEvery,
+    stopWithin: checkMayTake,
     async run(signal) {
       if (!(await isNeeded()) || signal.aborted) return
       looking.pause()
@@ -63,7 +63,7 @@ export function superviseSummarizer(
       if (signal.aborted) return
       log.error({ code }, 'the summarizer ended; it is replaced')
       // Before the next one starts: its leases have the same owner.
-      await giveBack().catch((error: Error) =>
+      await releaseLeases().catch((error: Error) =>
         log.warn(
           { err: loggable(error) },
           'the leases of the summarizer that ended could not be given back; they will expire',

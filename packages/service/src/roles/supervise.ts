@@ -51,7 +51,7 @@ const stopMilliseconds = 15_000
 /** Queues in unread messages. A worker with more to read is busy, and finds the others by searching. */
 const unreadAtMost = 10_000
 
-const giveBackMilliseconds = 2_000
+const releaseMilliseconds = 2_000
 
 interface WorkerProcess extends Pick<Supervised, 'notify'> {
   readonly child: ChildProcess
@@ -60,18 +60,18 @@ interface WorkerProcess extends Pick<Supervised, 'notify'> {
   ranFor(): number
 }
 
-/** `giveBack` releases the leases of an ended worker and returns their number. */
+/** `releaseLeases` releases the leases of an ended worker and returns their number. */
 export function superviseWorker(
   orders: Omit<WorkerOrders, 'workerId' | 'databases'>,
   databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
   {
     log,
     clock,
-    giveBack,
+    releaseLeases,
   }: {
     readonly log: Logger
     readonly clock: Clock
-    readonly giveBack: (workerId: string) => Promise<number>
+    readonly releaseLeases: (workerId: string) => Promise<number>
   },
 ): Supervised {
   let stopping = false
@@ -127,23 +127,23 @@ export function superviseWorker(
 
     function replace(how: object): void {
       // A worker that was stopped has released its leases, unless it was killed.
-      returnLeases(workerId).then(resolve)
+      releaseLeasesOf(workerId).then(resolve)
       if (stopping) return
       ends = endsInARow(ends, clock.now() - startedAt)
       const wait = startsAgainAfter(ends)
       log.error({ ...how, ends, wait }, 'the worker process ended; it will be replaced')
       timer = setTimeout(() => {
         // Statements that it had sent may have been executed after its end.
-        void returnLeases(workerId)
+        void releaseLeasesOf(workerId)
         worker = start()
       }, wait)
     }
   }
 
   /** Never rejects. Waits for a limited time only: other leases expire. */
-  async function returnLeases(workerId: string): Promise<void> {
+  async function releaseLeasesOf(workerId: string): Promise<void> {
     const late = new AbortController()
-    const given = giveBack(workerId).then(
+    const given = releaseLeases(workerId).then(
       (leases) => {
         if (leases > 0) log.warn({ leases }, 'what the worker held was given back')
       },
@@ -153,13 +153,13 @@ export function superviseWorker(
           'the leases of the worker that ended could not be given back; they will expire',
         ),
     )
-    const limit = delay(giveBackMilliseconds, undefined, { signal: late.signal }).catch(() => {})
+    const limit = delay(releaseMilliseconds, undefined, { signal: late.signal }).catch(() => {})
     await Promise.race([given, limit])
     late.abort()
   }
 
   return {
-    metrics: () => askForMetrics(worker.child),
+    metrics: () => requestMetrics(worker.child),
     notify: (due, index) => (stopping ? null : worker.notify(due, index)),
     trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
@@ -174,7 +174,7 @@ export function superviseWorker(
   }
 }
 
-async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
+async function requestMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
   if (!child.connected) return []
   try {
     const answers = on(child, 'message', { signal: AbortSignal.timeout(metricsMilliseconds) })
@@ -204,7 +204,7 @@ export const healthyAfter = 60_000
 const shortest = 500
 const longest = 30_000
 /** Ends in a row after which the worker is reported as failing. */
-const worthTelling = 3
+const reportedAfter = 3
 
 /** Ends in a row, after another one that came `ranFor` milliseconds after the start; a healthy run resets it. */
 export function endsInARow(before: number, ranFor: number): number {
@@ -218,6 +218,6 @@ export function startsAgainAfter(ends: number): number {
 
 /** The reason in `/readyz` while the worker does not stay up; null while it does. `ranFor`: of the running worker, or 0. */
 export function troubleOf(ends: number, ranFor: number): string | null {
-  if (ends < worthTelling || ranFor >= healthyAfter) return null
+  if (ends < reportedAfter || ranFor >= healthyAfter) return null
   return `The worker ended ${ends} times in a row: deliveries and summaries wait. The log says why.`
 }

@@ -295,8 +295,8 @@ function summarizerOf(
   const maxAttempts = attemptsOf(settings.schedule)
   return superviseSummarizer({ summaries, maxAttempts, workerId }, log, {
     isNeeded: () => anyIs(workers().map(({ jobs }) => jobs.isNeeded())),
-    giveBack: () =>
-      Promise.all(workers().map(({ jobs, clock }) => jobs.giveBackAllOf(workerId, clock.now()))),
+    releaseLeases: () =>
+      Promise.all(workers().map(({ jobs, clock }) => jobs.releaseAllOf(workerId, clock.now()))),
   })
 }
 

@@ -10,7 +10,7 @@ import { problem } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Changes } from '../kinds/model/changes.ts'
 import { parseRepresentation } from '../kinds/model/representation.ts'
-import { type ClaimedJob, type Jobs, lookAgainAfter, maxAttempts, nextAttempt } from './jobs.ts'
+import { type ClaimedJob, checkAgainAfter, type Jobs, maxAttempts, nextAttempt } from './jobs.ts'
 import { cutText } from './plain-text.ts'
 import {
   readMessages,
@@ -56,12 +56,12 @@ export async function attemptSummary(
     return noPause
   }
   if (job.gaveUp) {
-    await jobs.postpone(job, clock.now() + lookAgainAfter, true)
+    await jobs.postpone(job, clock.now() + checkAgainAfter, true)
     return noPause
   }
   const result = await summaryOf(services, job, row, stop)
   if (result === null) {
-    await jobs.giveBack(job, clock.now())
+    await jobs.release(job, clock.now())
     return noPause
   }
   if (result.outcome === 'failed') return fail(services, job, result.reason, result.retryAfter)
@@ -124,7 +124,7 @@ async function fail(
   const delay = nextAttempt(attempts, retryAfter)
   const about = { organizationId, conversationId, attempts, reason }
   if (delay === null) {
-    await jobs.postpone(job, clock.now() + lookAgainAfter, true)
+    await jobs.postpone(job, clock.now() + checkAgainAfter, true)
     log.warn(
       about,
       'the conversation has no summary: every attempt failed; write one with the action summarize, or reopen and resolve the conversation',

@@ -25,8 +25,8 @@ interface SummaryEngineOptions extends AttemptServices {
 const atOnce = 4
 const pollEvery = 1_000
 /** Pages of conversations per search; later ones wait for the next. */
-const pagesALook = 5
-const organizationsALook = 32
+const pagesASearch = 5
+const organizationsAQuery = 32
 const beforeAll = firstConversation.organizationId
 /** How long a stop waits for summaries, and then for the database; in all below the service's 15 s. */
 const attemptsMayTake = 10_000
@@ -82,7 +82,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   async function enqueue(): Promise<void> {
     // Not before the earliest time, however long the delay.
     const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstConversation.resolvedAt))
-    for (let page = 0; page < pagesALook; page++) {
+    for (let page = 0; page < pagesASearch; page++) {
       const next: ConversationPosition | null = await jobs.enqueue(resolvedUntil, position)
       position = next ?? firstConversation
       if (next === null) return
@@ -110,8 +110,8 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   /** The organizations after the last one, or from the first again. */
   async function nextOrganizations(): Promise<readonly string[]> {
     const now = clock.now()
-    const next = await jobs.organizationsDue(now, lastOrganization, organizationsALook)
-    return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsALook)
+    const next = await jobs.organizationsDue(now, lastOrganization, organizationsAQuery)
+    return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsAQuery)
   }
 
   async function stop(): Promise<void> {

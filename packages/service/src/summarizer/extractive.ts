@@ -3,9 +3,9 @@
  * LexRank's measure: rare words count more, so no list of stop words per language is needed. Deterministic.
  */
 import { cutText } from './plain-text.ts'
-import type { Said, Transcript } from './transcript.ts'
+import type { Transcript, TranscriptMessage } from './transcript.ts'
 
-interface Sentence extends Said {
+interface Sentence extends TranscriptMessage {
   readonly words: ReadonlyMap<string, number>
 }
 
@@ -21,7 +21,7 @@ const lastCompared = 150
 /** The highest similarity of two picked sentences. */
 const alike = 0.7
 
-const speakers: Readonly<Record<Said['by'], string>> = {
+const speakers: Readonly<Record<TranscriptMessage['by'], string>> = {
   customer: 'Customer',
   teammate: 'Teammate',
   ai: 'AI',
@@ -48,8 +48,8 @@ export function extractSummary({ messages }: Transcript): string {
   return lines(chosen.sort((a, b) => a - b).flatMap((n) => sentences[n] ?? []))
 }
 
-function lines(sentences: readonly Said[]): string {
-  let speaker: Said['by'] | null = null
+function lines(sentences: readonly TranscriptMessage[]): string {
+  let speaker: TranscriptMessage['by'] | null = null
   let text = ''
   for (const { by, text: sentence } of sentences) {
     text += by === speaker ? ` ${sentence}` : `${text === '' ? '' : '\n'}${speakers[by]}: ${sentence}`
@@ -59,7 +59,7 @@ function lines(sentences: readonly Said[]): string {
 }
 
 /** The distinct sentences, without greetings unless there is nothing else; from the beginning and the end. */
-function splitSentences(messages: readonly Said[]): Sentence[] {
+function splitSentences(messages: readonly TranscriptMessage[]): Sentence[] {
   const distinct = new Map<string, Sentence>()
   for (const { by, text } of messages) {
     for (const { segment } of sentencesOf.segment(text)) {

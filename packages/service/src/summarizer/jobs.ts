@@ -52,9 +52,9 @@ export interface Jobs {
   drop(job: ClaimedJob): Promise<void>
   /** Tries the job again at `due`; a job that gave up is only checked then. */
   postpone(job: ClaimedJob, due: number, gaveUp: boolean): Promise<void>
-  giveBack(job: ClaimedJob, now: number): Promise<void>
+  release(job: ClaimedJob, now: number): Promise<void>
   /** Releases the jobs of an ended worker and returns their number. Their attempts count, as the worker may have died of one. */
-  giveBackAllOf(workerId: string, now: number): Promise<number>
+  releaseAllOf(workerId: string, now: number): Promise<number>
 }
 
 const step = 1_000
@@ -140,7 +140,7 @@ export function createJobs(pool: Pool): Jobs {
       })
     },
 
-    async giveBack({ organizationId, conversationId, leaseId }, now) {
+    async release({ organizationId, conversationId, leaseId }, now) {
       await pool.query({
         name: 'give_back_summary_job',
         text: `update summary_jobs set due_at = $4, attempts = attempts - 1, lease_id = null
@@ -149,7 +149,7 @@ export function createJobs(pool: Pool): Jobs {
       })
     },
 
-    async giveBackAllOf(workerId, now) {
+    async releaseAllOf(workerId, now) {
       const { rows } = await pool.query<LeasedRow>(
         `select j.organization_id, j.conversation_id, j.lease_id, j.attempts from summary_jobs j
            where j.worker_id = $1 and j.lease_id is not null`,
@@ -248,7 +248,7 @@ const longest = 240 * minute
 export const maxAttempts = 14
 
 /** Milliseconds between checks whether a job that gave up can be deleted. */
-export const lookAgainAfter = 24 * 60 * minute
+export const checkAgainAfter = 24 * 60 * minute
 
 /** Milliseconds until the next attempt, null after the last: a minute, doubled each time, at most four hours, at least `retryAfter`. */
 export function nextAttempt(made: number, retryAfter: number | null): number | null {

@@ -6,14 +6,14 @@ import { message } from '../desk/message/index.ts'
 import { parseRepresentation, type StoredBody } from '../kinds/model/representation.ts'
 import { cutText, plainText } from './plain-text.ts'
 
-export interface Said {
+export interface TranscriptMessage {
   readonly by: Message['author']['type']
   readonly text: string
 }
 
 export interface Transcript {
   readonly subject: string | null
-  readonly messages: readonly Said[]
+  readonly messages: readonly TranscriptMessage[]
   /** Whether something in the middle was left out. */
   readonly abridged: boolean
 }
@@ -50,8 +50,8 @@ export function transcriptOf(
 function fill(
   messages: readonly Message[],
   limits: TextLimits,
-): { readonly said: readonly Said[]; readonly cut: boolean } {
-  const said: Said[] = []
+): { readonly said: readonly TranscriptMessage[]; readonly cut: boolean } {
+  const said: TranscriptMessage[] = []
   let { text: left, markup } = limits
   let cut = false
   for (const message of messages) {

@@ -14,7 +14,7 @@ type Step = keyof typeof stepLengths
 /** A little more than a day of minutes. */
 export const mostSteps = 1_500
 export const defaultSteps = 60
-const longestAnswer = 20_000
+const longestQuery = 20_000
 
 export interface StepsQuery {
   readonly from: string | null
@@ -66,8 +66,8 @@ export async function readStats(
     `${steps.length} milliseconds`,
   ]
   const [deliveries, changes] = await Promise.all([
-    queryTextWithin(database.ofLong(organizationId), longestAnswer, statement, values),
-    countChanges(database, organizationId, tables, steps, longestAnswer),
+    queryTextWithin(database.ofLong(organizationId), longestQuery, statement, values),
+    countChanges(database, organizationId, tables, steps, longestQuery),
   ])
   if (deliveries === 'too_long' || changes === 'too_long') return 'too_long'
   const counted = deliveries.map(([at, place, count]) => ({

@@ -23,8 +23,8 @@ describe('the limiter', () => {
   test('counts each caller apart, and looking costs nothing', () => {
     const limiter = createRateLimiter(limit, testClock())
     for (let n = 0; n < 9; n++) limiter.count('a')
-    expect(limiter.look('a').allowed).toBe(false)
-    for (let n = 0; n < 9; n++) expect(limiter.look('b').remaining).toBe(5)
+    expect(limiter.peek('a').allowed).toBe(false)
+    for (let n = 0; n < 9; n++) expect(limiter.peek('b').remaining).toBe(5)
     expect(limiter.count('b').allowed).toBe(true)
   })
 
@@ -46,7 +46,7 @@ describe('the limiter', () => {
           for (const pause of pauses) {
             pass(pause)
             const may = held >= 1_000n
-            expect(limiter.look('a').allowed).toBe(may)
+            expect(limiter.peek('a').allowed).toBe(may)
             const quota = limiter.count('a')
             expect(quota.allowed).toBe(may)
             if (may) held -= 1_000n
@@ -54,9 +54,9 @@ describe('the limiter', () => {
             if (quota.retryAfter === 0) continue
             // Who comes a millisecond early is refused; who waits as told is let in.
             pass(quota.retryAfter - 1)
-            expect(limiter.look('a').allowed).toBe(false)
+            expect(limiter.peek('a').allowed).toBe(false)
             pass(1)
-            expect(limiter.look('a').allowed).toBe(true)
+            expect(limiter.peek('a').allowed).toBe(true)
           }
         },
       ),

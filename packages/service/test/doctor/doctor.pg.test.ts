@@ -207,7 +207,7 @@ describe('database', () => {
         ),
       ])
     } finally {
-      await pool.query('delete from schema_migrations')
+      await pool.query(`delete from schema_migrations where id in ('20991231-01-later', '20261120-01-core')`)
       await pool.query('insert into schema_migrations (id, applied_at) values ($1, $2)', [
         last?.id,
         last?.applied_at,

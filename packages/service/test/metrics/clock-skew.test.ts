@@ -1,6 +1,6 @@
 /** What is remembered of leads, and when somebody is warned. Time is moved by hand. */
 import { expect, test } from 'vitest'
-import { ClockSkewWatch, worthTelling } from '../../src/metrics/requests.ts'
+import { ClockSkewWatch, warnFrom } from '../../src/metrics/requests.ts'
 
 function watching() {
   let time = 0
@@ -37,15 +37,15 @@ test('a stream that is not ahead leads by nothing, and what was not asked for is
 
 test('warns of what is worth it, once a minute', () => {
   const { watch, warnings, pass } = watching()
-  watch.see(worthTelling)
+  watch.see(warnFrom)
   expect(warnings).toEqual([])
-  watch.see(worthTelling + 1)
-  watch.see(worthTelling + 2)
-  expect(warnings).toEqual([worthTelling + 1])
+  watch.see(warnFrom + 1)
+  watch.see(warnFrom + 2)
+  expect(warnings).toEqual([warnFrom + 1])
   pass(59)
-  watch.see(worthTelling + 3)
+  watch.see(warnFrom + 3)
   expect(warnings).toHaveLength(1)
   pass(2)
-  watch.see(worthTelling + 4)
-  expect(warnings).toEqual([worthTelling + 1, worthTelling + 4])
+  watch.see(warnFrom + 4)
+  expect(warnings).toEqual([warnFrom + 1, warnFrom + 4])
 })

@@ -12,7 +12,7 @@ function supervise(summaries: object, isNeeded = async () => true) {
   const logged: { msg: string }[] = []
   const log = pino({ ...logOptions, level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) })
   const orders = { summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
-  const thread = superviseSummarizer(orders, log, { isNeeded, giveBack: async () => {} })
+  const thread = superviseSummarizer(orders, log, { isNeeded, releaseLeases: async () => {} })
   thread.serve(address)
   return { logged, thread }
 }

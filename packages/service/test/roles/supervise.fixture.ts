@@ -17,7 +17,7 @@ const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 const worker = superviseWorker(
   { settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },
   [{ name: null, address, ready: Promise.resolve() }],
-  { log, clock: systemClock, giveBack: async () => 0 },
+  { log, clock: systemClock, releaseLeases: async () => 0 },
 )
 
 process.on('message', async (what) => {

@@ -6,7 +6,7 @@ import { testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { type TestJournal, testJournal } from '../../../testbed/journal.ts'
 import { testService } from '../../../testbed/service.ts'
-import { askDatabaseClock } from '../../src/db/clock.ts'
+import { readDatabaseClock } from '../../src/db/clock.ts'
 import { type Clock, parseTimestamp } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'
 
@@ -107,7 +107,7 @@ describe('a clock that is ahead of the database', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     vi.setSystemTime(real + 3 * hour)
     const { pool } = database
-    await createOrganization(pool, await askDatabaseClock(pool), 'New')
+    await createOrganization(pool, await readDatabaseClock(pool), 'New')
     expect(await lastStamp({ pool })).toBeLessThan(real + minute)
   })
 

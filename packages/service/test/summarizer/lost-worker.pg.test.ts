@@ -22,8 +22,8 @@ test('are begun again at once, and later after longer and longer; those of other
   expect(await take(living)).toHaveLength(1)
   const waits: number[] = []
   for (let death = 1; death <= 4; death++) {
-    expect(await jobs.giveBackAllOf(dead, clock.now())).toBe(1)
-    expect(await jobs.giveBackAllOf(dead, clock.now())).toBe(0)
+    expect(await jobs.releaseAllOf(dead, clock.now())).toBe(1)
+    expect(await jobs.releaseAllOf(dead, clock.now())).toBe(0)
     const row = (await jobsOf(service)).find(({ id }) => id === job!.conversationId)
     expect(row).toMatchObject({ leased: false, attempts: death })
     waits.push((row!.due - clock.now()) / minute)

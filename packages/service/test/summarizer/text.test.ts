@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/desk/message/fields.ts'
 import { extractSummary } from '../../src/summarizer/extractive.ts'
 import { cutText, plainText } from '../../src/summarizer/plain-text.ts'
-import { type Said, type Transcript, transcriptOf } from '../../src/summarizer/transcript.ts'
+import { type Transcript, type TranscriptMessage, transcriptOf } from '../../src/summarizer/transcript.ts'
 
 describe('plain text', () => {
   test.each([
@@ -177,7 +177,7 @@ test('a cut text is a beginning that fits, at a sentence or a word where there i
 })
 
 describe('an extractive summary', () => {
-  const talk = (...messages: readonly (readonly [Said['by'], string])[]): Transcript => ({
+  const talk = (...messages: readonly (readonly [TranscriptMessage['by'], string])[]): Transcript => ({
     subject: null,
     messages: messages.map(([by, text]) => ({ by, text })),
     abridged: false,
@@ -213,7 +213,7 @@ describe('an extractive summary', () => {
       minLength: 1,
       maxLength: 9,
     })
-    const speaker = fc.constantFrom<Said['by']>('customer', 'teammate', 'ai', 'system')
+    const speaker = fc.constantFrom<TranscriptMessage['by']>('customer', 'teammate', 'ai', 'system')
     const spoken = fc.tuple(speaker, fc.array(sentence, { minLength: 1, maxLength: 5 }))
     fc.assert(
       fc.property(fc.array(spoken, { minLength: 1, maxLength: 12 }), (messages) => {

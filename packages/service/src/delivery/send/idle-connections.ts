@@ -63,8 +63,8 @@ export class IdleConnections {
     if (waiting === undefined) return
     this.#waiting.delete(connection)
     const connections = this.#byPool.get(waiting.pool) ?? []
-    const place = connections.lastIndexOf(connection)
-    if (place >= 0) connections.splice(place, 1)
+    const index = connections.lastIndexOf(connection)
+    if (index >= 0) connections.splice(index, 1)
     if (connections.length === 0) this.#byPool.delete(waiting.pool)
   }
 
