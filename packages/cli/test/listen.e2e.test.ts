@@ -389,7 +389,7 @@ test('where the service cannot reach this machine, its delivery log is followed'
   expect(got.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(made.map((one) => one.id).sort())
   expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(listening.output.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)
-  await webhooks.remove(id)
+  await webhooks.delete(id)
 })
 
 test('an authority that is no longer one is not replaced', async () => {

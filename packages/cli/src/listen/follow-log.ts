@@ -35,7 +35,7 @@ export async function followLog(
   if (target === null) return
   const say = (record: object, text: string) => void printOut(json ? `${JSON.stringify(record)}\n` : text)
   const client = clientOf(target, { retries: 0 })
-  const isEmpty = (await client.webhooks.list({ limit: 1 })).pagination.total === 0
+  const isEmpty = (await client.webhooks.list({ limit: 1 }).page()).pagination.total === 0
   let last = await newest(client)
   const none = isEmpty ? 'the organization has no endpoint yet, and so no deliveries to follow\n' : ''
   say(
@@ -68,7 +68,7 @@ export async function followLog(
 type Known = Pick<Delivery, 'id' | 'createdAt'>
 
 async function newest(client: Client): Promise<Known> {
-  const [delivery] = (await client.webhooks.allDeliveries({ limit: 1 })).data
+  const [delivery] = (await client.webhooks.allDeliveries({ limit: 1 }).page()).data
   return delivery ?? { id: '', createdAt: '' }
 }
 
@@ -76,7 +76,7 @@ async function newest(client: Client): Promise<Known> {
 async function deliveriesAfter(client: Client, last: Known): Promise<readonly Delivery[]> {
   const found = new Map<string, Delivery>()
   for (let page = 0; page < mostPages; page++) {
-    const { data } = await client.webhooks.allDeliveries({ limit: pageSize, offset: page * pageSize })
+    const { data } = await client.webhooks.allDeliveries({ limit: pageSize, offset: page * pageSize }).page()
     for (const delivery of data) {
       // The log of a deleted endpoint is gone, so the last one may be as well.
       if (delivery.id === last.id || delivery.createdAt < last.createdAt) return [...found.values()].reverse()
