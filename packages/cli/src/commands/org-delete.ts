@@ -1,5 +1,9 @@
 import { createInterface } from 'node:readline/promises'
-import { deleteEverywhere, type OrganizationStatus, readDatabaseClock } from '@deskwire/service/administration'
+import {
+  deleteEverywhere,
+  type OrganizationStatus,
+  readDatabaseClock,
+} from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
