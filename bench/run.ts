@@ -34,14 +34,17 @@ import type { Result, Skipped } from './harness/report.ts'
 import { mergeRun, readResults, writeResults } from './harness/results.ts'
 import { createShelf, type Shelf } from './harness/seeds.ts'
 
-/** How much to measure, and what the cases share. */
+/** How much to measure. */
 export interface Scale {
   readonly runs: number
   /** The large sizes as well. */
   readonly full: boolean
-  /** The backlog that `deliver` and `peers` drain. */
+  /** The backlog of `deliver` and `peers`. */
   readonly deliveries: number
-  /** Of the attacks of `neighbours`, the stores of `mirror` and the parts of `console` and `databases`, those whose names hold this; all where it is empty. */
+  /**
+   * Runs only attacks of `neighbours`, stores of `mirror` and parts of `console` and `databases` whose names contain
+   * this; empty: all.
+   */
   readonly only: string
   readonly shelf: Shelf
 }
@@ -98,13 +101,13 @@ if (unknown.length > 0 || !(runs >= 1) || !(deliveries >= 100 && deliveries % 10
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    // What is under way loses its service and fails, which is no news.
+    // The current case fails when its service is stopped.
     process.on('uncaughtException', () => {})
     removeAll().finally(() => process.exit(1))
   })
 }
 await using shelf = createShelf()
-// Peers are installed when they are asked for.
+// Peers are only installed on request.
 const usual = (Object.keys(groups) as Group[]).filter((name) => name !== 'peers')
 const chosen = positionals.length === 0 ? usual : (positionals as Group[])
 const machine = values['write-results'] ? await describeMachine() : []
@@ -121,14 +124,14 @@ for (const group of chosen) {
     results.push(result)
   }
   if (!values['write-results']) continue
-  // After each group, so that one that fails takes only its own figures away.
+  // After each group, so that a failing one only loses its own results.
   const measured = new Date().toISOString().slice(0, 10)
   const partial = values.only !== ''
   const run = { group, measured, full: values.full, partial, machine, results }
   await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
 }
 
-/** The result with what it should reach, where there is a target. */
+/** With its target, where there is one. */
 function withTarget(result: Result | Skipped) {
   const reach = 'skipped' in result ? undefined : reachOf(result)
   return reach === undefined || 'skipped' in result

@@ -1,6 +1,6 @@
 /**
- * `npm run build:pages`: the console, from `packages/console`, and the documentation, from `packages/reference`, into
- * `packages/service/assets`, where the service serves them from. Does nothing while their sources are those of the last build.
+ * `npm run build:pages`: builds the console (`packages/console`) and the documentation (`packages/reference`) into
+ * `packages/service/assets`. Does nothing while their sources are unchanged.
  */
 import { createHash, type Hash } from 'node:crypto'
 import {
@@ -24,7 +24,7 @@ const source = join(root, 'packages/console')
 const ofConsole = createRequire(join(source, 'package.json'))
 const ofReference = createRequire(join(root, 'packages/reference/package.json'))
 
-/** What every build depends on; the lock file names the releases of the libraries. */
+/** Of every build. The lock file names the releases of the libraries. */
 const common = ['packages/sdk/src', 'package-lock.json', 'tools/build-pages.ts']
 
 await build('console', {
@@ -55,7 +55,7 @@ interface Site {
 
 async function build(name: string, { sources, isInstalled, make }: Site): Promise<void> {
   const target = join(root, 'packages/service/assets', name)
-  /** The hash of what the build in `target` was made of. */
+  /** The hash of the sources of the build in `target`. */
   const mark = join(target, 'sources.txt')
   const hash = hashOf([...sources, ...common])
   const isBuilt = () => existsSync(mark) && readFileSync(mark, 'utf8') === hash
@@ -65,7 +65,7 @@ async function build(name: string, { sources, isInstalled, make }: Site): Promis
     return
   }
   mkdirSync(dirname(target), { recursive: true })
-  // Beside its place, so that a service that reads meanwhile finds the one or the other, whole.
+  // Built next to its place and then moved, so that a running service finds one build or the other, whole.
   const made = mkdtempSync(`${target}-`)
   try {
     await make(made)
@@ -75,13 +75,13 @@ async function build(name: string, { sources, isInstalled, make }: Site): Promis
     renameSync(made, target)
   } catch (error) {
     rmSync(made, { recursive: true })
-    // Another build has put the same there in between.
+    // A concurrent build has done the same.
     if (!isBuilt()) throw error
   }
 }
 
 async function bundle(into: string): Promise<void> {
-  // Whoever starts it: tests would have React's own checks built in, three times as large.
+  // Tests would otherwise include React's checks, three times as large.
   process.env.NODE_ENV = 'production'
   const { build: buildWithVite } = await import('vite')
   const { default: react } = await import('@vitejs/plugin-react')
@@ -95,7 +95,7 @@ async function bundle(into: string): Promise<void> {
       outDir: into,
       emptyOutDir: true,
       target: 'es2022',
-      // The policy of the page allows neither data: nor blob:.
+      // The page's policy allows neither data: nor blob:.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       license: { fileName: 'assets/licenses.md' },
@@ -114,7 +114,7 @@ function hashOf(paths: readonly string[]): string {
   return `${summed.digest('hex')}\n`
 }
 
-/** A file, or what is in a folder, by name. */
+/** A file, or the files in a folder by name. */
 function addTo(summed: Hash, path: string): void {
   const place = join(root, path)
   if (statSync(place).isFile()) {

@@ -1,4 +1,4 @@
-/** `npm run build`: each package as it is published, in its own `dist/`. */
+/** `npm run build`: builds each package as it is published, in its own `dist/`. */
 import { version } from '../packages/service/src/kernel/version.ts'
 import { buildPackages } from './packages/build.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Writes every file that is made from declarations. With --check it writes nothing and fails when one of them is
- * not what it would write; of docs/schema.sql, which needs a database, a test among those with one says so.
+ * Writes every generated file. With --check it writes nothing, and fails when one is out of date; a test with a
+ * database checks docs/schema.sql.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Deleting a customer that ten thousand rows refer to, while the organization and another one go on writing: they do so until
- * the deletion is answered, and then while workers make and send its deliveries.
+ * Deletes a customer that ten thousand rows refer to, while its organization and another one write: until the deletion
+ * is answered, and then while workers create and send its deliveries.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { installFor, type Organization } from '../harness/installation.ts'
@@ -11,14 +11,13 @@ import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const dependents = 10_000
-/** How long writers go on after the deletion, in seconds. */
+/** In seconds. */
 const afterwards = 10
 
-/** What becomes of the rows that refer to the customer. */
 const fates = {
-  /** Conversations, messages and bookings stay without it. */
+  /** Conversations, messages and bookings lose the reference. */
   detached: fillDetached,
-  /** Tickets go with it, an event each. */
+  /** Tickets are removed, with an event each. */
   removed: fillTickets,
 }
 
@@ -50,7 +49,7 @@ export async function* cascade({ runs }: Scale): AsyncGenerator<Result> {
   }
 }
 
-/** The time it takes, and how long writers waited meanwhile. */
+/** How long it took, and how long writers waited meanwhile. */
 async function deletion(endpoints: number, fill: (call: Call, customerId: string) => Promise<void>) {
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { service, receiver } = installation
@@ -91,7 +90,7 @@ function caller(url: string, { token }: Organization): Call {
   }
 }
 
-/** One client that changes a row of its own again and again until it is stopped. */
+/** One client that changes a row of its own repeatedly. */
 async function writing(call: Call) {
   const { id } = await call('POST', '/v1/customers', { name: 'Grace' })
   for (let n = 0; n < 50; n++) await call('PATCH', `/v1/customers/${id}`, { name: `warm ${n}` })
@@ -107,7 +106,7 @@ async function writing(call: Call) {
       await underWay
     }
   })()
-  /** What was waited since it was last asked. */
+  /** Waits since the last call. */
   const taken = () => {
     const since = waits.splice(0)
     return { waits: since, longest: Math.max(...since) }
@@ -151,7 +150,7 @@ async function fillDetached(call: Call, customerId: string): Promise<void> {
   }))
 }
 
-/** `count` new objects; their ids. */
+/** Creates `count` objects, and returns their ids. */
 async function fillWith(
   call: Call,
   plural: string,

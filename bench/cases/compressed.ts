@@ -1,4 +1,4 @@
-/** What it costs to send pages compressed, and what it saves: pages a second, processor time of the API, bytes on the wire. */
+/** The cost of compressed pages, and what they save: pages a second, CPU time of the API, bytes sent. */
 import { Agent, request } from 'node:http'
 import type { PlainRequest } from '../harness/plain-client.ts'
 import { processorSeconds } from '../harness/processor-time.ts'
@@ -16,7 +16,7 @@ export async function* compressed({ runs, shelf }: Scale): AsyncGenerator<Result
   const measured = codings.map(() => ({ pages: [] as Run[], processor: [] as Run[], kilobytes: 0 }))
   await read(url, next, 'identity')
   for (let run = 0; run < runs; run++) {
-    // In turns, so that whatever else the machine does meets all alike.
+    // By turns, so that load on the machine affects all alike.
     for (const [n, coding] of codings.entries()) {
       const before = await processorSeconds(pid)
       const since = performance.now()
@@ -41,7 +41,7 @@ export async function* compressed({ runs, shelf }: Scale): AsyncGenerator<Result
   }
 }
 
-/** Reads so many pages with so many clients, and leaves them packed; how many bytes came. */
+/** Reads so many pages with so many clients, without unpacking them; returns the bytes. */
 async function read(
   url: string,
   next: () => PlainRequest,

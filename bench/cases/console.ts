@@ -1,6 +1,6 @@
 /**
- * The console, in Chromium: what a first load weighs and how long it takes, and whether its screens stay quick and small while
- * a hundred deliveries a second come in, for an hour. Browser, service, worker, database and receiver share the machine.
+ * The console in Chromium: size and time of a first load, and whether its screens stay fast and small during an hour of
+ * a hundred deliveries a second. Browser, service, worker, database and receiver share the machine.
  */
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const rate = 100
-/** Each change is a delivery to every one of them. */
+/** Each change is delivered to all of them. */
 const endpoints = 5
 const changesEach = rate / endpoints
 const customers = 2_000
@@ -40,11 +40,11 @@ interface Desk extends AsyncDisposable {
   readonly receiver: BenchReceiver
   readonly ids: readonly string[]
   readonly browser: Browser
-  /** A tab in a context of its own, with nothing cached, before it goes anywhere; signed in unless told otherwise. */
+  /** A tab in a context of its own, with an empty cache, signed in by default. */
   tab(options?: { readonly isSignedIn?: boolean; readonly isFast?: boolean }): Promise<Page>
 }
 
-/** An organization with customers, whose endpoints hear of each of their changes. */
+/** An organization with customers, whose endpoints subscribe to their changes. */
 async function populated(installation: DeliveringInstallation<BenchReceiver>): Promise<Desk> {
   const { service, receiver } = installation
   const organization = await installation.newOrganization()
@@ -71,7 +71,7 @@ async function populated(installation: DeliveringInstallation<BenchReceiver>): P
       })
       if (isSignedIn) await signIn(context, organization.token)
       if (isFast) await context.clock.install()
-      // A machine that is busy with other things is slow, and not broken.
+      // A busy machine is slow, and not broken.
       context.setDefaultTimeout(120_000)
       return context.newPage()
     },
@@ -86,12 +86,12 @@ function signIn(context: BrowserContext, token: string): Promise<unknown> {
   return context.addInitScript({ content })
 }
 
-/** One that differs from itself with each change, of about the size that people have. */
+/** Different with each change, and of a usual size. */
 function customer(change: number) {
   return { name: 'Ada Lovelace', company: `Company ${change}`, customAttributes: { notes: 'x'.repeat(300) } }
 }
 
-/** What has to be there until somebody can do something. */
+/** What has to be there before the user can act. */
 const usable = {
   'sign-in': `document.querySelector('main form input:not([disabled])') !== null`,
   overview: `document.querySelector('main dl strong')?.textContent.trim() > '' && document.querySelector('main figure, main svg[role=img]') !== null
@@ -119,10 +119,10 @@ async function* loads(desk: Desk, runs: number): AsyncGenerator<Result> {
   }
 }
 
-/** Goes there with nothing cached, and says how much script came, as gzip has it, and when the page could be used. */
+/** Loads a screen with an empty cache; returns the script bytes (gzip), and when the page was usable. */
 async function load({ tab, url }: Desk, screen: keyof typeof usable) {
   const page = await tab({ isSignedIn: screen === 'overview' })
-  // Usable is: what one does is there, it was drawn, and no script holds the page.
+  // Usable: the content is there and rendered, and no script blocks the page.
   await page.addInitScript({
     content: `{
       const long = []
@@ -140,7 +140,7 @@ async function load({ tab, url }: Desk, screen: keyof typeof usable) {
   await page.goto(url)
   await page.waitForFunction(() => Reflect.get(globalThis, 'usableAt') !== undefined)
   const usableAt = (await page.evaluate('window.usableAt')) as number
-  // Also what comes later, unasked.
+  // Includes what loads later.
   await page.waitForLoadState('networkidle')
   const scripts = (await page.evaluate(
     `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.js'))`,
@@ -208,12 +208,12 @@ async function framesOf(desk: Desk, address: string, use: (page: Page) => Promis
   return { perSecond: between.length / seconds, longest, used, ...percentiles(between) }
 }
 
-/** What the overview says was delivered. */
+/** The overview's number of delivered events. */
 async function deliveredOf(page: Page): Promise<number> {
   return Number((await page.locator('main dl strong').first().innerText()).replaceAll(',', ''))
 }
 
-/** What somebody does who follows the list: takes in what has come, and looks further down. Answers how much was new. */
+/** Shows new rows and scrolls, as a user does; returns how many were new. */
 async function readNews(page: Page): Promise<number> {
   const news = page.getByRole('button', { name: /new$/ })
   const count = (await news.isVisible()) ? Number.parseInt(await news.innerText(), 10) : 0
@@ -228,7 +228,7 @@ async function changesOf(page: Page): Promise<number> {
   return Number((await read.innerText()).replaceAll(',', ''))
 }
 
-/** Changes customers, twenty a second, until it is told to stop; then it says how many it has changed. */
+/** Changes twenty customers a second until it is stopped, which returns the number. */
 function changing({ client, ids }: Desk): () => Promise<number> {
   let isStopped = false
   let made = 0
@@ -247,7 +247,7 @@ function changing({ client, ids }: Desk): () => Promise<number> {
   }
 }
 
-/** Milliseconds that the page's clock goes on at once: each screen has looked for news by then. */
+/** Milliseconds by which the page's clock jumps: each screen has looked for changes by then. */
 const stride = 2_000
 
 async function* heap(desk: Desk): AsyncGenerator<Result> {
@@ -280,7 +280,7 @@ async function* heap(desk: Desk): AsyncGenerator<Result> {
     const deliveries = (n + 1) * changesAStride * endpoints
     while ((await receiver.tell()).received < deliveries) await delay(5)
     await Promise.all(screens.map(({ page }) => page.clock.fastForward(stride)))
-    // Followed as somebody would who looks up each half minute, with the news of it.
+    // Used as by somebody who looks up every half minute.
     if (n % 15 === 14) for (const screen of screens) screen.used += await screen.use(screen.page)
     if (n % (strides / 12) === 0)
       for (const screen of screens) screen.most = Math.max(screen.most, await heldBy(screen.page))
@@ -302,7 +302,7 @@ async function* heap(desk: Desk): AsyncGenerator<Result> {
   }
 }
 
-/** What the page holds once garbage is collected, in MB: of scripts, of their buffers, and of the document. */
+/** Memory of the page after a garbage collection, in MB: scripts, buffers and document. */
 async function heldBy(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('HeapProfiler.enable')

@@ -1,6 +1,6 @@
 /**
- * Organizations over several databases: what a second one brings, what those of one see when the other is killed, what a hundred
- * cost, and what the directory of a million takes.
+ * Organizations over several databases: what a second one brings, what the others see when one is killed, the cost of a
+ * hundred, and that of a directory of a million organizations.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
@@ -43,8 +43,8 @@ export async function* databases({ runs, only }: Scale): AsyncGenerator<Result |
 }
 
 /**
- * Of a core, in percent: so little that service, worker, load and receiver have all they ask for, and enough that a change does not
- * wait for the next period between its statements.
+ * In percent of a core: little enough that service, worker, load and receiver are not limited, and enough that a change
+ * does not wait for the next period between its statements.
  */
 const shares = { patch: 30, deliveries: 15 }
 const organizations = 64
@@ -55,7 +55,7 @@ const backlogEach = 500
 const patchCase = 'databases: PATCH, 64 organizations on two databases instead of one'
 const deliveryCase = 'databases: deliveries, 64 organizations on two databases instead of one'
 
-/** All organizations on one of the two databases, or every other on each. */
+/** All organizations on one of the two databases, or half on each. */
 type Arrangement = 'together' | 'apart'
 
 async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
@@ -126,7 +126,7 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
   })
 }
 
-/** Two databases beside one, under their shares. Now the one comes first and now the other, so that what the machine goes through meets both. */
+/** One and two databases, in alternating order, so that load on the machine affects both. */
 async function compare(
   { name, unit, share, runs }: { name: string; unit: string; share: number; runs: number },
   conditions: Result['conditions'],
@@ -158,7 +158,7 @@ const organizationsEach = 4
 const requestsEach = 20
 const windowSeconds = 30
 const awaySeconds = 30
-/** Before what is measured, and before the kill within its window. */
+/** Before the measurement, and before the kill within its window. */
 const warmUpSeconds = 3
 const killAfter = 1
 
@@ -169,7 +169,7 @@ interface Seen {
   readonly request: number[]
   readonly delivery: number[]
   readonly refused: number
-  /** Of requests to organizations of the database that is killed. */
+  /** Of requests to organizations of the killed database. */
   readonly refusedThere: number
 }
 
@@ -218,7 +218,7 @@ async function killing(): Promise<Record<Window, Seen>> {
 
   const see = async (seconds: number, meanwhile: () => Promise<void> = async () => {}): Promise<Seen> => {
     await receiver.reset(true)
-    // What waits for a database that is away holds up no request of others on its way there.
+    // Requests for the missing database hold up no others here.
     const connections = [others, lost].map(() => new Connections(service.url, { connections: 64 }))
     const lives = [others, lost].map((some, at) =>
       some.map(({ token }) => createNeighbour(connections[at] as Connections, token)),
@@ -251,12 +251,12 @@ async function killing(): Promise<Record<Window, Seen>> {
 const counts = [1, 10, 100]
 const restSeconds = 10
 const atRestSeconds = 20
-/** Fewer than a process looks up of one network at once. */
+/** Fewer than a process looks up at once for one network. */
 const newTokens = 40
-/** So many times each is asked again. */
+/** How often each is looked up again. */
 const again = 5
 
-/** Of a process of the service, of the worker and of the server at rest, and of who comes then. */
+/** Of the API, the worker and PostgreSQL at rest, and of the first requests. */
 interface Cost {
   readonly listening: number
   readonly memory: Readonly<Record<'API' | 'worker', number>>
@@ -329,7 +329,7 @@ async function costsOf(count: number, runs: number): Promise<Cost[]> {
   }
   const stop = ({ api, worker }: { api: RunningService; worker: RunningService }) =>
     Promise.all([api.stop(), worker.stop()])
-  // The first start prepares each database.
+  // The first start migrates each database.
   await stop(await startBoth())
   const costs: Cost[] = []
   for (let run = 0; run < runs; run++) {
@@ -362,12 +362,12 @@ async function costOf(
     processor: { API: ofApi, worker: ofWorker, PostgreSQL: ofServer },
     connections: await connections(),
   }
-  // Connections and plans are made by tokens that do not count.
+  // Opens connections and makes plans before the measurement.
   await lookUps(api.url, databases, databases.length * 2)
   return { ...atRest, ...(await lookUps(api.url, databases, newTokens)) }
 }
 
-/** Requests one after the other, with so many tokens that nobody has seen, of all databases in turn, and then with the same again. */
+/** Requests one after another, with so many new tokens of all databases in turn, and then with the same tokens. */
 async function lookUps(url: string, all: readonly [DatabaseOfMany, ...DatabaseOfMany[]], count: number) {
   const made: Organization[] = []
   for (let n = 0; n < count; n++)

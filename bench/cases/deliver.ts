@@ -1,4 +1,4 @@
-/** Delivery: a backlog drained to healthy endpoints beside a bare signing loop, and the time from 2xx to receiver. */
+/** Delivery: a backlog for healthy endpoints, compared with a bare signing loop, and the time from 2xx to receiver. */
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +28,7 @@ export function drainConditions(deliveries: number): Result['conditions'] {
   return { endpoints, deliveries, body: '1 KB', workers: 1, bare }
 }
 
-/** Fills the backlog with no worker there, then starts one and watches the receiver. */
+/** Fills the backlog without a worker, then starts one and watches the receiver. */
 export async function drain(deliveries: number): Promise<Run> {
   await using installation = await installFor(startReceiver, ['--role', 'api'])
   const { receiver, service } = installation
@@ -47,7 +47,7 @@ export async function drain(deliveries: number): Promise<Run> {
   }
 }
 
-/** Waits for a whole backlog at the receiver, from its reset on; answers the deliveries a second. */
+/** Waits until the whole backlog has arrived; returns deliveries a second. */
 export async function drained(receiver: BenchReceiver, deliveries: number): Promise<number> {
   const { firstAt, lastAt } = await until(receiver, deliveries)
   return deliveries / ((lastAt - firstAt) / 1000)
@@ -62,7 +62,7 @@ export async function* latency({ runs }: Scale): AsyncGenerator<Result> {
   const organization = await installation.newOrganization()
   await register(service.url, organization, receiver, { count: 1, events })
   const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: organization.token })
-  // Connections and plans are made once, not a hundred times a second.
+  // Keeps connections and plans.
   await receiver.reset(true)
   for (let n = 0; n < 50; n++) await client.customers.create(customer())
   await until(receiver, 50)
@@ -74,7 +74,7 @@ export async function* latency({ runs }: Scale): AsyncGenerator<Result> {
     const pending: Promise<void>[] = []
     for (let n = 0; n < rate * seconds; n++) {
       const due = began + (n * 1000) / rate
-      // A load that spins until it is due takes one of the cores that are measured.
+      // A load that spins until it is due would use one of the measured cores.
       await delay(Math.max(0, due - performance.now()))
       const made = client.customers.create(customer()).then(({ id }) => {
         answered.set(id, performance.timeOrigin + performance.now())
@@ -100,7 +100,7 @@ async function change(url: string, organization: Organization, count: number): P
   await Promise.all(Array.from({ length: 16 }, make))
 }
 
-/** A customer whose delivery has about 1 KB. */
+/** A delivery of about 1 KB. */
 function customer() {
   return { name: 'Ada Lovelace', customAttributes: { notes: 'x'.repeat(430) } }
 }
@@ -115,7 +115,7 @@ async function until(receiver: BenchReceiver, count: number) {
   }
 }
 
-/** The requests a second of a bare signing loop to the receiver. */
+/** Requests a second of a bare signing loop. */
 export async function bareLoop(receiver: BenchReceiver): Promise<number> {
   const program = fileURLToPath(new URL('../harness/bare-sender.ts', import.meta.url))
   const args = [program, receiver.origin, receiver.caFile, String(bareRequests), String(endpoints)]

@@ -1,6 +1,6 @@
 /**
- * A copy in which somebody has changed, dropped, invented and mangled rows by plain SQL, while the service is written to: whether verify
- * finds exactly those and repair mends them, and what that takes in calls and bytes.
+ * A copy with rows that were changed, dropped, invented and damaged by SQL, while the service is written to: whether
+ * verify finds exactly those and repair fixes them, and their calls and bytes.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import type { Scale } from '../run.ts'
 
 export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
   const installation = await shelf.installation()
-  // Of its own, as it is written to.
+  // Its own, as it is written to.
   const seeded = await seed(installation, { live: full ? 1_000_000 : 20_000 })
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
   const { order, remove } = await newPlace(installation, seeded, 'PostgreSQL', directory)
@@ -72,7 +72,10 @@ export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
   }
 }
 
-/** Changes so many rows, evenly spread, in five manners; their ids. What is invented has an id beside one that is there. */
+/**
+ * Changes so many rows, evenly spread, in five ways; returns their ids. An invented row has an id next to an existing
+ * one.
+ */
 async function touch(sql: Client, count: number): Promise<string[]> {
   if (count === 0) return []
   const { rows } = await sql.query<{ id: string }>(
@@ -99,7 +102,7 @@ async function touch(sql: Client, count: number): Promise<string[]> {
   return [...[0, 1, 2, 3].flatMap(of), ...invented.rows.map(({ id }) => id)]
 }
 
-/** A client that creates customers, and changes and deletes its own, as long as it is not stopped. */
+/** A client that creates customers, and changes and deletes its own. */
 function write(url: string, token: string): { stop(): Promise<number> } {
   const client = createClient({ baseUrl: `${url}/v1`, apiKey: token })
   let isStopped = false
@@ -131,7 +134,7 @@ interface Spent {
 
 const nothingSpent = (): Spent => ({ calls: 0, bytes: 0, streamed: 0 })
 
-/** Counts calls, and bytes of their answers before compression. */
+/** Counts calls, and uncompressed bytes of their responses. */
 function counting(spent: Spent): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init)

@@ -1,4 +1,4 @@
-/** Single changes right after an import: the connections made their plans while the tables were small, and nobody has analyzed them since. */
+/** Single changes right after an import: connections have plans from small tables, and no analyze has run since. */
 import { install } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
 import { headersOf, patches } from '../harness/patches.ts'
@@ -11,7 +11,7 @@ const few = 20
 const clients = 16
 const seconds = 3
 
-/** The moment of an analyze decides what is measured; on most servers it comes a minute later. */
+/** The time of an analyze decides the result; on most servers it comes a minute later. */
 const analyzeNothing = `do $$ declare t regclass; begin
   for t in select c.oid from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace loop
     execute format('alter table %s set (autovacuum_enabled = off)', t);
@@ -32,7 +32,7 @@ export async function* grown({ runs }: Scale): AsyncGenerator<Result> {
       const request = patches([organization], new Map([[organization.organizationId, ids]]), clients)
       return drive({ url, clients, seconds, status: 200, request })
     }
-    // The connections plan their statements for the few rows of the first batch.
+    // Connections plan their statements for the few rows of the first batch.
     for (const [n, size] of [few, ...Array<number>(batches).fill(batch)].entries()) {
       if (n === 1) await load()
       const items = Array.from({ length: size }, (_, i) => customer(n * batch + i))

@@ -34,7 +34,7 @@ export async function* imports({ runs }: Scale): AsyncGenerator<Result> {
   yield summarize('import: peak memory of the service', 'MB', { rows, database: 'apart' }, server)
 }
 
-/** Seconds as the importer tells them, from its first look at the file on; memory in MB. */
+/** Seconds from the importer's first read of the file; memory in MB. */
 async function importCustomers(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ seconds: number; peak: number }> {
@@ -60,11 +60,11 @@ function* lines(): Generator<string> {
   }
 }
 
-/** The most that the process has held, looked at until it ends. */
+/** The process's peak memory. */
 async function watchPeak({ pid, ended }: Program): Promise<number> {
   let peak = 0
   const look = async () => {
-    // Gone between two looks: the last one stands.
+    // It has ended since the last look.
     peak = await peakMegabytes(pid).catch(() => peak)
   }
   const timer = setInterval(look, 100)

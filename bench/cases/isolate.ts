@@ -1,6 +1,6 @@
 /**
- * Isolation: what healthy endpoints see while nine of ten hang or refuse, and in the first second in which many new ones are sent to,
- * beside the same load without those.
+ * Isolation: what healthy endpoints see while nine of ten hang or refuse, and in the first second of many new
+ * endpoints, compared with the same load without those.
  */
 import { createClient } from '@deskwire/sdk'
 import type { Pool } from 'pg'
@@ -20,7 +20,7 @@ const seconds = 15
 /** Nothing listens there. */
 const refusing = 'https://127.0.0.1:9'
 
-/** New endpoints that one commit makes first deliveries for, and those of them that hang; how often that happens, and how far apart. */
+/** Endpoints that one commit sends first deliveries to, how many of them hang, how often, and how far apart. */
 const newcomers = 45
 const hangingNewcomers = 40
 const arrivalsOfNewcomers = 6
@@ -68,7 +68,7 @@ export async function* newcoming({ runs }: Scale): AsyncGenerator<Result> {
   )
 }
 
-/** The seconds without come first: what hangs does so for longer than one. */
+/** First without them, as hanging attempts last longer than a second. */
 async function measureNewcomers(): Promise<Run> {
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { receiver, pool, service } = installation
@@ -115,7 +115,7 @@ async function measureNewcomers(): Promise<Run> {
 async function measure(withSick: boolean): Promise<Waits> {
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { receiver } = installation
-  // As they would be, the sick are another machine's: what they cost it is none of the healthy receiver's time.
+  // Failing endpoints are on another machine in reality, so their receiver is another process.
   await using hanging = await receiver.another()
   const owners: Organization[] = []
   for (let n = 0; n < organizations; n++) {
@@ -145,7 +145,7 @@ async function addEndpoints(
   await plant(pool, { organizationId, encryptionKey, urls: [...well, ...sick], backlog: 0, now: Date.now() })
 }
 
-/** Creates customers at the rate, in all organizations in turn; answers when each was answered. */
+/** Creates customers at this rate, in all organizations in turn; returns when each was answered. */
 async function makeEvents(
   { service }: DeliveringInstallation<BenchReceiver>,
   owners: readonly Organization[],
@@ -169,7 +169,7 @@ async function makeEvents(
   return answered
 }
 
-/** The time from each answer to each of its arrivals, once all came; what the warm-up left to come does not count. */
+/** From each response to each of its arrivals, without the warm-up's. */
 async function waitsOf(receiver: BenchReceiver, answered: ReadonlyMap<string, number>): Promise<number[]> {
   const count = answered.size * healthyEach
   const deadline = performance.now() + 30_000

@@ -1,10 +1,10 @@
-/** Browsing a large organization: the first page with its total, without filters and with them. */
+/** Browsing a large organization: the first page with its total, with and without filters. */
 import { drive } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const mostRequests = 500
-/** Counted and put in order whole. Not all rows: where a machine is busy, the limit of a search would end that. */
+/** All matches are counted and sorted. With all rows, a busy machine would reach the search's time limit. */
 const broad = 'filter q, one row in nine'
 
 export async function* list({ runs, full, shelf }: Scale): AsyncGenerator<Result> {

@@ -1,4 +1,4 @@
-/** The delivery log of an endpoint with very many deliveries: the first page with its total, by itself and filtered. */
+/** The delivery log of an endpoint with many deliveries: the first page with its total, with and without filters. */
 import { installFor } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
 import { seedLog } from '../harness/log-seed.ts'
@@ -20,7 +20,7 @@ const queries = {
 }
 
 export async function* log({ runs, full }: Scale): AsyncGenerator<Result> {
-  // No worker: what is pending is to stay so.
+  // Without a worker, pending deliveries stay pending.
   await using installation = await installFor(startReceiver, ['--role', 'api'])
   const { webhookId, token, rows } = await seedLog(
     installation,

@@ -1,4 +1,4 @@
-/** Memory: one worker with ten thousand endpoints and a million pending deliveries, half of the endpoints hanging. */
+/** Memory of a worker with ten thousand endpoints, half of them hanging, and a million pending deliveries. */
 import { plant } from '../../packages/testbed/planted.ts'
 import { installFor } from '../harness/installation.ts'
 import { startReceiver } from '../harness/receiver.ts'

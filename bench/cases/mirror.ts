@@ -1,4 +1,4 @@
-/** A first copy in each store, and exports: beside a bare sync of the rows and a bare load of them, and what a verification takes. */
+/** A first copy in each store, and exports, compared with a bare sync and a bare load of the rows; and verification. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

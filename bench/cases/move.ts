@@ -1,6 +1,6 @@
 /**
- * Moving an organization from one database to another, while it is written to and an organization of each database goes on: how
- * fast rows are copied, how long its writer waited at the longest, and what the others had of it.
+ * Moves an organization between databases while it is written to: rows copied a second, its writer's longest wait, and
+ * the effect on an organization of each database.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { deskwire } from '../../packages/testbed/services.ts'
@@ -11,9 +11,9 @@ import { seed } from '../harness/seed.ts'
 import { databasesFlag, keyFlag, newOrganizationIn, openNamed } from '../harness/several-databases.ts'
 import type { Scale } from '../run.ts'
 
-/** From the end of an ask to the next, in milliseconds: others work, and do not take all there is. */
+/** In milliseconds, between two requests, so that others do not use all capacity. */
 const pause = 20
-/** How long others are measured before the move, in seconds. */
+/** In seconds, for the others without a move. */
 const beforehand = 10
 
 export async function* move({ runs, full }: Scale): AsyncGenerator<Result> {
@@ -74,7 +74,7 @@ async function run(args: readonly string[]): Promise<string> {
   return stdout
 }
 
-/** Changes one customer again and again. */
+/** Changes one customer repeatedly. */
 async function patching(url: string, { token }: Organization) {
   const ask = async (method: string, path: string, body: unknown) => {
     const response = await fetch(`${url}${path}`, {
@@ -99,7 +99,7 @@ async function patching(url: string, { token }: Organization) {
   // Reported by stop.
   done.catch(() => {})
   return {
-    /** What has been waited since this was asked last, in milliseconds. */
+    /** Waits since the last call, in milliseconds. */
     take() {
       const taken = waits
       waits = []

@@ -1,9 +1,7 @@
 /**
- * Neighbours, from both sides: what five organizations see of a sixth that does all it can, with and without it; and what the sixth gets
- * done next to one of them, and as the only active one. Each of the five makes 20 requests and has 20 deliveries a second; a request's time
- * counts from when it was due.
- *
- * All five, with the process that plays them, take half of two cores, so what the sixth gets done next to them all says how much is left.
+ * What five organizations see of a sixth that does all it can, with and without it; and what the sixth achieves next to
+ * one of them, to all, and alone. Each of the five makes 20 requests and has 20 deliveries a second; a request's time
+ * counts from when it was due. The five and their process take half of two cores.
  */
 import { execFile } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
@@ -28,24 +26,24 @@ const requestsEach = 20
 /** Each creation, every other request, goes to both. */
 const endpointsEach = 2
 const searchable = 100_000
-/** With them the slowest in a hundred is no matter of a single pause. */
+/** Enough that the 99th percentile is not a single pause. */
 const samples = 3_000
 const fullSamples = 10_000
-/** For what is compared as a sum, or to look at alone. */
+/** For sums. */
 const briefSeconds = 10
 const warmUpSeconds = 3
 const keys = 8
-/** What shows how much of the rest is load on the machine, and none of the service's doing. */
+/** Shows how much is load on the machine and not the service. */
 const loads: readonly AttackName[] = ['a foreign load']
 
 interface Measured {
   readonly request: number[]
   readonly delivery: number[]
-  /** Answers of 429 or 5xx, and requests without an answer. */
+  /** Responses of 429 or 5xx, and requests without a response. */
   readonly refused: number
   /** Of the API's process, in MB. */
   readonly memory: number
-  /** Of the disk, in milliseconds: a time that no service could stay below. */
+  /** Of the disk, in milliseconds: no service could be faster. */
   readonly slowestSync: number
 }
 
@@ -136,7 +134,7 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     isLawful(attacks) ? '0' : '100/s, burst 500',
   ])
   const { receiver, service } = installation
-  // As the attacker's own process: in life it would be another machine.
+  // Another process, as in reality it is another machine.
   await using theirs = await receiver.another(constants.priority.PRIORITY_LOW)
   const others: Organization[] = []
   for (let n = 0; n < organizations; n++) {
@@ -145,19 +143,19 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     await register(service.url, one, receiver, { count: endpointsEach, events: ['customer.created'] })
   }
   const arms = await prepareAttacker(installation, theirs, attacks)
-  // What the seeds have written is no part of the load.
+  // The seeds' writes are no part of the load.
   await promisify(execFile)('sync')
   await observe(installation, others, warmUpSeconds)
   const without = await observe(installation, others, briefSeconds)
   const alone = () => loadFor(attacks, arms, () => delay(briefSeconds * 1_000))
   const before = isLawful(attacks) ? await alone() : null
-  // What the first second brings is measured too: neighbours are there when it begins.
+  // Neighbours are there when it begins, so its first second is measured too.
   const next = await loadFor(attacks, arms, () => observe(installation, others, seconds))
   if (before === null) return { without, next, done: null }
   const nextToOne = await loadFor(attacks, arms, () =>
     observe(installation, others.slice(0, 1), briefSeconds),
   )
-  // Before and after, as what it has written makes what follows slower.
+  // Before and after, as what it has written slows what follows.
   const after = await alone()
   const done = {
     value: nextToOne.donePerSecond,
@@ -166,7 +164,7 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
   return { without, next, done }
 }
 
-/** What the load was answered while something else went on. */
+/** The responses to the load while `meanwhile` runs. */
 async function loadFor<A>(attacks: readonly AttackName[], arms: Arms, meanwhile: () => Promise<A>) {
   await using attacker = await startAttacker(attacks, arms)
   const began = performance.now()
@@ -176,7 +174,7 @@ async function loadFor<A>(attacks: readonly AttackName[], arms: Arms, meanwhile:
   return { came, answers, donePerSecond: Math.round((doneOf(answers) / took) * 10) / 10 }
 }
 
-/** An organization with keys, endpoints at a receiver of its own, and what its attacks are about. */
+/** An organization with keys, endpoints at a receiver of its own, and objects for its attacks. */
 async function prepareAttacker(
   installation: DeliveringInstallation<BenchReceiver>,
   receiver: BenchReceiver,
@@ -257,7 +255,7 @@ async function observe(
   }
 }
 
-/** Writes a block of a file that no other process has, and waits until the disk has it, ten times a second. */
+/** Writes a block to a file of its own and syncs it, ten times a second. */
 async function startSyncs() {
   const path = join(tmpdir(), `deskwire-bench-sync-${process.pid}`)
   const block = new Uint8Array(8_192)
@@ -276,7 +274,7 @@ async function startSyncs() {
     await rm(path)
   })()
   return {
-    /** @returns the slowest, in milliseconds. */
+    /** Returns the slowest, in milliseconds. */
     async stop(): Promise<number> {
       isStopped = true
       await under

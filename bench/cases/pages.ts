@@ -10,7 +10,7 @@ const requests = 3000
 export async function* pages({ runs, full, shelf }: Scale): AsyncGenerator<Result> {
   const { url } = (await shelf.installation()).service
   const sizes = [10_000, 100_000, 1_000_000, ...(full ? [10_000_000] : [])]
-  // All sizes are there before any is measured: they share one table, as organizations do.
+  // All sizes exist before any is measured, as they share a table.
   const loads = []
   for (const size of sizes) {
     const seeded = await shelf.organization(size)
@@ -18,7 +18,7 @@ export async function* pages({ runs, full, shelf }: Scale): AsyncGenerator<Resul
   }
   for (const load of loads) await drive(load)
 
-  // In turns, so that whatever else the machine does meets all sizes alike.
+  // By turns, so that load on the machine affects all alike.
   const results = loads.map((): { value: number; p50: number; p99: number; baseline: number }[] => [])
   for (let run = 0; run < runs; run++) {
     let smallest = Number.NaN

@@ -1,4 +1,4 @@
-/** Peers: the drain of `deliver` by what else a team would have written, beside ours in the same run. */
+/** The drain of `deliver` by alternatives that a team could have built, in the same run. */
 import { dirname } from 'node:path'
 import { installFor } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
@@ -18,7 +18,7 @@ export async function* peers({ runs, deliveries }: Scale): AsyncGenerator<Result
   const measured = new Map<string, Run[]>()
   const missing = new Map<string, string>()
   const noPackages = await installPeers().then(() => undefined, reasonOf)
-  // In turn, so that what else the machine does meets all alike.
+  // By turns, so that load on the machine affects all alike.
   for (let run = 0; run < runs; run++) {
     for (const [name, measure] of Object.entries(measures)) {
       if (missing.has(name)) continue
@@ -54,7 +54,7 @@ async function graphile(deliveries: number): Promise<Run> {
   return await drainPeer('graphile.ts', url, installation.receiver, deliveries)
 }
 
-/** As ours: fills the backlog over HTTP with no worker there, then starts one and watches the receiver. */
+/** Fills the backlog over HTTP without a worker, then starts one and watches the receiver. */
 async function drainPeer(
   file: string,
   store: string,
@@ -83,7 +83,7 @@ async function drainPeer(
   return { value: await drained(receiver, deliveries), baseline }
 }
 
-/** One line: what a failed command said of its error, or else the message. */
+/** One line: the standard error of a failed command, or the message. */
 function reasonOf(error: unknown): string {
   const { message } = error as Error
   const lines = message.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))

@@ -1,4 +1,4 @@
-/** A recovery of very many events, and what it costs another organization that delivers meanwhile. */
+/** A replay of many events, and its effect on another organization that delivers meanwhile. */
 import { createClient } from '@deskwire/sdk'
 import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
@@ -65,7 +65,7 @@ async function recoverBeside(events: number): Promise<{ recovery: Run; latency: 
   }
 }
 
-/** So many changes of one customer that no endpoint was there for, as the service would have written them. */
+/** So many changes of one customer without an endpoint, as the service would have written them. */
 async function missed({ pool, service }: Installed, { organizationId, token }: Organization, events: number) {
   const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: token })
   const { id } = await client.customers.create({ name: 'Ada Lovelace' })
@@ -77,7 +77,7 @@ async function missed({ pool, service }: Installed, { organizationId, token }: O
   )
 }
 
-/** Creates customers at a steady rate until told, or for so long; the time from each answer to its arrival. */
+/** Creates customers at a steady rate; returns the times from response to arrival. */
 async function latencyUntil(
   client: ReturnType<typeof createClient>,
   receiver: BenchReceiver,

@@ -1,20 +1,19 @@
-/** Stalls: for how long each of the worst bodies and reads holds the event loop of the API, by its own `/metrics`. */
+/** How long the worst bodies and reads block the event loop of the API, by its `/metrics`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { install, type Organization, peakMegabytes, type RunningService } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const mebibyte = 1024 * 1024
-/** A little more than what `/metrics` may be old, in milliseconds. */
+/** Slightly longer than `/metrics` is cached, in milliseconds. */
 const figuresLast = 1_100
 
 interface Asked {
   readonly name: string
   readonly method?: 'GET'
   readonly path: string
-  /** What the client takes an answer in; as it is unless told. */
+  /** The response's coding; default: none. */
   readonly coding?: 'br' | 'gzip'
-  /** The statuses that it may be answered with. */
   readonly expected: number
   readonly body?: () => string
 }
@@ -25,7 +24,7 @@ export async function* stall({ runs }: Scale): AsyncGenerator<Result> {
   const owner = await installation.newOrganization()
   const customerId = await idOf(service, owner, '/v1/customers', { name: 'Ada' })
   const conversationId = await idOf(service, owner, '/v1/conversations', { customerId, channel: 'api' })
-  // What is read when one asks for the first time is not what is measured.
+  // Loads what the first request loads.
   await send(service, owner, { ...hundredThousandFields, name: 'first' })
   for (const asked of [
     nothing,
@@ -46,7 +45,7 @@ export async function* stall({ runs }: Scale): AsyncGenerator<Result> {
   yield summarize('stall: peak memory of the API', 'MB', { 'one at a time': 'all of these' }, [{ value }])
 }
 
-/** What the machine itself does to the loop. */
+/** The machine's own delay. */
 const nothing: Asked = { name: 'next to nothing', method: 'GET', path: '/healthz', expected: 200 }
 
 const hundredThousandFields: Asked = {
@@ -211,12 +210,12 @@ const reads: readonly Asked[] = [
   },
 ]
 
-/** An object with so many fields that nothing takes. */
+/** An object with so many unknown fields. */
 function fields(count: number): string {
   return `{${Array.from({ length: count }, (_, n) => `"x${n.toString(36)}":0`).join()}}`
 }
 
-/** Sends it and reads the answer to its end; how much was sent, in KB. */
+/** Sends it and reads the whole response; returns the KB sent. */
 async function send({ url }: RunningService, { token }: Organization, asked: Asked): Promise<number> {
   const body = asked.body?.()
   const answer = await fetch(url + asked.path, {
@@ -249,12 +248,12 @@ async function idOf(
   return ((await answer.json()) as { id: string }).id
 }
 
-/** What the loop is looked at every so often, in milliseconds: part of every delay that this series tells. */
+/** The monitor's interval in milliseconds, which is a part of every measured delay. */
 const resolution = 10
 
-/** The longest delay of the API's event loop since this was last asked, in milliseconds. */
+/** The longest delay of the API's event loop since the last call, in milliseconds. */
 async function longestDelay({ url }: RunningService): Promise<number> {
-  // Figures are made once a second at most: sooner one would read those from before it was asked.
+  // The metrics are cached for a second.
   await delay(figuresLast)
   const text = await (await fetch(`${url}/metrics`)).text()
   const found = /^nodejs_eventloop_lag_max_seconds\{process="api"\} (\S+)$/m.exec(text)?.[1]

@@ -1,10 +1,10 @@
-/** From the command to "listening on", on an empty directory and with a database that exists already; and what is held at rest. */
+/** From the command to "listening on", on an empty directory and on an existing database; and memory at rest. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { startService, temporaryDirectory } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
-/** After listening, until the worker has done what it does at first. */
+/** Until the worker has done its first work. */
 const restSeconds = 10
 
 export async function* start({ runs }: Scale): AsyncGenerator<Result> {

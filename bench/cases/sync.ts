@@ -1,4 +1,4 @@
-/** Keeping a copy: pages at many clients beside their bare statement, and first syncs as a whole. */
+/** Pages for many clients, compared with their bare statement, and whole first syncs. */
 import { drive } from '../harness/load.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
 import { assertExact } from '../harness/seed.ts'
@@ -17,7 +17,7 @@ export async function* sync({ runs, shelf }: Scale): AsyncGenerator<Result> {
 
   const middle = await shelf.organization(100_000)
   const load = { url, clients, status: 200, request: pageRequests(middle) }
-  // Until what runs with each page is compiled.
+  // Until the code of a page is compiled.
   await drive({ ...load, seconds: 10 })
   const pages: Run[] = []
   for (let run = 0; run < runs; run++) {

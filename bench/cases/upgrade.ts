@@ -1,6 +1,6 @@
 /**
- * The upgrade of 100,000 customers by a release that changed what they show, as a worker does it: by itself, and beside
- * writers of the same and of another organization and a client that syncs. The API is of the release before.
+ * The backfill of 100,000 customers after a change of their kind, alone, and with writers of the same and of another
+ * organization and a client that syncs. The API is of the release before.
  */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ import { upgradedKinds } from '../harness/upgraded-customer.ts'
 import type { Scale } from '../run.ts'
 
 const live = 100_000
-/** How long those beside it are measured without it, in milliseconds. */
+/** In milliseconds, for the others without the backfill. */
 const quiet = 10_000
 
 export async function* upgrade({ runs }: Scale): AsyncGenerator<Result> {
@@ -51,7 +51,7 @@ export async function* upgrade({ runs }: Scale): AsyncGenerator<Result> {
   }
 }
 
-/** Brings the schema to the release; how long its migration took, in milliseconds. */
+/** Migrates to the release; returns the migration's milliseconds. */
 async function prepare({ pool }: Installation): Promise<number> {
   const since = performance.now()
   await migrate(pool, schemaOf(upgradedKinds))
@@ -64,14 +64,14 @@ const program = fileURLToPath(new URL('../harness/upgrade-process.ts', import.me
 async function upgradeAll({ connection }: Installation): Promise<number> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(connection)])
   const { rows, milliseconds } = JSON.parse(stdout) as { rows: number; milliseconds: number }
-  // Writers have upgraded none: theirs is the release before.
+  // The writers' release upgrades no rows.
   if (rows < live) throw new Error(`of ${live} rows ${rows} were upgraded`)
   return rows / (milliseconds / 1000)
 }
 
 type Waits = Iterable<readonly [who: string, waited: readonly number[]]>
 
-/** Clients in a closed loop each; what they waited since they were last asked, in milliseconds. */
+/** Clients in a closed loop; each returns its waits since the last call, in milliseconds. */
 async function startOthers({ service, newOrganization }: Installation, organization: Organization) {
   const another = await newOrganization()
   const clients = new Map([
@@ -103,7 +103,7 @@ async function startOthers({ service, newOrganization }: Installation, organizat
   }
 }
 
-/** Changes a row of its own again and again. */
+/** Changes a row of its own repeatedly. */
 async function writer(url: string, organization: Organization): Promise<() => Promise<unknown>> {
   const { id } = await call(url, organization, 'POST', '/v1/customers', { name: 'Grace' })
   let n = 0
@@ -112,7 +112,7 @@ async function writer(url: string, organization: Organization): Promise<() => Pr
   return patch
 }
 
-/** Follows the organization's customers, and starts over when it has caught up. */
+/** Follows the organization's customers, and starts again when it has caught up. */
 function reader(url: string, organization: Organization): () => Promise<unknown> {
   const first = 'updatedAfter=1970-01-01T00:00:00Z'
   let from = first

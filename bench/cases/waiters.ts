@@ -1,4 +1,4 @@
-/** Readers that wait: what a thousand of them cost while nothing happens, and how soon a commit wakes whom it concerns. */
+/** Waiting readers: what a thousand cost while nothing happens, and how soon a commit wakes those concerned. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@deskwire/sdk'
 import { type Installation, install, type Organization } from '../harness/installation.ts'
@@ -12,7 +12,7 @@ const readers = 1_000
 const organizations = 10
 /** One reader in so many waits for changes of all kinds. */
 const ofAllKinds = 5
-/** How late a connection that has nothing to do may report what it has done, in milliseconds. */
+/** How late an idle connection may report its statistics, in milliseconds. */
 const statisticsDelay = 11_000
 const crowdCommits = 10
 const singleCommits = 50
@@ -23,7 +23,7 @@ export async function* waiters({ runs, full }: Scale): AsyncGenerator<Result> {
   yield* single(runs)
 }
 
-/** Nothing changes; with the large sizes for a whole wait, so that all of them ask again once. */
+/** No changes; with `full` for a whole wait, so that all of them ask again once. */
 async function* idle(runs: number, full: boolean): AsyncGenerator<Result> {
   const seconds = full ? 50 : 10
   await using installation = await install(['--role', 'api'])
@@ -62,7 +62,7 @@ async function* idle(runs: number, full: boolean): AsyncGenerator<Result> {
   yield summarize('waiters: idle, processor time of PostgreSQL', '% of a core', conditions, database)
 }
 
-/** All wait for the same. */
+/** All wait for the same change. */
 async function* crowd(runs: number): AsyncGenerator<Result> {
   await using installation = await install(['--role', 'api'])
   const [owner] = (await newOrganizations(installation, 1)) as [Organization]
@@ -106,7 +106,7 @@ async function* single(runs: number): AsyncGenerator<Result> {
   yield summarize('waiters: 2xx of a commit to one, 999 asleep', 'ms', conditions, measured)
 }
 
-/** For each commit the time from its 2xx to each answer that tells of it, the earliest first. */
+/** For each commit the times from its 2xx to each response with it, earliest first. */
 async function wakings(
   { service }: Installation,
   { token }: Organization,
@@ -137,7 +137,7 @@ async function newOrganizations(installation: Installation, count: number): Prom
   return made
 }
 
-/** All that the database has run, each a statement here. */
+/** Each statement is a transaction here. */
 async function transactions({ pool }: Installation): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(
     'select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()',

@@ -1,4 +1,4 @@
-/** Changes over HTTP, held against the commit function called by itself on the same database. */
+/** Changes over HTTP, compared with the bare commit function on the same database. */
 import { maxClockSkew } from '../../packages/service/src/journal/commit-protocol.ts'
 import { bareBatch, bareCalls, bareCreations, bareUpdates, commitBare } from '../harness/bare-commit.ts'
 import { install, type Organization } from '../harness/installation.ts'
@@ -11,7 +11,7 @@ import { changeWithoutHttp } from '../harness/without-http.ts'
 import type { Scale } from '../run.ts'
 
 const seconds = 3
-/** Changes of a run of the bare loop. */
+/** Changes in a run of the bare loop. */
 const bareChanges = 30_000
 const bare = `commit function, calls of ${bareBatch}, ${bareCalls} at once`
 
@@ -89,7 +89,7 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
         const changes = await bareUpdates(installation, one.organizationId, bareChanges)
         return commitBare(installation, one.organizationId, changes, lead)
       }
-      // Now one first, now the other, so that what the table has gone through meets both alike.
+      // In alternating order, so that the table's state affects both alike.
       const first = run % 2 === 0 ? maxClockSkew : null
       const [before, after] = [await commit(first), await commit(first === null ? maxClockSkew : null)]
       const [value, baseline] = first === null ? [after, before] : [before, after]

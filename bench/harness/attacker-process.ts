@@ -1,4 +1,4 @@
-/** An attacker in a process of its own: it drives attacks until it is told to stop, and counts what it was answered. */
+/** An attacker in a process of its own: drives attacks until it is stopped, and counts responses. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { constants } from 'node:os'
@@ -23,14 +23,14 @@ const count = (what: string) => {
 process.on('message', async (order: AttackerOrder) => {
   if (order.do === 'stop') {
     going = false
-    // What is under way is given up: an attacker does not say goodbye.
+    // An attacker does not close connections properly.
     for (const socket of sockets) socket.destroy()
     await Promise.allSettled(loops)
     report({ answers })
     return
   }
   const { foreign } = attackOf(order.attacks[0] as AttackName)
-  // In life it would be another machine: what it spends on its own requests is not to be taken from those that it attacks.
+  // In reality another machine: its own CPU time must not slow the attacked service.
   if (foreign === undefined) setPriorityOfAll(constants.priority.PRIORITY_LOW)
   else burden(foreign, order.arms)
   for (const name of order.attacks) {
@@ -45,7 +45,7 @@ process.on('message', async (order: AttackerOrder) => {
   report({ answers })
 })
 
-/** One request after the other on one connection; a new one where it was cut. */
+/** One request after another on one connection; a new one where it was closed. */
 async function ask({ url }: Arms, next: () => PlainRequest): Promise<void> {
   let client: PlainClient | null = null
   while (going) {
@@ -56,7 +56,7 @@ async function ask({ url }: Arms, next: () => PlainRequest): Promise<void> {
       }
       const status: number = await client.send(next())
       count(String(status))
-      // Whoever is told to wait does, for a moment: what is refused in a loop of its own measures this process.
+      // Obeys for a moment: a busy loop of refusals would measure this process.
       if (status === 429 || status === 503) await delay(20)
     } catch {
       count('cut')
@@ -68,7 +68,10 @@ async function ask({ url }: Arms, next: () => PlainRequest): Promise<void> {
   }
 }
 
-/** Connections that send all but the last byte, or read nothing of what they are answered, until they are cut; or leave once all is sent. */
+/**
+ * Connections that send all but the last byte or read no response, until they are closed; or disconnect once all is
+ * sent.
+ */
 async function occupy(
   { url }: Arms,
   next: () => PlainRequest,
@@ -95,7 +98,7 @@ async function occupy(
   }
 }
 
-/** A customer with so many tickets is made and deleted, again and again. */
+/** Creates and deletes a customer with so many tickets, repeatedly. */
 async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
@@ -123,7 +126,7 @@ async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
   }
 }
 
-/** Threads that only count, with the priority that the service has, and connections to its database that do. */
+/** Threads that count, with the service's priority, and database connections that do. */
 function burden(
   { threads, statements }: { threads: number; statements: number },
   { connection }: Arms,

@@ -1,4 +1,4 @@
-/** The attacker's process, from the side of the benchmark. */
+/** Controls the attacker's process. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Arms, AttackName } from './attacks.ts'
@@ -8,16 +8,16 @@ export type AttackerOrder =
   | { readonly do: 'stop' }
 
 export interface AttackerReport {
-  /** How often each status came, and what else became of requests. */
+  /** Responses by status, and other outcomes. */
   readonly answers: Readonly<Record<string, number>>
 }
 
 interface Attacker extends AsyncDisposable {
-  /** Ends what is under way, and says what it was answered. */
+  /** Ends the attacks, and returns the responses. */
   stop(): Promise<AttackerReport['answers']>
 }
 
-/** Begins the attacks, all at once. */
+/** Starts all attacks at once. */
 export async function startAttacker(attacks: readonly AttackName[], arms: Arms): Promise<Attacker> {
   const child = fork(new URL('./attacker-process.ts', import.meta.url))
   const ask = async (order: AttackerOrder): Promise<AttackerReport> => {

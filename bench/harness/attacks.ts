@@ -1,17 +1,17 @@
 /**
- * What one organization can do at full force to the process that others use too. Each attack is a number of connections, all
- * busy all the time; what of it is lawful is to be done, and what is not to be refused, at nobody else's cost.
+ * What one organization can do at full force. Each attack has a number of connections, all busy all the time; what is
+ * lawful has to be done, and the rest refused, at nobody else's cost.
  */
 
 import type { EmbeddedConnection } from '../../packages/embedded-postgres/src/index.ts'
 import { newToken } from '../../packages/service/src/auth/token.ts'
 import type { PlainRequest } from './plain-client.ts'
 
-/** What an attack is made with: an organization that has what `prepareAttacker` gave it. */
+/** An organization that `prepareAttacker` has prepared. */
 export interface Arms {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
-  /** Several, as an organization has: a limit of each key by itself stops nobody. */
+  /** Several, as a limit of each key would otherwise stop them. */
   readonly tokens: readonly string[]
   readonly webhookIds: readonly string[]
   readonly customerIds: readonly string[]
@@ -23,19 +23,19 @@ export type AttackName = keyof typeof attacks
 
 interface Attack {
   readonly connections: number
-  /** What connection number `n` sends next, whenever its last request was answered. */
+  /** The next request of connection `n`. */
   request(arms: Arms, n: number): PlainRequest
   /** Sends all but the end of each request, and waits. */
   readonly holds?: true
-  /** Reads no answer. */
+  /** Reads no response. */
   readonly deaf?: true
   /** Sends each request whole, and disconnects. */
   readonly disconnects?: true
-  /** What it asks for is to be done: as much beside neighbours as without them, but for what they use. No limit of keys holds it back. */
+  /** Has to be done: as much next to other tenants as alone, apart from what they use. Without rate limit. */
   readonly lawful?: true
-  /** Beside the connections, customers with so many tickets are made and deleted, one after the other. */
+  /** In addition, creates and deletes customers with so many tickets, one after another. */
   readonly deletes?: number
-  /** Asks the service nothing, and takes as much of the processor: so many busy threads, and statements of the database that read nothing. */
+  /** Asks the service nothing, and uses as much of the CPU: so many busy threads, and statements that read nothing. */
   readonly foreign?: { readonly threads: number; readonly statements: number }
 }
 
@@ -157,7 +157,7 @@ function authorization(tokens: readonly string[], n: number): Record<string, str
 
 const mebibyte = 1024 * 1024
 
-/** Made when first asked for: the parent of the attacker's process has no use for them. */
+/** Made on first use, as the parent of the attacker's process has no use for them. */
 const bodies = {
   unknownFields: once(() => {
     const fields = Array.from({ length: 85_000 }, (_, n) => `"x${n}":1`)

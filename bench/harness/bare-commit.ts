@@ -1,6 +1,6 @@
 /**
- * The limit of writing: the service's own commit function called straight through `pg`, in calls made up before
- * the clock starts, two at a time. No HTTP, no validation, no reading of rows, no parsing of answers.
+ * The limit of writing: the service's commit function called through `pg` with calls that were made before, two at a
+ * time. No HTTP, validation, reads or parsing.
  */
 
 import { systemClock } from '@deskwire/service'
@@ -16,16 +16,16 @@ import { parseRepresentation } from '../../packages/service/src/kinds/model/repr
 import { schemaOf } from '../../packages/service/src/schema.ts'
 import type { Installation } from './installation.ts'
 
-/** Changes of one call, and calls under way at once: what was fastest when the design was measured. */
+/** Changes of a call, and calls under way: the fastest combination. */
 export const bareBatch = 20
 export const bareCalls = 2
 
 const { name: functionName } = schemaOf().commitFunction
 const statement = { name: functionName, text: `select ${functionName}($1, $2, $3) as answer` }
-/** Answers stay text. */
+/** Responses stay text. */
 const types = { getTypeParser: () => (text: string) => text }
 
-/** Changes of `count` of the organization's customers, one each. */
+/** One change of each of `count` customers. */
 export async function bareUpdates(
   installation: Installation,
   organizationId: string,
@@ -56,8 +56,8 @@ export function bareCreations(organizationId: string, count: number, state: () =
 }
 
 /**
- * Commits them all and answers with the changes a second; as the service does, held against the database's clock when
- * `maxClockSkew` says so. Throws if the function refused any.
+ * Commits all; returns changes a second. With `maxClockSkew` it compares the clock with the database's, as the service
+ * does. Throws if the function refused any.
  */
 export async function commitBare(
   installation: Installation,
@@ -90,7 +90,7 @@ export async function commitBare(
   }
 }
 
-/** A patch that no earlier one was: of what a product notes about its customers, which nobody searches. */
+/** A new patch of fields that are not searched. */
 export function newPatch(): { customAttributes: Record<string, string | number | boolean> } {
   return { customAttributes: { plan: 'team', seats: 25, visits: ++visits } }
 }

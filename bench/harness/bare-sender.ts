@@ -1,6 +1,5 @@
 /**
- * The bare limit of delivery: a loop that signs and sends with undici, and does nothing else. A process of its own,
- * as the worker is; prints the requests a second.
+ * The limit of delivery: a loop that signs and sends with undici, as a process of its own. Prints requests a second.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'

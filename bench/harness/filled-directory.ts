@@ -1,4 +1,4 @@
-/** A directory of many organizations that live elsewhere, each with one token, on a server of its own. */
+/** A directory of many organizations of other databases, each with one token, on a server of its own. */
 
 import { hashToken } from '../../packages/service/src/auth/token.ts'
 import { createDirectory } from '../../packages/service/src/databases/directory.ts'
@@ -13,7 +13,7 @@ import { openNamed } from './several-databases.ts'
 
 /** Rows of one statement. */
 const step = 50_000
-/** For connections and plans; what they cost is not what is measured. */
+/** For connections and plans. */
 const warmUpSeconds = 1
 
 /** `await using` removes all. */
@@ -24,7 +24,7 @@ export async function fillDirectory(organizations: number) {
   const { server } = await openNamed(stack, dataDir, 'directory')
   const { pool } = server
   await migrate(pool, schemaOf())
-  // As they come in life, with the indexes there: ids grow with the time, and hashes come in no order.
+  // In a realistic order, with the indexes: ids by time, hashes at random.
   for (let from = 1; from <= organizations; from += step)
     await pool.query(
       `with made as materialized (
@@ -39,7 +39,7 @@ export async function fillDirectory(organizations: number) {
     { max: 1, onIdleError: () => {} },
   )
   stack.defer(() => endPool(administrator))
-  // What is left to be written is not what is measured.
+  // Pending writes are not part of the measurement.
   await administrator.query('vacuum (analyze)')
   await administrator.query('checkpoint')
   const asker = createPool(server.connection, { max: 1, onIdleError: () => {} })
@@ -53,7 +53,7 @@ export async function fillDirectory(organizations: number) {
     ])
     return Number(rows[0]?.bytes) / organizations
   }
-  /** Of so many tokens together, one question after the other; how long each took. */
+  /** One look-up of so many tokens after another; returns the time of each. */
   const ask = async (together: number, seconds: number): Promise<number[]> => {
     const waits: number[] = []
     const until = performance.now() + seconds * 1_000
@@ -71,7 +71,7 @@ export async function fillDirectory(organizations: number) {
     /** With their indexes. */
     bytesOfOrganization: () => bytesOf('directory_organizations'),
     bytesOfToken: () => bytesOf('directory_tokens'),
-    /** Look-ups that a core of the server's answers in a second, asked by one connection; and the milliseconds of a question. */
+    /** Look-ups that a core of the server answers in a second over one connection, and milliseconds of one. */
     async lookUps(together: number, seconds: number): Promise<Run> {
       await ask(together, warmUpSeconds)
       const before = await processorSeconds(pid, true)

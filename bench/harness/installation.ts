@@ -1,4 +1,4 @@
-/** The real service as a child process, on an embedded database of its own in a temporary directory. */
+/** The service as a child process, on an embedded database in a temporary directory. */
 import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,35 +19,35 @@ export interface RunningService {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
   readonly pid: number
-  /** From starting the process to its line "listening on", in milliseconds. */
+  /** From the start of the process to "listening on", in milliseconds. */
   readonly startedIn: number
-  /** Resident memory of the process, the database apart, in MB. */
+  /** Resident memory of the process without the database, in MB. */
   residentMegabytes(): Promise<number>
-  /** The most that it ever was. */
+  /** Its peak. */
   peakMegabytes(): Promise<number>
-  /** What the process and the worker beside it hold together, the database apart, in MB: what they share counts once (PSS). */
+  /** Memory of the process and its worker without the database, in MB. Shared memory counts once (PSS). */
   heldMegabytes(): Promise<number>
   stop(): Promise<void>
 }
 
 export interface Installation extends AsyncDisposable {
   readonly service: RunningService
-  /** For connections of the benchmark's own, straight to the service's database. */
+  /** For the benchmark's own connections to the database. */
   readonly connection: EmbeddedConnection
-  /** For preparing what a case needs. */
+  /** For preparing a case. */
   readonly pool: Pool
   newOrganization(): Promise<Organization>
 }
 
-/** What a signal has to end, newest last. */
+/** What an interrupt has to end, newest last. */
 const standing = new Set<() => Promise<void>>()
 
-/** Stops and removes all that stands, for a run that is interrupted. */
+/** Removes everything when a run is interrupted. */
 export async function removeAll(): Promise<void> {
   for (const remove of [...standing].reverse()) await remove()
 }
 
-/** The same, which a run that is interrupted does too, unless it was done before. */
+/** Also removes it when a run is interrupted; once. */
 export function standingUntil(remove: () => Promise<void>): () => Promise<void> {
   const once = async () => {
     await remove()
@@ -57,16 +57,16 @@ export function standingUntil(remove: () => Promise<void>): () => Promise<void> 
   return once
 }
 
-/** A new temporary directory for a database; the services on it are to be stopped before it is removed. */
+/** A directory for a database; stop its services before removing it. */
 export async function temporaryDirectory(): Promise<{ dataDir: string; remove: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
   return { dataDir, remove: standingUntil(() => rm(dataDir, { recursive: true, force: true })) }
 }
 
-/** Node's own flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
+/** Node's flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
 const nodeFlags = (process.env.DESKWIRE_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 
-/** The most memory that a running process has held, in MB. Rejects for one that has ended. */
+/** Peak memory of a running process, in MB. Rejects for one that has ended. */
 export function peakMegabytes(pid: number): Promise<number> {
   return megabytes(pid, 'VmHWM')
 }
@@ -74,7 +74,7 @@ export function peakMegabytes(pid: number): Promise<number> {
 async function megabytes(pid: number, line: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const kilobytes = new RegExp(`${line}:\\s+(\\d+) kB`).exec(status)?.[1]
-  // A process that has ended and was not waited for yet has a status, and no memory.
+  // A zombie has a status, and no memory.
   if (kilobytes === undefined) throw new Error(`process ${pid} has ended`)
   return Math.round(Number(kilobytes) / 1024)
 }
@@ -102,7 +102,7 @@ export async function startService(dataDir: string, flags: readonly string[] = [
       NODE_ENV: 'production',
       DESKWIRE_DATA_DIR: dataDir,
       DESKWIRE_LOG_LEVEL: 'warn',
-      // What is measured is the service, not its patience.
+      // Limits are not what is measured.
       DESKWIRE_RATE_LIMIT: '0',
       DESKWIRE_BOOTSTRAP_KEY: newToken(),
     },
@@ -120,13 +120,13 @@ export async function startService(dataDir: string, flags: readonly string[] = [
   }
 }
 
-/** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
+/** With one unused organization. `await using` stops and removes it. */
 export async function install(flags: readonly string[] = []): Promise<Installation> {
   const { dataDir, remove } = await temporaryDirectory()
   return installIn(dataDir, flags, remove)
 }
 
-/** The service on this directory with these flags; `remove` ends what its caller made for it, and runs last. */
+/** `remove` runs last, for the caller's own resources. */
 async function installIn(
   dataDir: string,
   flags: readonly string[],
@@ -149,16 +149,15 @@ async function installIn(
   }
 }
 
-/** An installation beside a receiver that it trusts. */
+/** An installation with a receiver that it trusts. */
 export interface DeliveringInstallation<R> extends Installation {
   readonly receiver: R
-  /** What its signing secrets are sealed with. */
+  /** The key of sealed signing secrets. */
   encryptionKey(): Promise<Buffer>
-  /** Starts a worker process on the installation's database. */
   startWorker(): Promise<RunningService>
 }
 
-/** An installation whose service runs with these flags, and its receiver. `await using` removes both. */
+/** `await using` removes installation and receiver. */
 export async function installFor<R extends AsyncDisposable & { caFile: string }>(
   startReceiver: (directory: string) => Promise<R>,
   flags: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Two databases, each with the same small share of the processor, so that they are what limits: in life each has a machine of its own, and
- * here service, load and receiver share two cores with both.
+ * Two databases, each with the same small share of the CPU, so that they are the bottleneck: in reality each has a
+ * machine of its own, and here all share two cores.
  */
 import { cpus } from 'node:os'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
@@ -11,9 +11,9 @@ import { openNamed } from './several-databases.ts'
 
 export interface Limited<A> {
   readonly done: A
-  /** What each database used of its share. */
+  /** Of its share. */
   readonly used: readonly number[]
-  /** What of all cores nobody used. */
+  /** Of all cores. */
   readonly idle: number
 }
 
@@ -49,7 +49,7 @@ export async function openLimited() {
     dataDir,
     one,
     two,
-    /** Does the work while neither has more than so many percent of a core. What was to be prepared is behind them. */
+    /** Limits each to so many percent of a core during the work. */
     async limited<A>(percent: number, work: () => Promise<A>): Promise<Limited<A>> {
       for (const { administrator } of both) {
         await administrator.query('vacuum (analyze)')

@@ -1,9 +1,9 @@
-/** Clients in a closed loop: each sends its next request when its last one is answered. */
+/** Clients in a closed loop: each sends its next request when the last one is answered. */
 import { connectPlain, type PlainRequest } from './plain-client.ts'
 
 export interface Load {
   readonly perSecond: number
-  /** Milliseconds from sending a request to the end of its answer. */
+  /** Milliseconds from sending a request to the end of its response. */
   readonly p50: number
   readonly p99: number
 }
@@ -12,15 +12,14 @@ interface LoadOptions {
   readonly url: string
   /** Connections, each with one request under way. */
   readonly clients: number
-  /** Enough of either ends the load. */
+  /** Either ends the load. */
   readonly seconds: number
   readonly requests?: number
   readonly status: number
-  /** The next request of a client. */
   request(client: number): PlainRequest
 }
 
-/** Drives the load; any answer but the expected one fails it. */
+/** Any unexpected status fails it. */
 export async function drive(options: LoadOptions): Promise<Load> {
   const { url, seconds, requests = Number.POSITIVE_INFINITY, status, request } = options
   const clients = await Promise.all(Array.from({ length: options.clients }, () => connectPlain(url)))
@@ -50,7 +49,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
   }
 }
 
-/** The middle and the slow end of what was measured, in milliseconds. */
+/** In milliseconds. */
 export function percentiles(latencies: readonly number[]): { p50: number; p99: number } {
   const sorted = Float64Array.from(latencies).sort()
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0

@@ -1,7 +1,6 @@
 /**
- * A delivery log by the million in set-based SQL: one endpoint, thirty days, most deliveries arrived, some failed, a few
- * pending. Rows are as the service writes them; the events that they tell of, which no reader of the log looks at, are
- * left out.
+ * A delivery log by the million in SQL: one endpoint, thirty days, most deliveries succeeded, some failed, a few
+ * pending. Rows are as the service writes them, without events, which readers of the log do not use.
  */
 import { Client } from 'pg'
 import { makeLogWeeks } from '../../packages/service/src/retention/log-weeks.ts'
@@ -13,17 +12,17 @@ interface SeededLog extends Organization {
 }
 
 const day = 24 * 60 * 60 * 1000
-/** Days that the rows are spread over: as far back as the log goes, but for an hour. */
+/** The log's retention, without an hour. */
 const span = 30 * day - day / 24
 /** Rows of one statement. */
 const step = 500_000
 
-/** A new organization with one endpoint at this address, and a log of so many rows. */
+/** A new organization with one endpoint at this address, and so many deliveries. */
 export async function seedLog(installation: Installation, address: string, rows: number): Promise<SeededLog> {
   const organization = await installation.newOrganization()
   const webhookId = await register(installation.service.url, organization, address)
   const now = Date.now()
-  // As if the service had run all that time.
+  // The partitions that the service would have created.
   for (let at = now - span; at < now; at += day) await makeLogWeeks(installation.pool, at)
   const client = new Client(installation.connection)
   await client.connect()
@@ -61,7 +60,7 @@ async function register(service: string, { token }: Organization, url: string): 
   const response = await fetch(`${service}/v1/webhooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    // Nothing that is done meanwhile makes a delivery to it.
+    // It gets no deliveries of its own meanwhile.
     body: JSON.stringify({ url, events: ['ticket.deleted'] }),
   })
   if (response.status !== 201) throw new Error(`a webhook was refused: ${await response.text()}`)

@@ -1,8 +1,7 @@
-/** Where figures were taken. */
 import { cpus, totalmem } from 'node:os'
 import { install } from './installation.ts'
 
-/** One line a fact, with the settings of the database that the service runs with here. */
+/** One line a fact, with the database's settings. */
 export async function describeMachine(): Promise<string[]> {
   await using installation = await install()
   const settings = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']

@@ -1,4 +1,4 @@
-/** One PostgreSQL server with any number of databases in it: a hundred servers would need a hundred times its memory. */
+/** One PostgreSQL server with many databases: a hundred servers would need a hundred times the memory. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
@@ -46,9 +46,9 @@ export async function openMany(count: number) {
   return {
     dataDir,
     databases,
-    /** Of the server. */
+    /** The server's. */
     pid,
-    /** Of others than the benchmark. */
+    /** Without the benchmark's own. */
     async connections(): Promise<number> {
       const { rows } = await administrator.query<{ count: number }>(
         `select count(*)::int as count from pg_stat_activity where backend_type = 'client backend'`,

@@ -1,4 +1,4 @@
-/** A mirror in a process of its own: keeps a first copy and verifies it, or writes an export. Says in one line of JSON what that took. */
+/** A mirror in a process of its own: makes and verifies a first copy, or writes an export. Prints one line of JSON. */
 import { Mirror, type Store } from '@deskwire/mirror'
 import { MemoryStore } from '@deskwire/mirror/memory'
 import { PostgresStore } from '@deskwire/mirror/postgres'

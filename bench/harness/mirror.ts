@@ -1,4 +1,4 @@
-/** Mirrors as processes, and the same rows loaded into the same tables by nothing but the database's own means. */
+/** Mirrors as processes, and the same rows loaded by the database's own means. */
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,26 +17,26 @@ export interface MirrorOrder {
   readonly url: string
   readonly token: string
   readonly store: (typeof stores)[number] | (typeof exports)[number]
-  /** Of SQLite and DuckDB; of an export, its directory. */
+  /** Of SQLite and DuckDB; the directory of an export. */
   readonly file: string
   /** Of PostgreSQL. */
   readonly connection: { host: string; port: number; user: string; database: string }
 }
 
 export interface MirrorReport {
-  /** Seconds from nothing to a copy, or to files, that are proved. */
+  /** Seconds to a verified copy or export. */
   readonly loaded: number
-  /** Of a copy, seconds of a verification of all its rows. */
+  /** Seconds of a verification of all rows. */
   readonly verified: number
-  /** The most that the process held until then. */
+  /** Peak memory of the process until then. */
   readonly megabytes: number
-  /** What the verification found; of an export nothing is asked. */
+  /** The result of the verification; true for an export. */
   readonly isExact: boolean
 }
 
 const program = fileURLToPath(new URL('mirror-process.ts', import.meta.url))
 
-/** Mirrors an organization into a place that is new, and leaves it there. */
+/** Mirrors an organization into a new place, and leaves it there. */
 export async function mirrorOnce(order: MirrorOrder): Promise<MirrorReport> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(order)])
   const report = JSON.parse(stdout) as MirrorReport
@@ -44,7 +44,7 @@ export async function mirrorOnce(order: MirrorOrder): Promise<MirrorReport> {
   return report
 }
 
-/** An order for a new place; `remove` takes the place away. */
+/** `remove` deletes the place. */
 export async function newPlace(
   { service, connection, pool }: Installation,
   { token }: Organization,
@@ -66,8 +66,8 @@ export async function newPlace(
 }
 
 /**
- * Seconds for loading what the mirror has loaded into a table like its own, with the same key, the rows read and formatted before:
- * by one COPY, by a prepared statement a row, or into a Map. An export has no such limit.
+ * Seconds for loading the same formatted rows into a table with the same key: by one COPY, by a prepared statement a
+ * row, or into a Map. An export has no such limit.
  */
 export async function loadBare(order: MirrorOrder): Promise<number> {
   switch (order.store) {
@@ -101,7 +101,7 @@ function loadSqlite({ file }: MirrorOrder): number {
     timed(() => database.exec(`${sql.replace('customers', 'bare')}; begin`))
     const rows = database.prepare('select * from customers where rowid > ? and rowid <= ?')
     rows.setReturnArrays(true)
-    // All at once they would fill the memory.
+    // In pieces, to save memory.
     for (let from = 0; ; from += rowsOfPiece) {
       const values = rows.all(from, from + rowsOfPiece) as unknown as string[][]
       if (values[0] === undefined) break

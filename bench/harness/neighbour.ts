@@ -1,11 +1,11 @@
-/** An organization that makes requests at a steady pace, whoever else is there, and what it sees. */
+/** An organization with a steady rate of requests, and what it sees. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool as Connections } from 'undici'
 import type { BenchReceiver } from './receiver.ts'
 
 export type Neighbour = ReturnType<typeof createNeighbour>
 
-/** Half of its requests create a customer; the rest are what a desk does all day. */
+/** Half of its requests create customers; the others are a desk's usual ones. */
 export function createNeighbour(connections: Connections, token: string) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   /** When each creation was answered, in milliseconds since the Unix epoch. */
@@ -61,7 +61,7 @@ export function createNeighbour(connections: Connections, token: string) {
   }
 }
 
-/** Their life for so many seconds: so many requests a second of each, by turns, until the last one is answered. */
+/** So many requests a second of each, by turns, for so many seconds, until the last is answered. */
 export async function live(
   neighbours: readonly Neighbour[],
   requestsEach: number,
@@ -80,8 +80,8 @@ export async function live(
 }
 
 /**
- * From the answer to a creation to its arrival at each endpoint. What has not come after a minute counts with the time for
- * which it was waited: no less than it would have been.
+ * From the response to a creation to its arrival at each endpoint. What is missing after a minute counts with the time
+ * so far.
  */
 export async function deliveriesOf(
   receiver: BenchReceiver,

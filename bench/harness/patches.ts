@@ -1,10 +1,10 @@
-/** Customers changed one after the other: what clients that do nothing else send. */
+/** Changes customers one after another. */
 import type { Pool } from 'pg'
 import { newPatch } from './bare-commit.ts'
 import type { Organization } from './installation.ts'
 import type { PlainRequest } from './plain-client.ts'
 
-/** The customers' ids by organization. */
+/** By organization. */
 export async function customerIds(databases: readonly Pool[]): Promise<Map<string, string[]>> {
   const found = await Promise.all(
     databases.map((pool) =>
@@ -16,7 +16,7 @@ export async function customerIds(databases: readonly Pool[]): Promise<Map<strin
   return new Map(found.flatMap(({ rows }) => rows.map((row) => [row.organization_id, row.ids] as const)))
 }
 
-/** Each client goes through rows of its own, in all the organizations in turn. */
+/** Each client has rows of its own, in all organizations in turn. */
 export function patches(
   organizations: readonly Organization[],
   ids: ReadonlyMap<string, readonly string[]>,

@@ -1,4 +1,4 @@
-/** The peers of bench/peers as child processes, and the Redis that one of them needs. */
+/** The peers of bench/peers as child processes, and the Redis of one of them. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,15 +7,15 @@ import { promisify } from 'node:util'
 import { startProgram } from '../../packages/testbed/program.ts'
 import { standingUntil } from './installation.ts'
 
-/** Something that runs beside the benchmark; disposing it ends it and waits for its end. */
+/** Disposing it ends it, and waits for the end. */
 interface RunningPeer extends AsyncDisposable {
-  /** What the first group of `ready` matched. */
+  /** The first group of `ready`. */
   readonly said: string
 }
 
 const directory = fileURLToPath(new URL('../peers', import.meta.url))
 
-/** Installs the peers' packages by their own lock file, once. Rejects when npm cannot. */
+/** By their own lock file, once. Rejects when npm fails. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(directory, 'node_modules', '.package-lock.json'))) return
   await promisify(execFile)('npm', ['ci'], { cwd: directory })
@@ -26,7 +26,7 @@ export function startPeer(file: string, args: readonly string[]): Promise<Runnin
   return start(process.execPath, [join(directory, file), ...args], /^(?:listening on |delivering)(\S*)/m)
 }
 
-/** Starts a Redis that acknowledges nothing before it is on disk; rejects where redis-server is not installed. */
+/** Acknowledges only what is on disk. Rejects where redis-server is not installed. */
 export async function startRedis(home: string): Promise<RunningPeer & { readonly socket: string }> {
   const socket = join(home, 'redis.sock')
   const settings = {
@@ -46,7 +46,7 @@ export async function startRedis(home: string): Promise<RunningPeer & { readonly
 async function start(command: string, args: readonly string[], printed: RegExp): Promise<RunningPeer> {
   const env = { ...process.env, NODE_ENV: 'production' }
   const program = startProgram(command, args, { env, shown: true })
-  // Nothing outlives an interrupted run.
+  // Ends with an interrupted run.
   const stop = standingUntil(async () => program[Symbol.asyncDispose]())
   const [, said = ''] = await program.prints(printed)
   return { said, [Symbol.asyncDispose]: stop }

@@ -1,7 +1,6 @@
 /**
- * One connection of HTTP/1.1 that looks at an answer's status and length, and counts its body away in a buffer that it
- * keeps. Load shares the machine with what it measures, so it has to be as cheap as can be: with a page of 45 KB, 25 µs
- * of processor time where undici takes 85.
+ * One HTTP/1.1 connection that reads a response's status and length, and skips its body. Load shares the machine with
+ * what it measures, so it has to be cheap: 25 µs of CPU time for a page of 45 KB, where undici takes 85.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -14,9 +13,9 @@ export interface PlainRequest {
 }
 
 export interface PlainClient {
-  /** The status of the answer, once all of it is here. One request at a time. */
+  /** Resolves with the status when the whole response has arrived. One request at a time. */
   send(request: PlainRequest): Promise<number>
-  /** What is under way rejects. */
+  /** The pending request rejects. */
   destroy(): void
 }
 
@@ -29,7 +28,7 @@ export async function connectPlain(url: string): Promise<PlainClient> {
   let waiting: PromiseWithResolvers<number> | null = null
   let head = ''
   let status = 0
-  /** Bytes of the body that are still to come; null while the head is. */
+  /** Remaining bytes of the body; null in the head. */
   let missing: number | null = null
 
   function read(length: number, buffer: Buffer): boolean {

@@ -1,10 +1,10 @@
-/** The priority of a process that stands for another machine. */
+/** The priority of a process that represents another machine. */
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
 /**
- * Gives it to all threads that the process has, where the system counts by threads: those that collect its garbage and compile for it
- * would take the processors from what is measured all the same.
+ * Of all its threads, where the system counts by threads: garbage collection and compilation would otherwise still
+ * compete with what is measured.
  */
 export function setPriorityOfAll(priority: number): void {
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : ['0']
@@ -12,7 +12,7 @@ export function setPriorityOfAll(priority: number): void {
     try {
       setPriority(Number(thread), priority)
     } catch (error) {
-      // One that has ended meanwhile.
+      // It has ended meanwhile.
       if ((error as { info?: { code?: string } }).info?.code !== 'ESRCH') throw error
     }
   }

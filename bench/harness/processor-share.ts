@@ -7,25 +7,25 @@ import { dirname, join } from 'node:path'
 import { childrenOf } from './processor-time.ts'
 
 interface ProcessorShare {
-  /** Puts a process and its children into the group, and with them all that they will start. */
+  /** Moves a process and its children into the group; later children follow. */
   take(pid: number): Promise<void>
-  /** So many percent of one core for all of them together; null for as much as there is. */
+  /** In percent of one core for all together; null: no limit. */
   limit(percent: number | null): Promise<void>
-  /** @throws when the process or one of its children is not in the group. */
+  /** Throws when the process or a child is not in the group. */
   requireAll(pid: number): Promise<void>
-  /** For when all of them have ended. */
+  /** When all have ended. */
   remove(): Promise<void>
 }
 
-/** It cannot be made here; the message says why, in one line. */
+/** The message says why, in one line. */
 export class NoControlGroup extends Error {}
 
-/** Short, so that who has used it up waits for a few milliseconds and not for a tenth of a second. */
+/** Short, so that a process that has used up its share waits for milliseconds, and not for a tenth of a second. */
 const periodMicroseconds = 10_000
 
 interface Version {
   readonly file: string
-  /** What is written into the file. */
+  /** The content of the file. */
   readonly text: (percent: number | null) => string
 }
 
@@ -51,14 +51,14 @@ export async function createShare(name: string): Promise<ProcessorShare> {
   if (version === one) await writeFile(join(group, 'cpu.cfs_period_us'), String(periodMicroseconds))
   return {
     async take(pid) {
-      // What one that is not in it yet starts meanwhile is not in it either.
+      // Children that started before their parent was moved are outside.
       for (let left = await outside(pid); left.length > 0; left = await outside(pid))
         for (const each of left) await writeFile(processes, String(each)).catch(ignoreEnded)
     },
     limit: (percent) => writeFile(join(group, version.file), version.text(percent)),
     async requireAll(pid) {
       const before = await outside(pid)
-      // What was started between the two readings of a look is in the group, and is seen to be by the next look.
+      // A child that started between two reads may be in the group by the next one.
       const left = before.length === 0 ? [] : (await outside(pid)).filter((each) => before.includes(each))
       if (left.length > 0) throw new Error(`processes ${left.join(', ')} of the server are not in its group`)
     },
@@ -91,7 +91,7 @@ async function makeGroup(name: string): Promise<{ version: Version; group: strin
   throw new NoControlGroup(`no control group with a quota can be made here: ${reason}`)
 }
 
-/** The group that this process is in, and the topmost that is seen from here. */
+/** This process's group, and the topmost visible one. */
 async function ownGroup(): Promise<{ version: Version; top: string; own: string }> {
   const [groups, mounts] = await Promise.all(
     ['/proc/self/cgroup', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
@@ -106,7 +106,7 @@ async function ownGroup(): Promise<{ version: Version; top: string; own: string 
     const [type, , options = ''] = after.split(' ')
     const fits =
       version === two ? type === 'cgroup2' : type === 'cgroup' && options.split(',').includes('cpu')
-    // A container sees a part of the tree, and its group's path from the whole tree's root.
+    // A container sees a part of the tree, with paths from the whole tree's root.
     if (fits) return { version, top, own: join(top, path.startsWith(root) ? path.slice(root.length) : path) }
   }
   throw new NoControlGroup('no control groups of the processor are mounted here')

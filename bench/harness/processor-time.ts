@@ -1,18 +1,18 @@
-/** Processor time of processes, as the kernel counts it: in hundredths of a second. */
+/** CPU time of processes in the kernel's unit, hundredths of a second. */
 import { readdir, readFile } from 'node:fs/promises'
 import type { Pool } from 'pg'
 
-/** What a process and, if told, those that it started have used, in seconds. */
+/** Of a process and optionally its children, in seconds. */
 export async function processorSeconds(pid: number, withChildren = false): Promise<number> {
   const own = await statOf(pid)
   if (own === null) throw new Error(`process ${pid} has ended`)
   if (!withChildren) return own.seconds
   const children = await childStats(pid)
-  // Those that have ended meanwhile are counted with their parent.
+  // Children that have ended are counted with their parent.
   return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + stat.seconds, 0)
 }
 
-/** The processes that a process has started, and that run: what has ended and was not waited for yet is in no group any more. */
+/** Running children. Zombies are in no group any more. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   return (await childStats(pid)).filter((stat) => !stat.isOver).map((stat) => stat.pid)
 }
@@ -22,7 +22,7 @@ async function childStats(pid: number) {
   return all.filter((stat) => stat !== null).filter((stat) => stat.parent === pid)
 }
 
-/** The process that all of the server's processes are children of; the server is on this machine. */
+/** The postmaster's, on this machine. */
 export async function serverPid(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
   const stat = await statOf(rows[0]?.pid ?? 0)
@@ -34,7 +34,7 @@ export async function serverPid(pool: Pool): Promise<number> {
 async function statOf(pid: number | string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (text === null) return null
-  // The second field is the program's name, which may hold anything; then come the state and the parent.
+  // The second field, the program's name, may contain anything; then come state and parent.
   const [state = '', ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const fields = rest.map(Number)
   const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [0, 10, 11, 12, 13].map(

@@ -1,8 +1,7 @@
-/** What the cases should reach. */
+/** The targets of the cases. */
 import type { Result } from './report.ts'
 
 interface Reach {
-  /** The cases it is asked of. */
   readonly of: RegExp
   readonly text: string
   readonly met: (result: Result) => boolean
@@ -115,7 +114,6 @@ function isZero(counts: string | number | undefined): boolean {
   return !/[1-9]/.test(String(counts))
 }
 
-/** What a case should reach, where anything is asked of it. */
 export function reachOf({ case: name }: Result): Reach | undefined {
   return reaches.find(({ of }) => of.test(name))
 }

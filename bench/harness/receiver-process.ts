@@ -1,9 +1,7 @@
 /**
- * A receiver in a process of its own: answers 200 over TLS to everything but what begins with /hang, which it leaves
- * unanswered; counts, and on demand tells when each subject came. Times are milliseconds of the wall with the clock's full resolution, as both processes read them.
- *
- * It reads no more of HTTP than a POST with its length needs: receivers are other people's machines, and this one shares the
- * cores of what is measured. A server of `node:https` took twice the processor time for each request.
+ * A receiver in a process of its own: answers 200 over TLS, leaves paths that begin with /hang unanswered, counts, and
+ * reports on request when each subject came, in milliseconds with fractions. It parses only a POST with its length, as
+ * it shares the measured cores: `node:https` took twice the CPU time.
  */
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
@@ -24,12 +22,12 @@ const ok = `HTTP/1.1 200 OK\r\nkeep-alive: timeout=60\r\ncontent-length: 0${head
 
 function serve(socket: TLSSocket): void {
   let head = ''
-  /** Bytes of the body that are still to come; null while the head is. */
+  /** Remaining bytes of the body; null in the head. */
   let missing: number | null = null
   let hangs = false
   let body: Buffer[] = []
 
-  /** Answers how many bytes of the chunk belonged to the head. */
+  /** Returns how many bytes of the chunk belonged to the head. */
   function readHead(chunk: Buffer, from: number): number {
     const before = head.length
     head += chunk.toString('latin1', from)

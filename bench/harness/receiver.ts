@@ -1,4 +1,4 @@
-/** The receiver's process, from the side of the benchmark. */
+/** Controls the receiver's process. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -26,16 +26,16 @@ export interface BenchReceiver extends AsyncDisposable {
   /** PEM file of the authority that issued its certificate. */
   readonly caFile: string
   /**
-   * Another, in a process of its own, certified by the same authority: its caller's to dispose of. With a priority as the
-   * system has them, or its parent's.
+   * Another process with a certificate of the same authority, which the caller disposes of. Default priority: its
+   * parent's.
    */
   another(priority?: number): Promise<BenchReceiver>
-  /** Forgets what came; `recording` keeps each subject's time from now on. */
+  /** Forgets arrivals; `recording` stores each subject's time from now on. */
   reset(recording: boolean): Promise<void>
   tell(): Promise<Received>
 }
 
-/** Starts it; its authority's certificate goes into `directory`. */
+/** The authority's certificate goes into `directory`. */
 export async function startReceiver(directory: string): Promise<BenchReceiver> {
   const authority = createAuthority()
   const caFile = join(directory, 'receiver-ca.pem')

@@ -1,7 +1,7 @@
 import type { Organization } from './installation.ts'
 import type { BenchReceiver } from './receiver.ts'
 
-/** Registers endpoints of the receiver, each on a path of its own. */
+/** Each on a path of its own. */
 export async function register(
   url: string,
   { token }: Organization,

@@ -1,4 +1,4 @@
-/** What a case found: one JSON line each, the medians of its runs. */
+/** The result of a case: a JSON line with medians of its runs. */
 import type { Load } from './load.ts'
 
 export interface Result {
@@ -8,7 +8,7 @@ export interface Result {
   readonly unit: string
   readonly p50?: number
   readonly p99?: number
-  /** The bare limit, measured beside it. */
+  /** The bare limit in the same run. */
   readonly baseline?: number
   /** The median of the runs' ratios to the baseline. */
   readonly ratio?: number
@@ -19,11 +19,10 @@ export interface Result {
 /** A case that cannot be measured here. */
 export interface Skipped {
   readonly case: string
-  /** Why, in one line. */
+  /** In one line. */
   readonly skipped: string
 }
 
-/** One run of a case. */
 export interface Run {
   readonly value: number
   readonly p50?: number
@@ -31,13 +30,12 @@ export interface Run {
   readonly baseline?: number
 }
 
-/** A load and the bare limit measured beside it, as a run. */
+/** A load and the bare limit of the same run. */
 export function runOf(load: Load, baseline?: number): Run {
   const { perSecond: value, p50, p99 } = load
   return { value, p50, p99, ...(baseline === undefined ? {} : { baseline }) }
 }
 
-/** The medians of the runs under one name. */
 export function summarize(
   name: string,
   unit: string,
@@ -72,7 +70,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** Three digits that mean something. */
+/** To three significant digits. */
 function rounded(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 }

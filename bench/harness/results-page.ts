@@ -1,4 +1,4 @@
-/** bench/RESULTS.md: every committed case against its target. Conditions and single runs are in results.json. */
+/** bench/RESULTS.md: every committed case and its target. Conditions and single runs are in results.json. */
 import { reachOf } from './reaches.ts'
 import type { Measured, Results } from './results.ts'
 
@@ -36,7 +36,7 @@ function tableRow(entry: Measured): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** What a star in the table means. */
+/** The footnote of starred cases. */
 function otherMachines(cases: readonly Measured[]): string[] {
   const machines = new Set(
     cases.flatMap(({ machine }) => (machine === undefined ? [] : [machine.join('; ')])),

@@ -1,4 +1,4 @@
-/** Which figures stay after a run, and what the page shows of them. */
+/** Which results remain after a run, and what the page shows of them. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { Result } from './report.ts'

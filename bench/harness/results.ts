@@ -1,16 +1,15 @@
-/** bench/results.json: the latest figures of the committed cases, whenever each was measured. RESULTS.md is made from it. */
+/** bench/results.json: the latest results of the committed cases. RESULTS.md is generated from it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Result, Skipped } from './report.ts'
 import { resultsPage } from './results-page.ts'
 
-/** The latest figures of a case. */
 export interface Measured extends Result {
   readonly group: string
-  /** The day, `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD`. */
   readonly measured: string
-  /** Measured by a run of the large sizes, which other runs leave out. */
+  /** Measured by a run with `--full`. */
   readonly full?: true
-  /** Where it was measured, unless that is where the latest cases were. */
+  /** Where it was measured, unless with the latest cases. */
   readonly machine?: readonly string[]
 }
 
@@ -20,21 +19,19 @@ export interface Results {
   readonly cases: readonly Measured[]
 }
 
-/** A run of one group. */
 export interface GroupRun {
   readonly group: string
   readonly measured: string
   readonly full: boolean
-  /** It was asked for some of its cases only. */
+  /** Only some of its cases were requested. */
   readonly partial?: boolean
   readonly machine: readonly string[]
   readonly results: readonly (Result | Skipped)[]
 }
 
 /**
- * What is known after a run: its cases in the place of the same cases before. A case of the group that did not come
- * again does not exist any more, and goes, unless this run could not or was not asked to measure it. Groups are in
- * this order; those that are not among them go.
+ * The results after a run: its cases replace their earlier results. A case of the group that is missing now is dropped,
+ * unless the run could not or was not asked to measure it. Groups have this order; others are dropped.
  */
 export function mergeRun(held: Results, run: GroupRun, order: readonly string[]): Results {
   const { group, measured, full, partial = false, machine, results } = run
@@ -51,14 +48,14 @@ export function mergeRun(held: Results, run: GroupRun, order: readonly string[])
     )
     .map((entry) => placed(entry, entry.machine ?? held.machine, machine))
   const all = [...latest, ...kept]
-  // Where the rest of the group stays, so does the order.
+  // Keeps the order of remaining cases.
   const place = new Map(held.cases.map((entry, at) => [entry.case, at]))
   const placeOf = (entry: Measured) => place.get(entry.case) ?? held.cases.length
   if (partial) all.sort((one, other) => placeOf(one) - placeOf(other))
   return { machine, cases: order.flatMap((name) => all.filter((entry) => entry.group === name)) }
 }
 
-/** The entry with the machine that it was taken on, where that is another than the latest. */
+/** Adds the machine, where it is not that of the latest cases. */
 function placed(
   { machine: _, ...entry }: Measured,
   taken: readonly string[],
@@ -67,7 +64,9 @@ function placed(
   return taken.join('\n') === latest.join('\n') ? entry : { ...entry, machine: taken }
 }
 
-/** The cases whose figures are committed: those that documents cite, and those of the paths that matter most. Others are printed only. */
+/**
+ * Cases whose results are committed: those that documents cite, and the most important ones. Others are printed only.
+ */
 const committed: readonly RegExp[] = [
   /^write: PATCH, (one|64) organizations?, 64 clients/,
   /^sync: pages|^sync: from epoch, one client/,
@@ -95,7 +94,6 @@ export async function readResults(): Promise<Results> {
   return JSON.parse(await readFile(data, 'utf8')) as Results
 }
 
-/** Writes the data of the committed cases, and the page that is made from it. */
 export async function writeResults({ machine, cases }: Results): Promise<void> {
   const results = { machine, cases: cases.filter(isCommitted) }
   await writeFile(data, `${JSON.stringify(results, null, 2)}\n`)

@@ -1,7 +1,7 @@
 /**
- * Customers by the million in set-based SQL, as exact as if the service had created them: bodies and columns come
- * from the service's own functions, and clock, counters and digest are written with the rows. `assertExact` holds
- * this against what a client sees. Events, which no reader of rows looks at, are left out.
+ * Customers by the million in SQL, exactly as the service would have created them: the service's own functions make
+ * bodies and columns, and clock, counters and digests are written with the rows. `assertExact` compares them with what
+ * a client sees.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Customer, checkpointOf, contentDigestOf, createClient } from '@deskwire/sdk'
@@ -18,25 +18,24 @@ import { changedSearchDocument } from '../../packages/service/src/kinds/model/se
 import type { Installation, Organization } from './installation.ts'
 
 export interface Seeded extends Organization {
-  /** Rows that exist. */
+  /** Existing rows. */
   readonly live: number
   /** Removal records, evenly among them. */
   readonly removed: number
-  /** The stamp before the first row; each row's is a millisecond later than the one before. */
+  /** The stamp before the first row. Stamps are a millisecond apart. */
   readonly began: number
 }
 
 /** Rows of one statement. */
 const step = 500_000
-/** From here on, indexes rebuilt are cheaper than indexes kept, and what the planner knows is worth renewing. */
+/** From here on, rebuilding indexes is cheaper than maintaining them, and an analyze is worthwhile. */
 const manyRows = 40_000
 /**
- * Beyond, rows have no words to be found by, which no page of the stream reads. Without them two million rows take 50 s
- * and 2.2 GB, and ten million five times that by estimate.
+ * Beyond, rows have no search documents, which no page of the stream reads: they would multiply time and size by five.
  */
 const mostWorded = 2_000_000
 
-/** A new organization that holds `live` customers and as many removal records as `removed` says. */
+/** A new organization with so many rows and removal records. */
 export async function seed(
   installation: Pick<Installation, 'connection' | 'newOrganization'>,
   { live, removed = 0 }: { readonly live: number; readonly removed?: number },
@@ -67,7 +66,7 @@ export async function seed(
   return { ...organization, live, removed, began }
 }
 
-/** The definitions of the indexes that were dropped. */
+/** Returns their definitions. */
 async function dropIndexes(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexname as name, i.indexdef as definition from pg_indexes i
@@ -77,7 +76,7 @@ async function dropIndexes(client: Client): Promise<string[]> {
   return rows.map(({ definition }) => definition)
 }
 
-/** Stands for a row's number: more digits in a row than an id can have. */
+/** Stands for a row's number: more digits than an id can have in a row. */
 const numberMark = '8888888888888'
 const idMark = '@id@'
 const timeMark = '@time@'
@@ -139,7 +138,7 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
   return { text, values }
 }
 
-/** The words that the rows are found by, as a part of the statement; its values join `values`. */
+/** The rows' search documents, as a part of the statement; adds its values to `values`. */
 function insertedWords(state: Readonly<Record<string, unknown>>, values: unknown[]): string {
   const found = changedSearchDocument(customer, timeMark, null, state)
   const terms = `$${values.push(found?.terms ?? '')}::text`
@@ -149,7 +148,7 @@ function insertedWords(state: Readonly<Record<string, unknown>>, values: unknown
         select $1, r.id, r.at, replace(${terms}, '${numberMark}', r.n::text) from r where r.live),`
 }
 
-/** Throws unless a client's first sync finds what was seeded, with the checkpoint that its rows add up to. */
+/** Throws unless a first sync finds what was seeded, with a matching checkpoint. */
 export async function assertExact(installation: Installation, seeded: Seeded): Promise<void> {
   const client = createClient({ baseUrl: `${installation.service.url}/v1`, apiKey: seeded.token })
   const rows: Customer[] = []

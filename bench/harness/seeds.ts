@@ -1,10 +1,10 @@
-/** One installation for the cases that only read, and its organizations, each made when a case first needs it. */
+/** One installation for the cases that only read. Its organizations are created when first needed. */
 import { type Installation, install } from './installation.ts'
 import { type Seeded, seed } from './seed.ts'
 
 export interface Shelf extends AsyncDisposable {
   installation(): Promise<Installation>
-  /** The organization with so many rows and old removals. */
+  /** With so many rows and old removals. */
   organization(live: number, removed?: number): Promise<Seeded>
 }
 

@@ -1,4 +1,4 @@
-/** An installation of several databases: organizations in the one or the other, and services on all of them. */
+/** An installation of several databases, and services on all of them. */
 import { join } from 'node:path'
 import { createOrganization, systemClock } from '@deskwire/service'
 import { hashToken } from '../../packages/service/src/auth/token.ts'
@@ -6,31 +6,31 @@ import { createDirectory } from '../../packages/service/src/databases/directory.
 import { type EmbeddedServer, openServer } from '../../packages/testbed/embedded-server.ts'
 import { type Organization, standingUntil } from './installation.ts'
 
-/** One of the databases, and where it is. */
+/** A database and its location. */
 export interface DatabaseOfMany {
   readonly name: string
   readonly server: Pick<EmbeddedServer, 'url' | 'pool'>
 }
 
-/** What their signing secrets are sealed with. */
+/** Of sealed signing secrets. */
 export const encryptionKey = Buffer.alloc(32, 7)
 
-/** What services and commands are told, so that they are of all of these; the first holds the directory. */
+/** For services and commands; the first has the directory. */
 export function databasesFlag(databases: readonly DatabaseOfMany[]): readonly string[] {
   return ['--databases', databases.map(({ name, server }) => `${name} ${server.url}`).join(';')]
 }
 
-/** What services are told beside. */
+/** For services. */
 export const keyFlag = ['--encryption-key', encryptionKey.toString('base64')]
 
-/** A server of its own with this name, in this directory, until the stack ends. Nothing is in it yet. */
+/** A server with this name in this directory, until the stack ends. It is empty. */
 export async function openNamed(stack: AsyncDisposableStack, dataDir: string, name: string) {
   const server = await openServer(join(dataDir, name))
   stack.defer(standingUntil(async () => server[Symbol.asyncDispose]()))
   return { name, server }
 }
 
-/** A new organization in one of these databases. Their schema is there. */
+/** A new organization in one of these migrated databases. */
 export async function newOrganizationIn(
   [first]: readonly [DatabaseOfMany, ...DatabaseOfMany[]],
   home: DatabaseOfMany,

@@ -9,10 +9,10 @@ import type { Installation, Organization } from './installation.ts'
 import type { PlainRequest } from './plain-client.ts'
 import type { Seeded } from './seed.ts'
 
-/** Rows of a page: the most that a client can ask for. */
+/** The most that a client can request. */
 export const pageLength = 100
 
-/** Page requests with cursors anywhere in the stream but its last page. */
+/** Cursors anywhere in the stream but on its last page. */
 export function pageRequests(seeded: Seeded): () => PlainRequest {
   const { organizationId, token } = seeded
   const headers = { authorization: `Bearer ${token}` }
@@ -36,7 +36,7 @@ function anywhere({ began, live, removed }: Seeded): number {
   return began + Math.floor(Math.random() * (live + removed - pageLength - 1))
 }
 
-/** Pages a second of a loop of the page's own statement on each of so many connections. */
+/** Pages a second of the page's own statement in a loop on each connection. */
 export async function readBare(
   installation: Installation,
   seeded: Seeded,
@@ -76,7 +76,7 @@ interface PageBody {
   readonly pagination: { readonly nextCursor: string; readonly hasMore: boolean; readonly total: number }
 }
 
-/** A client's first sync to its end, every page parsed: how long it takes, in seconds. */
+/** A whole first sync with every page parsed, in seconds. */
 export async function syncFromEpoch(url: string, { token, live }: Organization & Seeded): Promise<number> {
   const client = new HttpClient(url)
   const headers = { authorization: `Bearer ${token}` }

@@ -1,4 +1,4 @@
-/** Upgrades the customers of a database, as a worker does, and prints how many and in how many milliseconds. Its argument is the database. */
+/** Runs the backfill on a database (its argument), and prints the number of rows and milliseconds. */
 import pino from 'pino'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'

@@ -1,7 +1,4 @@
-/**
- * Customers as a release would have them that changed what they show: a text of each of them, so that every row is
- * written again.
- */
+/** Customers of a release that shows a field more, so that every row is rewritten. */
 import { indexOutdated } from '../../packages/service/src/db/migrations/stream-table.ts'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import { kinds } from '../../packages/service/src/desk/index.ts'

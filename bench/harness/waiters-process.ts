@@ -1,7 +1,6 @@
 /**
- * Readers in a process of their own, each on a connection of its own: they read a stream to its end, and then ask again
- * and again for what comes next, a minute at a time. Times are milliseconds of the wall with the clock's full resolution,
- * as the benchmark reads them too.
+ * Readers in a process of their own, each on its own connection: they read a stream to its end, and then wait for
+ * changes, a minute at a time. Times are milliseconds with fractions, as the benchmark reads them.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'undici'
@@ -12,9 +11,9 @@ interface Page {
   readonly pagination: { readonly nextCursor: string; readonly hasMore: boolean }
 }
 
-/** Readers that have come to the end of what there was. */
+/** Readers that have caught up. */
 let following = 0
-/** Those of them whose request is under way. */
+/** Those whose request is under way. */
 let asking = 0
 let expected = 0
 let at: number[] = []
@@ -54,7 +53,7 @@ async function tellAnswers(): Promise<void> {
   report({ are: 'answered', at: at.sort((a, b) => a - b), ids: [...ids] })
 }
 
-/** So many answers have come, all ask again, and the service has had the time to find nothing for them. */
+/** Enough responses have arrived, all readers ask again, and the service has found nothing for them. */
 async function settled(answers: number): Promise<void> {
   const pause = 20 + following / 2
   while (at.length < answers || asking < following) await delay(pause)
@@ -75,7 +74,7 @@ async function page(
   return { ...(JSON.parse(text) as Page), at: cameAt }
 }
 
-/** The cursor at its end. */
+/** Returns the cursor at its end. */
 async function readToEnd(reader: Connected): Promise<string> {
   let query = 'updatedAfter=1970-01-01T00:00:00Z'
   for (;;) {

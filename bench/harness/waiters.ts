@@ -1,8 +1,8 @@
-/** Readers that wait for changes, in a process of their own, from the side of the benchmark. */
+/** Controls the process of waiting readers. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A reader's key and the list that it reads to its end before it waits. */
+/** A reader's key and its list. */
 export interface Reader {
   readonly token: string
   /** `/v1/customers`, or `/v1/changes`. */
@@ -18,25 +18,25 @@ export type WaitersReport =
   | { readonly are: 'waiting' | 'ready' }
   | {
       readonly are: 'answered'
-      /** When each answer had come, in milliseconds since the Unix epoch, in that order. */
+      /** When each response arrived, in milliseconds since the Unix epoch, in that order. */
       readonly at: readonly number[]
-      /** The ids that the answers held, each once. */
+      /** Distinct ids in the responses. */
       readonly ids: readonly string[]
     }
 
 type Answered = Extract<WaitersReport, { are: 'answered' }>
 
 export interface BenchWaiters extends AsyncDisposable {
-  /** Counts afresh from here on: so many answers are expected. */
+  /** Starts counting anew. */
   expect(answers: number): Promise<void>
-  /** The answers, once all that were expected have come and the readers wait again. */
+  /** Once all expected responses have arrived and the readers wait again. */
   tell(): Promise<Answered>
 }
 
-/** Starts them, each on a connection of its own, and resolves when all wait. */
+/** Each on a connection of its own; resolves when all wait. */
 export async function startWaiters(url: string, readers: readonly Reader[]): Promise<BenchWaiters> {
   const child = fork(new URL('./waiters-process.ts', import.meta.url))
-  // A process that fails says why itself; whoever waits for it hears no more than its end.
+  // A process that fails prints why; its caller only sees that it ended.
   const ended = once(child, 'exit').then(() => {
     throw new Error('the waiting readers ended')
   })

@@ -1,6 +1,6 @@
 /**
- * The limit of a PATCH as it is decided: callers in this process who do for each what the service does once it has read a request, with its
- * own parts: recognize the token, read the row, decide and commit. No HTTP, and nothing of what stands around a request.
+ * The limit of a PATCH: callers in this process that use the service's own parts to look up the token, read the row,
+ * decide and commit. No HTTP.
  */
 import { systemClock } from '@deskwire/service'
 import { createLookUp } from '../../packages/service/src/auth/look-up.ts'
@@ -17,10 +17,13 @@ import { schemaOf } from '../../packages/service/src/schema.ts'
 import { newPatch } from './bare-commit.ts'
 import type { Installation, Organization } from './installation.ts'
 
-/** Connections: those of the API. */
+/** Those of the API. */
 const connections = 12
 
-/** Changes a second of so many callers, each through rows of its own, by turns in all the organizations. Throws if one is refused. */
+/**
+ * Changes a second of so many callers, each with rows of its own, in all organizations in turn. Throws if one is
+ * refused.
+ */
 export async function changeWithoutHttp(
   installation: Installation,
   organizations: readonly Organization[],
@@ -41,7 +44,7 @@ export async function changeWithoutHttp(
     tables: kinds.map((kind) => kind.table),
     commitFunction: schemaOf().commitFunction,
     maxAttempts: 6,
-    // The last hint may come when the pool is at its end; nobody waits for it.
+    // The last notification may come when the pool has ended.
     notifier: createNotifier(pool, () => {}),
   })
   const change = async (turn: number) => {

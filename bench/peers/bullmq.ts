@@ -1,4 +1,4 @@
-/** fastify + BullMQ on Redis + undici: an event's deliveries are jobs, an attempt is what its job returns. */
+/** fastify + BullMQ on Redis + undici: deliveries are jobs, an attempt is what its job returns. */
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import {
@@ -14,7 +14,7 @@ import {
 } from './program.ts'
 
 const given = readArguments()
-// Commands of one turn of the event loop go to Redis together, and so share its fsync.
+// Commands of one turn of the event loop go to Redis together, and share its fsync.
 const connection = new Redis({ path: given.store, maxRetriesPerRequest: null, enableAutoPipelining: true })
 const name = 'deliveries'
 
@@ -31,14 +31,14 @@ if (given.role === 'api') {
     },
   )
 } else {
-  // All events are stored, each on disk before its 202. What a crash takes of the last second's attempts is sent again;
-  // Deskwire's worker relies on the same.
+  // All events are on disk before their 202. Attempts of the last second before a crash are sent again, as with
+  // Deskwire.
   await connection.config('SET', 'appendfsync', 'everysec')
   const sender = createSender(given)
   const worker = new Worker<Delivery, Attempt>(name, ({ data }) => sender.send(data), {
     connection,
     concurrency,
-    // A lock outlives an attempt, which takes 10 s at most for each of its waits: none has to be renewed.
+    // Longer than an attempt, which waits at most 10 s for each step, so no lock has to be renewed.
     lockDuration: 60_000,
     skipLockRenewal: true,
     settings: { backoffStrategy: (made) => retryDelays[made - 1] ?? 0 },

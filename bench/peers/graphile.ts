@@ -1,4 +1,4 @@
-/** fastify + graphile-worker on PostgreSQL + undici: an event's deliveries are jobs, an attempt is a row. */
+/** fastify + graphile-worker on PostgreSQL + undici: deliveries are jobs, an attempt is a row. */
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { Pool } from 'pg'
 import {
@@ -23,10 +23,10 @@ declare global {
 const given = readArguments()
 const report = (error: Error) => process.stderr.write(`graphile-worker: ${error.message}\n`)
 const logger = new Logger(() => (level, message) => {
-  // Its warning about the pool's size is for jobs that each hold a connection: here statements are shared.
+  // Its warning about the pool's size is for jobs that hold a connection: here statements share the pool.
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`)
 })
-/** Those of idle connections and of used ones, as graphile-worker wants it. */
+/** graphile-worker requires a handler for idle and for used connections. */
 function hearErrors(pool: Pool): void {
   pool.on('error', report)
   pool.on('connect', (client) => client.on('error', report))
@@ -48,7 +48,7 @@ if (given.role === 'api') {
     },
   )
 } else {
-  // What the worker loses in a crash of the database is sent again; Deskwire's worker relies on the same.
+  // What the worker loses in a crash of the database is sent again, as with Deskwire.
   const pgPool = new Pool({
     connectionString: given.store,
     max: 10,

@@ -8,14 +8,14 @@ import { readFileSync } from 'node:fs'
 import fastify from 'fastify'
 import { Agent } from 'undici'
 
-/** A delivery, as it waits: an endpoint's number and the bytes to send. */
+/** An endpoint's number and the bytes to send. */
 export interface Delivery {
   readonly endpoint: number
   readonly event: string
   readonly body: string
 }
 
-/** What is kept of an attempt. */
+/** The log of an attempt. */
 export interface Attempt {
   readonly status: number
   readonly milliseconds: number
@@ -23,21 +23,21 @@ export interface Attempt {
 
 interface Arguments {
   readonly role: 'api' | 'worker'
-  /** Where deliveries are kept: a path of a socket, or a connection string. */
+  /** A socket's path, or a connection string. */
   readonly store: string
   readonly endpoints: number
   readonly origin: string
   readonly caFile: string
 }
 
-/** Deliveries under way at once, of one worker: as many as the bare loop has. */
+/** Deliveries under way in one worker: as many as the bare loop has. */
 export const concurrency = 128
 
-/** Attempts of a delivery, the first among them, and the milliseconds before each of the others. */
+/** Attempts of a delivery, and milliseconds before each further one. */
 export const attempts = 6
 export const retryDelays: readonly number[] = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 
-/** As the benchmark gives them, in this order. */
+/** In the benchmark's order. */
 export function readArguments(): Arguments {
   const [role, store, endpoints, origin, caFile] = process.argv.slice(2)
   if ((role !== 'api' && role !== 'worker') || !store || !origin || !caFile || !(Number(endpoints) > 0)) {
@@ -47,8 +47,7 @@ export function readArguments(): Arguments {
 }
 
 /**
- * Serves `POST /events`, answered with 202 once `enqueue` has stored a delivery for each endpoint, until SIGTERM; then
- * `close` is called.
+ * Serves `POST /events` until SIGTERM: 202 once `enqueue` has stored a delivery for each endpoint. Then calls `close`.
  */
 export async function serveEvents(
   endpoints: number,
@@ -75,7 +74,7 @@ export function untilTerminated(close: () => Promise<unknown>): void {
   process.once('SIGTERM', () => void close())
 }
 
-/** Signs and sends; an answer other than 2xx, and none within 10 s, is thrown for the queue to try again. */
+/** Throws unless a 2xx comes within 10 s, for the queue to retry. */
 export function createSender({ endpoints, origin, caFile }: Arguments) {
   const targets = Array.from({ length: endpoints }, (_, n) => ({
     path: `/hook/${n}`,

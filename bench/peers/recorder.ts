@@ -1,4 +1,4 @@
-/** Attempts written in groups: those of one moment share a statement, and each waits until its own is stored. */
+/** Writes attempts in groups, each of which waits until its statement has committed. */
 import type { Pool } from 'pg'
 
 interface AttemptRow {
@@ -8,10 +8,9 @@ interface AttemptRow {
   readonly milliseconds: number
 }
 
-/** Statements under way at once; what comes meanwhile goes with the next. */
+/** Statements under way at once. */
 const writers = 2
 
-/** Makes the table, unless it is there. */
 export async function prepareAttempts(pool: Pool): Promise<void> {
   await pool.query(`create table if not exists attempts (
     event uuid not null,
@@ -23,7 +22,7 @@ export async function prepareAttempts(pool: Pool): Promise<void> {
   )`)
 }
 
-/** `record` resolves when the attempt's row has been committed, and rejects when its statement failed. */
+/** Resolves when the attempt's row has been committed, and rejects when its statement failed. */
 export function createRecorder(pool: Pool): (row: AttemptRow) => Promise<void> {
   let waiting: { row: AttemptRow; resolve: () => void; reject: (error: unknown) => void }[] = []
   let writing = 0
@@ -45,7 +44,7 @@ export function createRecorder(pool: Pool): (row: AttemptRow) => Promise<void> {
   return (row) =>
     new Promise((resolve, reject) => {
       waiting.push({ row, resolve, reject })
-      // Not at once: answers read in the same turn of the event loop go along.
+      // Responses of the same turn of the event loop share a statement.
       if (waiting.length === 1 && writing < writers) setImmediate(write)
     })
 }

@@ -1,22 +1,22 @@
-/** The rules of Prometheus: what wakes somebody, and what is looked at on the next day. */
+/** Prometheus rules: alerts and recorded rules. */
 import { promql } from './promql.ts'
 
 interface Alert {
   readonly name: string
   readonly expression: string
-  /** How long it has to be so. */
+  /** How long it must hold. */
   readonly for: string
-  /** `page`: somebody is woken; `ticket`: it can wait until the morning. */
+  /** `page`: wakes somebody; `ticket`: can wait until the morning. */
   readonly severity: 'page' | 'ticket'
   readonly summary: string
   readonly description: string
 }
 
-/** A part of all, as an expression: 0 where there is nothing. */
+/** The share of responses, as an expression; 0 without any. */
 const ofRequests = (status: string) =>
   `sum(rate(deskwire_http_request_duration_seconds_count{status="${status}"}[5m])) / sum(rate(deskwire_http_request_duration_seconds_count[5m]))`
 
-/** A percentile over all processes. */
+/** Over all processes. */
 export const percentile = (part: number, histogram: string, window = '5m') =>
   `histogram_quantile(${part}, sum by (le) (rate(${histogram}_bucket[${window}])))`
 
@@ -166,7 +166,7 @@ export const alerts: readonly Alert[] = [
   },
 ]
 
-/** What is computed once a minute, for whoever looks at a long time. */
+/** Computed once a minute, for long time ranges. */
 const recorded: Readonly<Record<string, string>> = {
   'deskwire:http_requests:rate5m': promql(
     'sum by (status) (rate(deskwire_http_request_duration_seconds_count[5m]))',
@@ -185,10 +185,10 @@ const recorded: Readonly<Record<string, string>> = {
   ),
 }
 
-/** Served by each Deskwire; the host is the operator's to set. */
+/** Each Deskwire serves it; operators set their host. */
 const guide = 'https://desk.example/docs/guides/observing.md'
 
-/** The file of rules, as Prometheus reads it. A string of JSON is one of YAML. */
+/** JSON strings are YAML. */
 export function rulesFile(): string {
   const text = JSON.stringify
   const records = Object.entries(recorded).map(

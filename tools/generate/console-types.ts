@@ -41,7 +41,7 @@ export async function consoleTypes(document: object): Promise<string> {
 }
 
 function withoutWords<T>(value: T): T {
-  // A property may be called that as well: then it is not a text.
+  // A property may have such a name as well: then its value is not a text.
   const texts = new Set(['description', 'summary'])
   const words = new Set(['examples', 'example', 'x-scope', 'x-events', 'x-examples'])
   return JSON.parse(

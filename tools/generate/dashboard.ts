@@ -1,6 +1,5 @@
 /**
- * The dashboard of Grafana, as it is imported: what comes in, what is committed, what goes out, and what it all runs on. It is written
- * in the types of Grafana's own schema.
+ * The Grafana dashboard for import: requests, commits, deliveries and resources, in the types of Grafana's own schema.
  */
 import type { Dashboard, Panel as GrafanaPanel, RowPanel } from '@grafana/schema'
 import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen'
@@ -8,7 +7,7 @@ import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/
 import { percentile } from './alerts.ts'
 import { promql, selecting } from './promql.ts'
 
-/** As it stands in a file: of an enumeration, the values. */
+/** Enumerations as their values, as in the file. */
 type Written<T> = T extends string
   ? `${T}`
   : T extends number
@@ -17,7 +16,7 @@ type Written<T> = T extends string
       : never
     : { [Key in keyof T]: Written<T[Key]> }
 
-/** Any panel has these; what is its own kind's stands in `options`. */
+/** Common to all panels; `options` depends on the type. */
 type Shown = Written<Omit<GrafanaPanel, 'type' | 'options' | 'id' | 'gridPos'>> &
   (
     | { readonly type: 'stat'; readonly options: Written<StatOptions> }
@@ -27,16 +26,16 @@ type Placed = Written<Pick<GrafanaPanel, 'id' | 'gridPos'>> & Shown
 
 interface Panel {
   readonly title: string
-  /** In Grafana's words. */
+  /** Grafana's names. */
   readonly unit: 's' | 'reqps' | 'short' | 'bytes' | 'percentunit' | 'none'
-  /** A line each: what it is called, with labels in double braces, and what it reads. */
+  /** By label, with label values in double braces: an expression each. */
   readonly lines: Readonly<Record<string, string>>
   readonly stat?: true
-  /** From here on a figure is shown in red, where there is such a limit. */
+  /** From this value on it is red. */
   readonly red?: number
 }
 
-/** A figure that is the same whoever is asked, of all databases together. */
+/** A metric that all processes report alike, for all databases together. */
 const ofDatabases = (figure: string) => `sum(max by (database) (${figure}))`
 const rate = (figure: string, by: string) => `sum by (${by}) (rate(${figure}[$__rate_interval]))`
 const percentiles = (histogram: string) =>
@@ -284,7 +283,7 @@ const height = 8
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Grafana's
 const datasource = { type: 'prometheus', uid: '${datasource}' }
 
-/** The file, as Grafana imports it. @throws Error when a panel reads what there is not. */
+/** @throws Error when a panel reads an unknown metric. */
 export function dashboardFile(): string {
   const panels: (Placed | Written<RowPanel>)[] = []
   let y = 0
@@ -335,7 +334,7 @@ export function dashboardFile(): string {
           sort: 1,
           multi: true,
           includeAll: true,
-          // Also what has no such label: with one database nothing has it.
+          // Also series without this label: with one database there is none.
           allValue: '.*',
           current: { text: ['All'], value: ['$__all'] },
           hide: 0,
@@ -373,7 +372,7 @@ function shown({ title, unit, lines, stat, red }: Panel): Shown {
     type: 'stat',
     ...common,
     fieldConfig: {
-      // Without any, Grafana has a limit of its own, and shows eighty requests a second in red.
+      // Grafana's default limit would show eighty requests a second in red.
       defaults: {
         unit,
         min: 0,

@@ -1,4 +1,4 @@
-/** What the dashboard and the alerts may not say, and that each alert is told of and tried. */
+/** Invalid expressions of dashboard and alerts are found, and each alert is documented and tested. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 test.each([
   ['max(deskwire_deliveries_overdue)', 'reads deskwire_deliveries_overdue, which there is not'],
   ['max(deskwire_deliveries_due_total)', 'reads deskwire_deliveries_due_total'],
-  // A histogram has buckets, a sum and a count, and a counter has none of these.
+  // A histogram has buckets, a sum and a count; a counter has none of these.
   ['rate(deskwire_http_request_duration_seconds[5m])', 'reads deskwire_http_request_duration_seconds'],
   ['rate(deskwire_delivery_attempts_total_count[5m])', 'reads deskwire_delivery_attempts_total_count'],
   ['deskwire_deliveries_due{queue="x"}', 'names the label queue'],

@@ -1,20 +1,17 @@
-/** Holds expressions of the dashboard and of the alerts against the figures that there are. */
+/** Checks expressions of dashboard and alerts against the metrics that exist. */
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { catalogue, type Figure } from '../../packages/service/src/metrics/catalogue.ts'
 
-/** Figures of Node, which the library that counts has. */
+/** Metrics of Node, from prom-client. */
 const usual = usualNames()
 
-/** Prometheus' own of what it scrapes, and the labels that it gives. */
+/** Prometheus' own, with its labels. */
 const scraped = ['up']
 const scrapedLabels = ['job', 'instance', 'le']
 
-/**
- * The expression itself. @throws Error when it names a figure, or a label of one, that the service does not have, or reads a
- * histogram as if it were none.
- */
+/** Returns the expression. @throws Error for an unknown metric or label, or a histogram that is not read as one. */
 export function promql(expression: string): string {
-  // What stands in quotes is a value.
+  // Quoted text is a value.
   const bare = expression.replaceAll(/"[^"]*"/g, '""')
   const named = [...bare.matchAll(/\b(?:deskwire|nodejs|process)_\w+(?=\W|$)/g)].map(([name]) => name)
   if (named.length === 0 && !scraped.some((name) => bare.includes(name)))
@@ -38,7 +35,7 @@ export function promql(expression: string): string {
   return expression
 }
 
-/** The same of those databases alone that the selector names; what is a whole process's stays whole. */
+/** The expression for the databases of the selector; metrics of whole processes stay. */
 export function selecting(selector: string, expression: string): string {
   return expression.replaceAll(/\b(deskwire_\w+)(\{)?/g, (text, name: string, brace: string | undefined) => {
     const figure = figureOf(name)
@@ -47,7 +44,7 @@ export function selecting(selector: string, expression: string): string {
   })
 }
 
-/** The figure of a series: a histogram has three names, and none of its own. */
+/** A histogram has three series names, and none of its own. */
 function figureOf(series: string): Figure | null {
   const all: Readonly<Record<string, Figure>> = catalogue
   const own = all[series]

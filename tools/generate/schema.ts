@@ -14,7 +14,7 @@ import { schemaOf } from '../../packages/service/src/schema.ts'
 
 type Database = Pick<Parameters<typeof endPool>[0], 'query'>
 
-/** What each table is, in the order in which they are shown. */
+/** In the order in which they are shown. */
 const tables: Readonly<Record<string, string>> = {
   schema_migrations: 'Which migrations the database has had.',
   installation:
@@ -75,7 +75,7 @@ const tables: Readonly<Record<string, string>> = {
     'In the database that it comes to: what makes the organization work, until the turn puts it into its tables.',
 }
 
-/** Makes a database, migrates it, shows its schema and removes it. */
+/** Creates a database, migrates it, renders its schema and drops it. */
 export async function schemaPage(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-schema-'))
   const database = await embedded.start({ dataDir })
@@ -93,7 +93,7 @@ export async function schemaPage(): Promise<string> {
   }
 }
 
-/** The schema of this database, which has every migration and function of this version and nothing else. */
+/** The schema of a migrated database. */
 export async function renderSchema(database: Database): Promise<string> {
   const found = await database.query<Table>(tablesQuery)
   const unknown = found.rows.filter(({ name, parent }) => parent === null && !(name in tables))
@@ -126,7 +126,7 @@ const heading = `-- The schema as a database has it. Generated: npm run generate
 
 interface Table {
   readonly name: string
-  /** What it is a partition of, and of which rows; null for a table of its own. */
+  /** Its table and bounds, for a partition. */
   readonly parent: string | null
   readonly bound: string | null
   readonly partitioned: string | null
@@ -135,7 +135,7 @@ interface Table {
   readonly constraints: readonly string[]
   readonly indexes: readonly string[]
   readonly triggers: readonly string[]
-  /** Columns of which no statistics are kept. */
+  /** Without statistics. */
   readonly uncounted: readonly string[]
 }
 
@@ -162,7 +162,7 @@ function tableText(table: Table): string {
   return `${lines.join('\n')}\n`
 }
 
-/** PostgreSQL shouts its keywords (no name has a capital), and says at length what goes without saying. */
+/** Lower case (names have no capitals), without what goes without saying. */
 function plain(sql: string): string {
   return sql
     .replace(/'[^']*'|[A-Z]+/g, (part) => (part.startsWith("'") ? part : part.toLowerCase()))

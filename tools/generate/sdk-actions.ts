@@ -1,15 +1,15 @@
-/** What a client can do with the rows of a kind: the class it gets, with a method for each action. */
+/** The SDK's class of a kind, with a method for each action. */
 
 import { camelCase, capitalized, schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { member } from './sdk-type-text.ts'
 
-/** The class of a kind's calls, as it is named after `new`. */
+/** As it is named after `new`. */
 export function resourceType(kind: Kind): string {
   return hasActions(kind) ? className(kind) : sharedType(kind)
 }
 
-/** The class with a kind's actions, after the types of what they take; nothing for a kind that has none. */
+/** Includes the types of their bodies; empty for a kind without actions. */
 export function actionTypes(kind: Kind): string {
   if (!hasActions(kind)) return ''
   const names = Object.keys(kind.actions)
@@ -30,7 +30,7 @@ function className({ plural }: Kind): string {
   return capitalized(camelCase(plural))
 }
 
-/** What the kind shares with others: a row that never changes, one that does, one that can be removed too. */
+/** The shared class: immutable rows, rows that change, or rows that can be removed too. */
 function sharedType(kind: Kind): string {
   const name = schemaName(kind)
   if (kind.immutable) return `Resource<${name}, ${name}Input, ${name}Filters>`

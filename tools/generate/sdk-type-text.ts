@@ -1,4 +1,4 @@
-/** Fields and JSON Schemas in the words of TypeScript. */
+/** Fields and JSON Schemas as TypeScript. */
 
 import type { Field, Fields } from '../../packages/service/src/kernel/fields/field.ts'
 import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
@@ -6,7 +6,7 @@ import type { ShownField } from '../../packages/service/src/openapi/shown-field.
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One member of an interface, with what it is for. */
+/** With its description. */
 export function member(name: string, field: Field, direction: 'input' | 'output', optional: boolean): string {
   const values = typeText(fieldSchema({ ...field, nullable: false }, direction), direction)
   const saysItself = direction === 'output' && field.shown !== undefined
@@ -14,7 +14,7 @@ export function member(name: string, field: Field, direction: 'input' | 'output'
   return `  /** ${field.description} */\n  ${name}${optional ? '?' : ''}: ${values}${nullable}\n`
 }
 
-/** The members of what is shown, but for those in `inherited`. */
+/** Of a representation, without those in `inherited`. */
 export function shownMembers(
   fields: Readonly<Record<string, ShownField>>,
   inherited: readonly string[] = [],
@@ -28,17 +28,17 @@ export function shownMembers(
     .join('')
 }
 
-/** The members of a body that creates, or one that changes. */
+/** Of a body that creates or changes. */
 export function acceptedMembers(fields: Fields, purpose: 'create' | 'patch'): string {
   return Object.entries(fields)
     .map(([name, field]) => member(name, field, 'input', purpose === 'patch' || field.initial !== undefined))
     .join('')
 }
 
-/** A JSON Schema, of the few shapes that fields have, as a TypeScript type. */
+/** For the few shapes that fields have. */
 export function typeText(schema: Json, direction: 'input' | 'output' = 'input'): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `'${value}'`).join(' | ')
-  // Reading, a choice is open: `fieldSchema` then gives its words as examples.
+  // In responses a choice is open: `fieldSchema` then gives its words as examples.
   if (direction === 'output' && Array.isArray(schema.examples)) {
     const known = `Open<${schema.examples.map((value) => `'${value}'`).join(' | ')}>`
     return Array.isArray(schema.type) ? `${known} | null` : known
@@ -62,7 +62,7 @@ export function typeText(schema: Json, direction: 'input' | 'output' = 'input'):
       if (schema.properties !== undefined) {
         const members = Object.entries(schema.properties as Record<string, Json>)
         const required = (schema.required ?? []) as readonly string[]
-        // Reading, a choice inside an object is as open as one that is a field.
+        // In responses, choices inside objects are open too.
         const value = (one: Json) =>
           direction === 'output' && Array.isArray(one.enum)
             ? `Open<${typeText(one, direction)}>`

@@ -1,4 +1,4 @@
-/** The SDK's types of every kind, from the same declarations that validate and document them. */
+/** The SDK's types of every kind, from the declarations that validate and document them. */
 
 import { errorCatalogue } from '../../packages/service/src/kernel/error-catalogue.ts'
 import type { Field } from '../../packages/service/src/kernel/fields/field.ts'

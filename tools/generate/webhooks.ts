@@ -16,7 +16,7 @@ import { recoveryShape } from '../../packages/service/src/webhooks/recovery/stor
 import { mostSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { madeBy, table } from './markdown.ts'
 
-/** Endpoints, deliveries, attempts and recoveries: every field that is shown, and the codes of failed attempts. */
+/** Fields of endpoints, deliveries, attempts and recoveries, and the codes of failed attempts. */
 export function webhookPage(kinds: readonly Kind[]): string {
   const types = createEventTypes(kinds).names
   const { creation, change } = webhookShapes(types)
@@ -95,7 +95,6 @@ ${shownFields(recoveryFields)}
 `
 }
 
-/** A table of fields as they are shown. */
 export function shownFields(shown: Readonly<Record<string, ShownField>>): string {
   const rows = Object.entries(shown).map(([name, { schema, description }]) => [
     `\`${name}\``,

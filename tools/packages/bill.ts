@@ -1,4 +1,4 @@
-/** The software bill of materials of a release: what an installation of it consists of, as CycloneDX. */
+/** The software bill of materials of a release, in CycloneDX. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,17 +10,14 @@ interface Bill {
   readonly components: Record<string, unknown>[]
 }
 
-/**
- * The bill of packages that were built with this version, from the releases in package-lock.json, which are those that were
- * tested. Nothing is installed or asked for.
- */
+/** From the tested releases in package-lock.json. Nothing is installed or downloaded. */
 export function billOf(
   built: readonly { readonly name: string; readonly directory: string }[],
   version: string,
 ): string {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-bill-'))
   try {
-    // As a workspace of the published manifests, so that it has neither tools for development nor the Node of a checkout.
+    // As a workspace of the published manifests, so without tools for development or the checkout's Node.
     const manifest = { name: 'deskwire-release', version, private: true, workspaces: ['packages/*'] }
     writeFileSync(join(scratch, 'package.json'), JSON.stringify(manifest))
     copyFileSync(join(root, 'package-lock.json'), join(scratch, 'package-lock.json'))
@@ -43,7 +40,7 @@ export function billOf(
   }
 }
 
-/** What the console is built of, by the licences that the build has put beside it. */
+/** The console's libraries, from the licences that its build has written. */
 function bundledInConsole(): Record<string, unknown>[] {
   const licenses = readFileSync(join(root, 'packages/service/assets/console/assets/licenses.md'), 'utf8')
   return [...licenses.matchAll(/^## (\S+) - (\S+) \((.+)\)$/gm)].map(([, name, version, license]) => ({
@@ -58,7 +55,7 @@ function bundledInConsole(): Record<string, unknown>[] {
   }))
 }
 
-/** A file of it is part of @deskwire/service, and so no package manager knows. */
+/** Included in @deskwire/service as a file, so package managers do not know it. */
 function font(): Record<string, unknown> {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const name = '@fontsource-variable/geist'

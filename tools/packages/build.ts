@@ -1,6 +1,6 @@
 /**
- * Each package as it is published, in its own `dist/`: JavaScript and declarations in `lib/`, a manifest that points at them,
- * and what the package has beside its code. In the repository the manifests point at the TypeScript sources.
+ * Builds each package as it is published, in its own `dist/`: JavaScript and declarations in `lib/`, a manifest that
+ * points at them, and other files. In the repository manifests point at the TypeScript sources.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,16 +11,15 @@ import { publishedManifest, type Release } from './manifest.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The packages that are published, by their folders, each after those that it depends on. */
+/** Folders, each after those that it depends on. */
 export const packages = ['sdk', 'mirror', 'embedded-postgres', 'service', 'cli'] as const
 
-/** What a package publishes beside its code, where it has it. */
+/** Published next to the code, where the package has it. */
 const beside = ['README.md', 'vectors', 'assets'] as const
 
 /**
- * Builds all packages, in some seconds.
- * @param place where a package's directory is made anew; its `dist/` unless told.
- * @returns their directories, in the order of `packages`.
+ * Builds all packages, in some seconds, and returns their directories. `place`: where a package's directory is created;
+ * default: its `dist/`.
  */
 export function buildPackages(
   release: Release,
@@ -59,8 +58,8 @@ function complete(name: string, target: string, release: Release): void {
 }
 
 /**
- * Leaves the declarations that the entries lead to, which are all that anybody can import, and has them import what is there:
- * JavaScript in the place of sources, which the compiler sees to in code alone, and `pg.d.ts` in the place of pg.
+ * Keeps the declarations that the entries lead to, and rewrites their imports to JavaScript, as the compiler does in
+ * code alone, and of pg to `pg.d.ts`.
  */
 function completeDeclarations(lib: string, entries: readonly string[]): void {
   const typesOfPg = join(lib, 'pg.d.ts')
@@ -83,5 +82,5 @@ function completeDeclarations(lib: string, entries: readonly string[]): void {
   }
 }
 
-/** The imports of declarations: what stands before the specifier, and that. */
+/** The text before the specifier, and the specifier. */
 const imported = /(\bfrom |\bimport\()["']([^"']+)["']/g

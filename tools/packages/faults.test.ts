@@ -1,4 +1,4 @@
-/** Each fault that a package can have is found, and one without any has none. */
+/** Each fault of a package is found, and a sound package has none. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -26,7 +26,7 @@ const sound = {
   'lib/other.js': "export const load = () => import('pg/lib/client.js')\n",
 }
 
-/** The faults of the sound package with some files as given; null takes one away. */
+/** With some files replaced; null removes one. */
 function faultsWith(files: Readonly<Record<string, string | null>>): readonly string[] {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-faults-'))
   try {

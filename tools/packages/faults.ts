@@ -1,9 +1,9 @@
-/** What is wrong with a package as it is published, found by reading it: an empty list for one that may go out. */
+/** The faults of a package as it is published. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
-/** All that a tarball may hold. */
+/** All that a tarball may contain. */
 const published =
   /^(?:package\.json|README\.md|LICENSE|lib\/[\w/-]+\.(?:js|d\.ts)|vectors\/[\w-]+\.json|assets\/[\w/.-]+)$/
 
@@ -14,13 +14,13 @@ interface PublishedManifest {
   readonly engines?: { readonly node?: string }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
-  /** Wanted by those who want what they are for: each is optional, and imported where it is asked for. */
+  /** Optional, and imported only where they are used. */
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** The faults of an unpacked package, a line each. */
+/** Of an unpacked package, a line each. */
 export function faultsOf(directory: string): readonly string[] {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -60,7 +60,7 @@ function manifestFaults(manifest: PublishedManifest, files: readonly string[]): 
   ]
 }
 
-/** Links of the README to what the package does not have. */
+/** Links of the README to files that the package does not have. */
 function linkFaults(directory: string): string[] {
   const links = readFileSync(join(directory, 'README.md'), 'utf8').matchAll(/\]\(([^)#\s]+)/g)
   return [...links]
@@ -69,7 +69,7 @@ function linkFaults(directory: string): string[] {
     .map((target) => `README.md links to ${target}, which is not there`)
 }
 
-/** Imports of what the manifest does not name, which work in a checkout and fail where the package is installed. */
+/** Imports that the manifest does not name: they work in a checkout, and fail where the package is installed. */
 function importFaults(directory: string, file: string, manifest: PublishedManifest): string[] {
   const named = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }
   const code = readFileSync(join(directory, file), 'utf8')

@@ -1,16 +1,16 @@
 /**
- * A package's manifest as it is published, made of the one in the repository: that points at TypeScript sources and has no
- * version, so that npm refuses to pack or publish it.
+ * Makes the published manifest from the repository's, which points at TypeScript sources and has no version, so that
+ * npm refuses to pack or publish it.
  */
 
-/** What a manifest in the repository says, as far as it differs from the published one. */
+/** The members that differ from the published manifest. */
 interface SourceManifest {
   readonly '//': string
   readonly name: string
   readonly private: true
-  /** What works in the checkout alone. */
+  /** They work in the checkout alone. */
   readonly scripts?: Readonly<Record<string, string>>
-  /** Members that are published in the place of those of the same name, as pnpm has it; npm reads them as settings. */
+  /** Replace members of the same name, as in pnpm; npm reads them as settings. */
   readonly publishConfig: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ interface SourceManifest {
 
 export interface Release {
   readonly version: string
-  /** Where the source is, as `https://host/owner/name`; null leaves it out, and then there is no provenance. */
+  /** `https://host/owner/name`; null leaves it out, and then there is no provenance. */
   readonly repository: string | null
 }
 
@@ -30,7 +30,7 @@ interface PublishedManifest extends Readonly<Record<string, unknown>> {
   readonly exports?: Readonly<Record<string, { readonly types: string; readonly default: string }>>
 }
 
-/** The manifest that is published of the package in `directory`, a path in the repository. */
+/** Of the package in `directory`, a path in the repository. */
 export function publishedManifest(
   source: SourceManifest,
   directory: string,
@@ -58,7 +58,7 @@ export function publishedManifest(
         default: `./${built(path, '.js')}`,
       })),
     }),
-    // Those of one release belong together.
+    // All packages of a release have one version.
     ...(dependencies && {
       dependencies: mapValues(dependencies, (range) => (range === '*' ? version : range)),
     }),

@@ -1,4 +1,4 @@
-/** Tarballs of the packages, as npm makes and publishes them. Packed twice they are the same bytes. */
+/** Tarballs as npm makes them. Packing twice gives the same bytes. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ export interface Tarball {
   /** `@deskwire/sdk`. */
   readonly name: string
   readonly path: string
-  /** What is in it: paths below `package/`. */
+  /** Paths below `package/`. */
   readonly files: readonly string[]
-  /** Bytes packed, and unpacked. */
+  /** In bytes, packed and unpacked. */
   readonly size: number
   readonly unpackedSize: number
 }
@@ -22,7 +22,7 @@ interface NpmPacked {
   readonly unpackedSize: number
 }
 
-/** Packs built packages into a directory, which is made. */
+/** Creates the directory. */
 export function packPackages(directories: readonly string[], into: string): readonly Tarball[] {
   mkdirSync(into, { recursive: true })
   const options = ['--json', '--loglevel=error', '--offline', '--pack-destination', into]

@@ -1,6 +1,6 @@
 /**
- * The packages as they are published, in a fresh project, with what `npm ci` has brought. `npm run check -- packages` installs them
- * from their tarballs, with other releases of Node and of compilers.
+ * The packages as published, in a fresh project with the checkout's dependencies. `npm run check -- packages` installs
+ * them from tarballs, with other releases of Node and of compilers.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -55,7 +55,7 @@ afterAll(async () => {
   rmSync(project, { recursive: true })
 })
 
-/** Links what the package depends on beside it, as it is found in the checkout; what is for another platform is not there. */
+/** Links the package's dependencies from the checkout, without those for other platforms. */
 function linkDependencies(name: keyof typeof installed): void {
   const manifest = JSON.parse(readFileSync(join(directoryOf(name), 'package.json'), 'utf8'))
   const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest

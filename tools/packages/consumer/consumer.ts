@@ -1,13 +1,13 @@
 /**
- * What a program does with the SDK, by each of its entry points. Nothing here is of Node alone, or of browsers: it is compiled,
- * bundled and run in projects that have only the tarball.
+ * A program with the SDK, through each of its entry points. It runs in Node and in browsers: it is compiled, bundled
+ * and run in projects with the tarball alone.
  */
 import { createClient, DeskwireError, MemoryCopy, type Ticket, verifyWebhook } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { signatureHeader } from '@deskwire/sdk/signature'
 import { testDelivery } from '@deskwire/sdk/testing'
 
-/** Writes, follows and verifies. @returns what came of it, as one line. */
+/** Writes, follows and verifies. Returns the results as one line. */
 export async function consume(baseUrl: string, apiKey: string): Promise<string> {
   const client = createClient({ baseUrl, apiKey })
   const customer = await client.customers.create({ name: 'Ada Lovelace' })

@@ -1,4 +1,4 @@
-/** What a program does that runs the service, or works on an installation of it. It is compiled, and not run. */
+/** A program that runs the service, or works on an installation. It is compiled, and not run. */
 import { readConfig, serve } from '@deskwire/service'
 import {
   createOrganization,
@@ -18,7 +18,7 @@ export async function run(): Promise<void> {
 
 type OpenDatabase = Awaited<ReturnType<typeof openDatabaseBeside>>
 
-/** The names of all organizations, one more among them. */
+/** The names of all organizations, after creating another. */
 export async function organizations({ pool }: OpenDatabase, name: string): Promise<string[]> {
   await migrate(pool, schemaOf())
   await createOrganization(pool, await readDatabaseClock(pool), name)

@@ -1,4 +1,4 @@
-/** A pool of one's own, where there are the types of pg as well. It is compiled, and not run. */
+/** A program with a pool of its own, and the types of pg. It is compiled, and not run. */
 import { migrate, schemaOf } from '@deskwire/service/administration'
 import { Pool } from 'pg'
 
