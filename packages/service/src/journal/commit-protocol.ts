@@ -1,8 +1,18 @@
 /**
- * The commit function's argument and answer, as JSON. `commit-call.ts` writes the argument, `commit-function.ts`
- * reads it. The function runs no statement for an absent section. Ids are UUIDs, times are as on the wire.
+ * The commit function's argument and answer, as JSON, with the encoding of units and the decoding of outcomes. The
+ * function runs no statement for an absent section. Ids are UUIDs, times are as on the wire.
  */
-import type { Refusal } from './change.ts'
+
+import { done, refused } from '../kernel/outcome.ts'
+import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
+import {
+  type Change,
+  noLimits,
+  type Refusal,
+  type StorageLimits,
+  type Unit,
+  type UnitOutcome,
+} from './change.ts'
 
 /** Keys that contain the name of a kind. */
 export const sectionOf = {
@@ -17,7 +27,7 @@ export const sectionOf = {
 }
 
 /** The argument `p_changes`: the changes of one organization, in no order. */
-export interface CommitArgument {
+interface CommitArgument {
   readonly max_attempts: number
   /** Lock timeouts as PostgreSQL writes them, for the clock row and for all other rows; default: 250 ms for both. */
   readonly lock_timeout?: string
@@ -141,7 +151,181 @@ export interface CommitAnswer {
   readonly clock_skew?: number | null
 }
 
+/** How far the clock of any process may be ahead of the database's, in milliseconds (decision 1). */
 export const maxClockSkew = 60_000
 
 /** PostgreSQL's error code of a commit with a later time. Nothing was changed. */
 export const clockAheadCode = 'DW001'
+
+/** How long a call waits for a clock that another process holds, before other calls go first and it is sent again. */
+export const lockTimeout = '2s'
+/**
+ * So that a call for several organizations does not wait long for one: more than a commit takes, too short to notice.
+ */
+const timeoutWithOthers = '50ms'
+
+export interface CallOptions {
+  readonly maxAttempts: number
+  /** Waits up to `lockTimeout` for a clock that another process holds, and then without limit for other rows. */
+  readonly waitsForLock: boolean
+  /** The call has other organizations, which would wait with this one. */
+  readonly withOthers?: boolean
+  /** How far its time may be ahead of the database's clock, in milliseconds; null: no limit. */
+  readonly maxClockSkew: number | null
+  readonly storage?: StorageLimits
+}
+
+/** The function's argument for one organization's units (`CommitArgument`), as JSON. */
+export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
+  const { maxAttempts, waitsForLock, withOthers = false, maxClockSkew, storage = noLimits } = options
+  const argument: CommitArgument = {
+    events: [],
+    max_attempts: maxAttempts,
+    ...(waitsForLock ? { lock_timeout: lockTimeout, row_timeout: '0' } : {}),
+    ...(withOthers && !waitsForLock ? { lock_timeout: timeoutWithOthers, row_timeout: '250ms' } : {}),
+    ...(maxClockSkew === null ? {} : { max_clock_skew: maxClockSkew }),
+    ...(storage.rows === null ? {} : { max_rows: storage.rows }),
+    ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
+  }
+  if (storage.rows !== null || storage.bytes !== null) encodeGrowth(units, argument)
+  units.forEach((unit, number) => {
+    const trace = unit.span === undefined ? {} : { trace_context: unit.span.traceparent }
+    for (const change of unit.changes) encodeChange(change, argument, trace)
+    if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
+      encodeTogether(unit, number, argument)
+    }
+  })
+  return JSON.stringify(argument)
+}
+
+function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
+  for (const change of units.flatMap(({ changes }) => changes)) {
+    if (change.operation !== 'insert') continue
+    const bytes = mostNewBytes(change.head, change.table.sequence?.field ?? null)
+    argument.inserts = append(argument.inserts, { id: change.id, bytes })
+  }
+}
+
+function encodeChange(
+  change: Change,
+  argument: CommitArgument,
+  trace: { readonly trace_context?: string },
+): void {
+  const { kind } = change.table
+  const { id } = change
+  encodeRow(change, argument)
+  if (change.operation !== 'delete') {
+    const expected = change.operation === 'insert' ? null : change.expected
+    if (change.searchDocument !== null) {
+      const section = sectionOf.searchDocuments(kind)
+      const { createdAt, terms } = change.searchDocument
+      argument[section] = append(argument[section], { id, created_at: createdAt, terms })
+    }
+    if (Object.keys(change.unique).length > 0) {
+      const section = sectionOf.unique(kind)
+      argument[section] = append(argument[section], { id, expected, ...change.unique })
+    }
+    if (Object.keys(change.references).length > 0) {
+      const section = sectionOf.references(kind)
+      argument[section] = append(argument[section], { id, expected, ...change.references })
+    }
+  }
+  for (const type of change.events) {
+    argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace })
+  }
+  if (change.idempotency === null) return
+  const { columns, body } = change.idempotency
+  argument.idempotency = append(argument.idempotency, { ...columns, subject_id: id, response: body })
+}
+
+function encodeRow(change: Change, argument: CommitArgument): void {
+  const { id } = change
+  const { kind } = change.table
+  switch (change.operation) {
+    case 'insert': {
+      const section = sectionOf.insert(kind)
+      const row = { id, created_at: change.decidedAt, head: change.head, ...change.columns }
+      argument[section] = append(argument[section], row)
+      return
+    }
+    case 'update': {
+      const section = sectionOf.update(kind)
+      const row = { ...existingRow(change), head: change.head, ...change.columns }
+      argument[section] = append(argument[section], row)
+      return
+    }
+    case 'delete': {
+      const section = sectionOf.delete(kind)
+      argument[section] = append(argument[section], existingRow(change))
+    }
+  }
+}
+
+function existingRow({ id, expected, bytes, contentTerm }: Extract<Change, { expected: string }>) {
+  return { id, expected, old_term: digestTerm(id, expected), old_content: contentTerm, old_bytes: bytes }
+}
+
+/** What the function needs to refuse a unit as a whole: its members, and the versions that it was decided on. */
+function encodeTogether(unit: Unit, number: number, argument: CommitArgument): void {
+  const expect = (kind: string, id: string, expected: string) => {
+    const section = sectionOf.expected(kind)
+    argument[section] = append(argument[section], { id, expected })
+  }
+  for (const change of unit.changes) {
+    argument.units = append(argument.units, { unit: number, id: change.id })
+    if (change.operation === 'update') expect(change.table.kind, change.id, change.expected)
+    else if (change.operation === 'delete') {
+      throw new Error('a delete commits by itself: it comes before the checks of its call')
+    }
+  }
+  for (const { table, id, expected } of unit.rows ?? []) {
+    argument.units = append(argument.units, { unit: number, id })
+    expect(table.kind, id, expected)
+  }
+  const first = unit.changes[0]
+  for (const { table, column, id: target, count, latest } of unit.referring ?? []) {
+    if (first === undefined) throw new Error('a unit has a change')
+    const section = sectionOf.referring(table.kind, column)
+    argument[section] = append(argument[section], { id: first.id, target, count, latest })
+  }
+}
+
+function append<T>(list: T[] | undefined, entry: T): T[] {
+  if (list === undefined) return [entry]
+  list.push(entry)
+  return list
+}
+
+/** The outcome of each unit, in their order. */
+export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
+  const committed = new Set(answer.done)
+  const refusals = new Map<string, Refusal>()
+  const replays = new Set<string>()
+  for (const { id, ...refusal } of answer.refused) {
+    if (refusal.reason === 'replayed') replays.add(id)
+    else if (!refusals.has(id)) refusals.set(id, refusal)
+  }
+  return units.map((unit): UnitOutcome => {
+    if (unit.changes.every(({ id }) => committed.has(id))) {
+      return done(unit.changes.map((change) => bodyAfter(change, answer)))
+    }
+    if (unit.changes.some(({ id }) => replays.has(id))) return { outcome: 'replayed' }
+    const ids = [...unit.changes, ...(unit.rows ?? [])].map(({ id }) => id)
+    const own = ids.flatMap((id) => {
+      const refusal = refusals.get(id)
+      return refusal === undefined ? [] : [[id, refusal] as const]
+    })
+    return refused(new Map(own))
+  })
+}
+
+/** The stored body of a committed change, or its removal record. */
+function bodyAfter(change: Change, { stamp, numbers }: CommitAnswer): string {
+  const { table, id, operation } = change
+  if (operation === 'delete') return removedBody(table.kind, id, stamp)
+  const numbered =
+    operation === 'insert' && table.sequence !== null
+      ? { field: table.sequence.field, number: numbers?.[id] as number }
+      : null
+  return committedBody(change.head, numbered, stamp)
+}

@@ -12,8 +12,13 @@ import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, Refusal, StorageLimits, Unit, UnitOutcome } from './change.ts'
-import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
-import type { CommitAnswer } from './commit-protocol.ts'
+import {
+  type CallOptions,
+  type CommitAnswer,
+  decodeOutcomes,
+  encodeUnits,
+  lockTimeout,
+} from './commit-protocol.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
 import type { DueQueues, Notifier } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'

@@ -84,6 +84,7 @@ export function parseTraceparent(
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
+/** The offload thread is a thread of the API, with its own metrics and telemetry. */
 export type ProcessRole = 'api' | 'offload' | 'worker'
 
 /** The value of the label `process` in metrics, and of `deskwire.process` in telemetry. */
