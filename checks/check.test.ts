@@ -1,4 +1,4 @@
-/** The runner of checks; and that manifest, files, documents and the workflow agree. */
+/** The runner of checks; manifest, files, documents and the workflow agree. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -24,7 +24,7 @@ function listOf(all: Readonly<Record<string, Check>>): string {
   return `npm run check -- NAME|all [options]\n\n${lines.join('\n')}`
 }
 
-/** What the jobs of a workflow are made of. */
+/** For the jobs of a workflow. */
 function matrixOf(all: Readonly<Record<string, Check>>, when: string | undefined) {
   return Object.entries(all).flatMap(([name, check]) =>
     check.when === when
@@ -48,7 +48,7 @@ async function runOne(name: string, options: readonly string[]): Promise<number>
   return missing.length > 0 ? 2 : run(check, options)
 }
 
-/** Runs each that can be run without a file, one after the other. Resolves with 1 when one has failed. */
+/** Runs each that needs no file, one after another. Resolves with 1 when one has failed. */
 export async function runAll(
   all: Readonly<Record<string, Check>>,
   say: (line: string) => void,
@@ -56,7 +56,7 @@ export async function runAll(
   const outcomes: string[] = []
   let failed = 0
   for (const [name, check] of Object.entries(all)) {
-    // Looked at only now: a check may bring what the next one needs.
+    // Not earlier, as a check may provide what the next one needs.
     const missing = check.when === 'file' ? ['name a file'] : missingOf(check)
     if (missing.length > 0) {
       outcomes.push(`left out  ${name}: ${missing.join('; ')}`)

@@ -1,6 +1,6 @@
 /**
- * `npm run check -- collector`: what is exported over OTLP, taken by a collector that others made: Rotel, whose program
- * is a package of PyPI. A service of its own makes a customer and delivers the event; what the collector says that it got is looked at.
+ * `npm run check -- collector`: exports over OTLP to Rotel, an independent collector from PyPI. A service creates a
+ * customer and delivers the event, and the collector's output is checked.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const protocols = ['http/protobuf', 'http/json'] as const
 /** Of one trace. */
 const spans = ['POST /v1/customers', 'commit', 'deliver customer.created'] as const
 const figures = ['http.server.request.duration', 'messaging.client.sent.messages', 'deskwire_deliveries_due']
-/** How long the collector may take to say what it got. Milliseconds. */
+/** In milliseconds, for the collector's output. */
 const patience = 60_000
 
 const library = join(dirname(installPython('deskwire-collector', [`rotel==${release}`])), 'lib')
@@ -76,7 +76,7 @@ async function tryProtocol(protocol: (typeof protocols)[number]): Promise<void> 
   )
 }
 
-/** What the collector writes of each span. */
+/** From the collector's output. */
 function spansIn(said: string): readonly { readonly name: string; readonly trace: string }[] {
   const fieldOf = (text: string, field: string) =>
     new RegExp(`^ *${field} *: (.*)$`, 'm').exec(text)?.[1] ?? ''

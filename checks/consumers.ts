@@ -1,6 +1,6 @@
 /**
- * `npm run check -- consumers`: the consumers of docs/guides/consumers, run as they are written, against a service that is started for
- * it: a desk is read, changed with removals, and read on, and each copy is compared with the service row by row.
+ * `npm run check -- consumers`: runs the consumers of docs/guides/consumers as they are written. They read a desk
+ * before and after changes and removals, and each copy is compared with the service row by row.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -112,7 +112,7 @@ async function fill({
   )
 }
 
-/** Deletions with what goes with them, changes, and rows that come and go between two loads. */
+/** Deletions with their consequences, changes, and rows that exist only between two loads. */
 async function changeAndRemove({ customers, tickets, conversations }: Client): Promise<void> {
   const some = await customers.list().toArray({ limit: 60 })
   for (const { id } of some.slice(0, 30)) await customers.delete(id)
@@ -127,7 +127,7 @@ async function changeAndRemove({ customers, tickets, conversations }: Client): P
   await customers.create({ name: 'Stays' })
 }
 
-/** What the service has, of every kind. */
+/** All rows of the service. */
 async function everything(from: Client): Promise<Copy> {
   const copy: Copy = new Map()
   for (const { plural } of kinds) {
@@ -148,7 +148,7 @@ interface Reader {
   asTheyHaveIt(row: Row): Row
 }
 
-/** dlt writes names in snake case and keeps no column of what is null everywhere. */
+/** dlt writes names in snake case, and has no column for values that are always null. */
 function dltReader(): Reader {
   const place = join(scratch, 'dlt')
   mkdirSync(place)
@@ -158,7 +158,7 @@ function dltReader(): Reader {
       cwd: place,
       encoding: 'utf8',
       maxBuffer: 2 ** 28,
-      // Where it warns of columns that are null in every row; what fails is thrown with it.
+      // It warns of columns that are null in every row; errors are thrown with their output.
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
@@ -193,7 +193,7 @@ function dltReader(): Reader {
   }
 }
 
-/** What a destination keeps that takes the last row of each key, and drops it when it has a time of deletion. */
+/** A destination that keeps the last row of each key, and drops it when it has a time of deletion. */
 function airbyteReader(): Reader {
   const place = join(scratch, 'airbyte')
   mkdirSync(place)
@@ -251,12 +251,12 @@ function airbyteReader(): Reader {
       }
       return copy
     },
-    // Its messages leave out what is null.
+    // Its messages leave out null.
     asTheyHaveIt: withoutNulls,
   }
 }
 
-/** Where they differ, row by row and value by value. */
+/** Differences, row by row and value by value. */
 function compare(expected: Copy, actual: Copy, asTheyHaveIt: (row: Row) => Row): string[] {
   const differences: string[] = []
   for (const [table, rows] of expected) {

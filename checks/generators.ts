@@ -18,7 +18,7 @@ const here = fileURLToPath(new URL('generators/', import.meta.url))
 const named = process.argv.slice(2)
 const chosen = generators.filter(({ name }) => named.length === 0 || named.includes(name))
 
-/** Where each generator's programs of Python are. */
+/** Of Python, by generator. */
 const programs = new Map(
   chosen.map(({ name, python }) => [name, python ? installPython(`deskwire-${name}`, python) : null]),
 )
@@ -38,7 +38,7 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Reports the last line of the program that calls the service, or the step that failed. */
+/** Reports the last line of the program that calls the service, or the failed step. */
 function tryGenerator(generator: Generator, document: string): void {
   const directory = join(scratch, generator.name.replaceAll(/\W/g, '-'))
   mkdirSync(directory)
@@ -56,7 +56,7 @@ function tryGenerator(generator: Generator, document: string): void {
   }
 }
 
-/** What a command says last; `programs` has those that are not on the PATH. */
+/** A command's last line; `programs` has those that are not on the PATH. */
 function run([command, ...args]: Command, cwd: string, programs: string | null): string {
   const own = {
     ...(programs && { PATH: `${programs}:${process.env.PATH}` }),

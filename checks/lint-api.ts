@@ -1,6 +1,6 @@
 /**
- * `npm run check -- lint-api`: openapi.json under the rules of Redocly CLI and of Spectral; any error or warning fails it. Both are
- * installed, at pinned versions, into a temporary folder; `lint-api/` has what they are told.
+ * `npm run check -- lint-api`: lints openapi.json with pinned versions of Redocly CLI and Spectral, configured in
+ * `lint-api/`; any error or warning fails it.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'

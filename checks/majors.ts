@@ -64,7 +64,7 @@ try {
 
   mkdirSync(dataDir, { mode: 0o700 })
   renameSync(old.directory, join(dataDir, 'postgres'))
-  // Deskwire takes no directory for its own without it.
+  // Deskwire recognizes its own directory by it.
   writeFileSync(join(dataDir, 'hold.lock'), '')
   const refused = await run(['serve', '--port', '0'], here)
   const line = refused.said.replaceAll(dataDir, 'DATA').trim()
@@ -116,7 +116,7 @@ async function fill(url: string): Promise<void> {
   for (const id of ids.slice(-20)) await client.customers.delete(id)
 }
 
-/** What a first sync brings. */
+/** By a first sync. */
 async function copiesOf(url: string): Promise<readonly Follower[]> {
   return Promise.all(
     followed.map(async (kind) => {
@@ -131,7 +131,7 @@ function versionOf(cluster: string): string {
   return readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
 }
 
-/** A cluster that these programs make, and a server on it that listens on a socket. */
+/** A cluster of these programs, and its server on a socket. */
 function oldServer(programs: string, directory: string) {
   const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const options = { ...account, cwd: directory, env: { PATH: process.env.PATH, LC_ALL: 'C' } }

@@ -1,4 +1,4 @@
-/** The checks that take longer, or need more, than `npm test` may. `npm run check` lists them, and runs one or all. */
+/** The checks that take longer, or need more, than `npm test` may. `npm run check` lists and runs them. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -6,12 +6,11 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a check needs of the machine. */
 interface Need {
   isMet(): boolean
   /** What to do where it is not met. */
   readonly remedy: string
-  /** The packages of Debian and Ubuntu that bring it. */
+  /** Packages of Debian and Ubuntu. */
   readonly packages?: readonly string[]
 }
 
@@ -20,9 +19,9 @@ export interface Check {
   /** The file that Node runs, from the root, and its arguments. */
   readonly program: readonly [file: string, ...args: string[]]
   readonly needs: readonly Need[]
-  /** Minutes that it takes on two cores. */
+  /** Minutes on two cores. */
   readonly minutes: number
-  /** Continuous integration runs it for each push or each night; it is run by hand before a release, or for a file that it is given. */
+  /** In continuous integration for each push or each night; by hand before a release, or for a given file. */
   readonly when: 'push' | 'night' | 'release' | 'file'
 }
 
@@ -80,7 +79,7 @@ const registries: Need = {
   remedy: 'connect the machine to the registries of npm, PyPI and Go',
 }
 
-/** In the order in which they are run: a check comes after those that it needs. */
+/** In order: a check comes after those that it needs. */
 export const checks: Readonly<Record<string, Check>> = {
   rules: {
     shows: 'promtool accepts the alerts and the recorded rules, and their unit tests pass',

@@ -50,7 +50,7 @@ execFileSync(process.execPath, [join(root, 'tools/pack.ts'), next], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 provideBaseImages()
-// The guide leaves it to its reader where Node comes from.
+// The guide leaves installing Node to its reader.
 makeMachineImage(image, 'docker.io/library/node:26-bookworm-slim', [
   'for name in node npm; do ln -s /usr/local/bin/$name /usr/bin/$name; done',
 ])
@@ -76,7 +76,7 @@ async function walk(): Promise<void> {
     if (steps[n - 1]?.title !== title) await looks.before[title]?.()
     const since = performance.now()
     const printed = await shell.run(commands)
-    // Beside what an operator sets: the receiver is not on a public address.
+    // In addition to an operator's settings: the receiver has no public address.
     if (commands.includes('> /etc/deskwire.env'))
       await shell.run(
         `printf '%s\\n' DESKWIRE_TRUSTED_TARGETS=${address}/32 DESKWIRE_TARGET_CA=/etc/deskwire-ca.pem >> /etc/deskwire.env`,
@@ -97,7 +97,7 @@ async function walk(): Promise<void> {
 
 type Look = (printed: string) => Promise<void>
 
-/** What is looked at before and after the sections of the guide, by their titles. */
+/** Checks before and after sections of the guide, by their titles. */
 function createLooks(
   { inside, until }: Machine,
   receiver: Hooks,
@@ -110,7 +110,7 @@ function createLooks(
   let apiKey = ''
   let desk: { readonly url: string; readonly fetch: Fetch }
   let endLoad: Awaited<ReturnType<typeof startLoad>>
-  /** What was there as the backup was made, and a cursor from then. */
+  /** The customers and a cursor at the time of the backup. */
   let backedUp = { customers: 0, cursor: '' }
 
   const client = () => createClient({ baseUrl: `${desk.url}/v1`, apiKey, fetch: desk.fetch })
@@ -254,7 +254,7 @@ function listed(what: readonly string[]): string {
   return what.length === 0 ? '' : ` (${[...new Set(what)].slice(0, 3).join('; ')})`
 }
 
-/** As Grafana asks them. */
+/** As Grafana sends them. */
 function dashboardExpressions(): readonly string[] {
   const text = readFileSync(join(root, 'deploy/grafana/deskwire.json'), 'utf8')
   const found = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(

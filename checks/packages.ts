@@ -1,6 +1,4 @@
-/**
- * `npm run check -- packages`: the packages from their tarballs, as somebody installs them.
- */
+/** `npm run check -- packages`: tests the packages from their tarballs. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

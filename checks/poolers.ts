@@ -1,6 +1,6 @@
 /**
- * `npm run check -- poolers`: the service behind Debian's PgBouncer, in each of its modes, with a PostgreSQL of the machine's
- * own: what it says when sessions are lost, and that everything works with DESKWIRE_DATABASE_DIRECT_URL.
+ * `npm run check -- poolers`: the service behind Debian's PgBouncer in each of its modes: what it says when sessions
+ * are lost, and that everything works with DESKWIRE_DATABASE_DIRECT_URL.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -21,7 +21,7 @@ import { logged } from './service-process.ts'
 
 type PoolMode = 'session' | 'transaction' | 'statement'
 
-/** The role that the guide has an operator create; the last of its SQL is for a schema in a database that is shared. */
+/** The role that the guide has an operator create; the last of its SQL is for a schema in a shared database. */
 const role = { user: 'deskwire', password: 'a password of your own' }
 const guide = readFileSync(new URL('../docs/guides/postgresql.md', import.meta.url), 'utf8')
 const [ownDatabase = '', ownSchema = ''] = [...guide.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql]) => sql)
@@ -51,10 +51,10 @@ function statementsOf(sql: string): readonly string[] {
   return sql.split(';\n').filter((statement) => statement.trim() !== '')
 }
 
-/** The role of a schema, which may do less than the owner of a database: with nothing in between. */
+/** The role of a schema, which may do less than the owner of a database, without a pooler. */
 async function trySchema(): Promise<void> {
   const other = { ...role, user: 'deskwire_shared' }
-  // Roles are the server's: the one of that name is taken.
+  // Roles belong to the server, where the name is taken.
   const sql = ownSchema.replaceAll(/\bdeskwire\b/g, other.user)
   await postgres.run('shared', ...statementsOf(sql))
   const tried = await tryService({ DESKWIRE_DATABASE_URL: postgres.url('shared', other) })
@@ -64,9 +64,9 @@ async function trySchema(): Promise<void> {
 interface Setup {
   readonly mode: PoolMode
   readonly settings: Readonly<Record<string, string | number>>
-  /** Of the start without a direct URL; null where the service is to run. */
+  /** Of the start without a direct URL; null: the service runs. */
   readonly refusal: RegExp | null
-  /** Whether the direct URL is to be tried too. */
+  /** The direct URL is tried too. */
   readonly direct: boolean
 }
 
@@ -176,7 +176,7 @@ async function tryService(
   }
 }
 
-/** Those of Deskwire that PgBouncer has not opened. */
+/** Deskwire's connections that do not go through PgBouncer. */
 async function directConnections({
   DESKWIRE_DATABASE_DIRECT_URL: url,
 }: Readonly<Record<string, string>>): Promise<number | null> {
@@ -191,7 +191,7 @@ async function directConnections({
   return rows[0]?.count ?? 0
 }
 
-/** What the start says when it does not come to pass. */
+/** The error of a start that fails. */
 async function refusalOf(environment: Readonly<Record<string, string>>): Promise<string> {
   const key = { DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'), DESKWIRE_LOG_LEVEL: 'error' }
   const started = serve([], { settings: { ...key, ...environment } })
@@ -237,7 +237,7 @@ async function tryTwoDatabases(): Promise<void> {
   }
 }
 
-/** The doctor's line of the pooler, where it is sound and where it is not. */
+/** The doctor's line of the pooler, for a sound one and another. */
 async function tryDoctor(): Promise<void> {
   await postgres.run('postgres', `create database examined owner ${role.user}`)
   const direct = { DESKWIRE_DATABASE_DIRECT_URL: postgres.url('examined', role) }
@@ -286,7 +286,10 @@ async function findingOf(check: string, environment: Readonly<Record<string, str
     : `${found.verdict}: ${found.found}${found.advice === null ? '' : `; ${found.advice}`}`
 }
 
-/** The pooler goes on answering when its PostgreSQL has stopped: what clients and the doctor are shown, and whether it comes back. */
+/**
+ * The pooler still answers when its PostgreSQL has stopped: what clients and the doctor see, and whether the service
+ * recovers.
+ */
 async function tryDeadServer(): Promise<void> {
   const directory = join(scratch, 'dying')
   const server = await createServerIn(directory)
@@ -314,7 +317,7 @@ async function tryDeadServer(): Promise<void> {
   try {
     await create()
     await stop()
-    // The first may be on a connection that ends with the server.
+    // The first request may use a connection that ends with the server.
     await create()
     const answers = [await create(), await create()]
     report(
@@ -340,7 +343,7 @@ async function tryDeadServer(): Promise<void> {
   }
 }
 
-/** What it costs to rely on no session: two services on one database, asked in turn, one of which names its statements. */
+/** The cost of not relying on sessions: two services on one database, in turn, one of which names its statements. */
 async function measureUnnamed(): Promise<void> {
   await postgres.run('postgres', `create database compared owner ${role.user}`)
   const pooler = await startPgBouncer('transaction', {})
@@ -389,7 +392,7 @@ async function measureUnnamed(): Promise<void> {
           const answer = await ask(service.url, n)
           await answer.text()
           if (!answer.ok) throw new Error(`${call}: ${answer.status}`)
-          // The first ones warm everything up.
+          // The first ones warm up.
           if (n >= rounds / 5) took.get(name)?.push(performance.now() - since)
         }
       }

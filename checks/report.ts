@@ -1,4 +1,4 @@
-/** Prints a line of what a check has found. One that is wrong makes the check fail. */
+/** Prints a line of results. A wrong one makes the check fail. */
 export function report(line: string, good: boolean): void {
   if (!good) process.exitCode = 1
   console.log(`${good ? 'ok' : 'WRONG'}  ${line}`)

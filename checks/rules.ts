@@ -1,5 +1,5 @@
 /**
- * `npm run check -- rules`: promtool checks the alerts and recorded rules, and runs their unit tests. PROMTOOL may name its
+ * `npm run check -- rules`: promtool checks alerts and recorded rules, and runs their unit tests. PROMTOOL may name the
  * program.
  */
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** The service as scripts call it that want nothing delivered. */
+/** Starts the service without deliveries, for scripts. */
 import type { Program } from '../packages/testbed/program.ts'
 import { type ServiceProcess, serve } from '../packages/testbed/services.ts'
 

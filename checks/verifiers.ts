@@ -1,6 +1,6 @@
 /**
- * `npm run check -- verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
- * receivers of the guide that use them. It installs both from their registries; that of npm is a part of `npm test`.
+ * `npm run check -- verifiers`: Standard Webhooks verifiers in Python and Go check Deskwire's signatures, and so do the
+ * guide's receivers. Both are installed from their registries; npm's verifier is part of `npm test`.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
@@ -21,11 +21,11 @@ const goModule = 'github.com/standard-webhooks/standard-webhooks/libraries'
 
 interface Verifier {
   readonly title: string
-  /** Makes the programs, where there is something to be made. */
+  /** Compiles the programs, where necessary. */
   readonly install?: () => void
   readonly judge: readonly [string, ...string[]]
   readonly receiver: readonly [string, ...string[]]
-  /** Vectors that it judges otherwise, and why. */
+  /** Vectors that it judges differently, and why. */
   readonly differences: Readonly<Record<string, string>>
 }
 
@@ -75,12 +75,12 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Reports what it says of the vectors, signed so long before now as the published ones are before theirs. */
+/** Reports its verdicts on the vectors, signed as long before now as published. */
 function judge({ title, judge: [command, ...args], differences }: Verifier): void {
   const now = Math.floor(Date.now() / 1000)
   const given = makeStandardVectors().flatMap(({ name, now: at }) => {
     const ago = at - publishedAt
-    // It has a clock of its own: of what a second decides, or lies before clocks began, nothing is asked.
+    // It has its own clock: vectors at the limit of a second, or before the Unix epoch, are left out.
     if (Math.abs(Math.abs(ago) - 300) < 10 || ago > now) return []
     return makeStandardVectors(now - ago).filter((vector) => vector.name === name)
   })
@@ -98,7 +98,7 @@ function judge({ title, judge: [command, ...args], differences }: Verifier): voi
   for (const [name, why] of Object.entries(differences)) report(`otherwise: ${name}, as ${why}`, true)
 }
 
-/** Reports what the guide's receiver answers. */
+/** Reports the responses of the guide's receiver. */
 async function receive({ title, receiver: [command, ...args] }: Verifier): Promise<void> {
   const env = { ...process.env, PORT: '0', DESKWIRE_WEBHOOK_SECRET: receiverSecrets }
   await using receiver = startProgram(command, args, { env, shown: true })

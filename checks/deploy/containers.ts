@@ -1,4 +1,3 @@
-/** Podman and its like, for the parts that run containers. */
 import { execFileSync } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** Of the checkout. */
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** What the program prints; DEPLOY_LOG=1 shows what it says beside that. Throws when it fails. */
+/** Returns standard output; DEPLOY_LOG=1 shows standard error. Throws when it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -24,7 +23,7 @@ export function podman(...args: readonly string[]): string {
   return run('podman', args)
 }
 
-/** Whether podman does it. */
+/** Whether podman succeeds. */
 export function succeeds(...args: readonly string[]): boolean {
   try {
     podman(...args)
@@ -43,7 +42,7 @@ export function ownAddress(): string {
   return found.address
 }
 
-/** Podman-compose says podman's first, and calls itself podman-composer. */
+/** Podman-compose prints podman's version first, and calls itself podman-composer. */
 export function versionOf(program: string): string {
   const said = run(program, ['--version'])
   const own = new RegExp(`${program}r? version +((?:\\d+\\.)+\\d+)`).exec(said)

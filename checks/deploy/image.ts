@@ -24,7 +24,7 @@ const hardened = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privil
 interface Trial {
   readonly receiver: Hooks
   readonly apiKey: string
-  /** Beside what an operator sets: the receiver is not on a public address. */
+  /** In addition to an operator's settings: the receiver has no public address. */
   readonly environment: Readonly<Record<string, string>>
   readonly ca: string
   readonly scratch: string
@@ -60,7 +60,7 @@ async function tryImage(): Promise<void> {
 
 function build(): void {
   const began = performance.now()
-  // Of the formats, Docker's alone keeps the health check.
+  // Only Docker's format keeps the health check.
   run('buildah', [
     'build',
     '--quiet',
@@ -82,7 +82,7 @@ function build(): void {
   )
 }
 
-/** One container with the embedded database on a volume: stopped, killed, and started again on it. */
+/** One container with the embedded database on a volume: stopped, killed, and started again. */
 async function tryEmbedded({ receiver, apiKey, environment, ca }: Trial): Promise<void> {
   const name = `deskwire-${randomBytes(3).toString('hex')}`
   const variables = Object.entries(environment).flatMap(([variable, value]) => [

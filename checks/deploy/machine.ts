@@ -1,8 +1,8 @@
-/** A machine of Debian with systemd as its first process: a container, made by buildah and run by podman. */
+/** A Debian machine with systemd: a container, made by buildah and run by podman. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { podman, run, succeeds } from './containers.ts'
 
-/** Makes the image of one: another image with systemd, on which these scripts were run, and into which these files were copied. */
+/** The image of one: another image with systemd, these scripts and these files. */
 export function makeMachineImage(
   name: string,
   from: string,
@@ -23,17 +23,17 @@ export function makeMachineImage(
 }
 
 export interface Machine {
-  /** What a command in it prints. Throws when it fails. */
+  /** Returns a command's output. Throws when it fails. */
   inside(...command: readonly string[]): string
   copy(from: string, to: string): void
   /** Where a port of it is reached: `127.0.0.1:PORT`. */
   address(port: number): string
-  /** Resolves when it holds, also where asking throws until then. Rejects after a minute, with the end of its journal. */
+  /** Resolves when it holds; an error counts as not yet. Rejects after a minute, with the end of the journal. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>
   remove(): void
 }
 
-/** Starts one, and resolves when systemd has. RUN_FLAGS are the machine's own of `podman run`, for a way to registries. */
+/** Resolves when systemd has started. RUN_FLAGS: further flags of `podman run`, for access to registries. */
 export async function startMachine(name: string, image: string, ports: readonly number[]): Promise<Machine> {
   const inside = (...command: readonly string[]) => podman('exec', name, ...command)
   const machine: Machine = {
@@ -63,7 +63,7 @@ export async function startMachine(name: string, image: string, ports: readonly 
     ...published,
     image,
   )
-  // It exits with 1 where a service of the machine's own has failed.
+  // It exits with 1 where a unit of the machine's own has failed.
   const state = ['sh', '-c', 'systemctl is-system-running || true']
   await machine.until(() => /running|degraded/.test(inside(...state)))
   return machine

@@ -1,4 +1,4 @@
-/** A PostgreSQL of the machine's own, as an operator has one: with passwords, over TCP, for scripts that need root or poolers. */
+/** A PostgreSQL as an operator has one, with passwords and TCP, for scripts that need root or poolers. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -8,21 +8,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freePort } from '../../packages/testbed/loopback.ts'
 
-/** The role that owns the server, and its password. */
+/** The server's superuser. */
 export const owner = { user: 'postgres', password: 'owner' } as const
 
 export interface PostgresServer {
   readonly port: number
   readonly directory: string
-  /** Of a database, as its owner or as another role. */
+  /** Of a database, for its owner or another role. */
   url(database: string, role?: { readonly user: string; readonly password: string }): string
-  /** Runs statements as the owner. */
+  /** Runs statements as the superuser. */
   run(database: string, ...statements: readonly string[]): Promise<void>
-  /** `SIGINT` for a fast shutdown, `SIGQUIT` for none. */
+  /** `SIGINT`: a fast shutdown; `SIGQUIT`: an immediate one. */
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Who may run PostgreSQL and PgBouncer: whoever runs this or, for root, the system's own account for it. */
+/** The user that may run PostgreSQL and PgBouncer: this one or, for root, the system's. */
 export function account(): { uid: number; gid: number } {
   const { uid, gid } = userInfo()
   if (uid !== 0) return { uid, gid }
@@ -30,7 +30,7 @@ export function account(): { uid: number; gid: number } {
   return { uid: of('-u'), gid: of('-g') }
 }
 
-/** A directory that the account may write to. */
+/** Writable by that user. */
 export function makeDirectory(path: string): string {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const { uid, gid } = account()
@@ -38,7 +38,7 @@ export function makeDirectory(path: string): string {
   return path
 }
 
-/** The newest PostgreSQL that Debian has installed, or the one in PG_BIN. */
+/** The newest PostgreSQL of Debian that is installed, or the one in PG_BIN. */
 export function postgresPrograms(): string {
   if (process.env.PG_BIN !== undefined) return process.env.PG_BIN
   const base = '/usr/lib/postgresql'
@@ -63,7 +63,7 @@ export async function runProgram(
   if (code !== 0) throw new Error(`${name} ended with ${code}`)
 }
 
-/** Makes a cluster in the directory, which must not exist, and starts it. */
+/** Creates a cluster in the directory, which must not exist, and starts it. */
 export async function createServerIn(
   directory: string,
   settings: Readonly<Record<string, string>> = {},
@@ -78,7 +78,7 @@ export async function createServerIn(
   return startServer(directory, settings)
 }
 
-/** Starts the cluster of the directory, on a free port of the loopback unless its settings name one. */
+/** By default on a free port of the loopback. */
 export async function startServer(
   directory: string,
   settings: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
- * `npm run check -- proxies`: `deploy/nginx.conf` and `deploy/Caddyfile`, as they are but for ports and certificates, in front of a
- * service with the embedded database.
+ * `npm run check -- proxies`: `deploy/nginx.conf` and `deploy/Caddyfile`, with other ports and certificates, in front
+ * of a service with the embedded database.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ const mebibyte = 2 ** 20
 
 interface Proxy {
   readonly name: string
-  /** With the certificate that it has, or has made. */
+  /** With its certificate. */
   readonly url: string
   readonly ca: string
   stop(): Promise<void>
@@ -108,7 +108,7 @@ async function tryProxy(
   )
 }
 
-/** A batch of customers, with spaces up to the size. */
+/** A batch of customers, padded to the size. */
 function sendBatch(url: string, apiKey: string, size: number): Promise<Answer> {
   const items = Array.from({ length: 20 }, () => `{"name":"Ada Lovelace"${' '.repeat(size / 22)}}`)
   const body = `{"items":[${items.join(',')}`
@@ -121,7 +121,7 @@ function sendBatch(url: string, apiKey: string, size: number): Promise<Answer> {
   return call(`${url}/v1/customers/batch`, { method: 'POST', headers, body: body + rest })
 }
 
-/** Eight readers of a stream in which nothing happens. */
+/** Eight readers of a stream without changes. */
 async function waitAt({ name, url }: Proxy, apiKey: string): Promise<{ line: string; good: boolean }> {
   const headers = { Authorization: `Bearer ${apiKey}` }
   const now = new Date(Date.now() + 1_000).toISOString()
@@ -141,7 +141,7 @@ async function waitAt({ name, url }: Proxy, apiKey: string): Promise<{ line: str
   }
 }
 
-/** Whether limits see who calls: what one address asks for too much is not taken from another. */
+/** Limits see clients' addresses: one client's flood affects no other. */
 async function floodFrom(url: string, localAddress: string): Promise<{ refused: number; other: number }> {
   const { hostname, port } = new URL(url)
   const tls = {
@@ -234,11 +234,11 @@ http {
   }
 }
 
-/** With a certificate of its own authority, as for any site that is called localhost. */
+/** With a certificate of its own authority, as for any site called localhost. */
 async function startCaddy(scratch: string, upstream: string): Promise<Proxy> {
   const port = await freePort()
   const config = join(scratch, 'Caddyfile')
-  // Of the global options none belongs to the example: this Caddy stays off port 80 and out of the machine's trust store.
+  // Not the example's global options: this Caddy uses neither port 80 nor the machine's trust store.
   writeFileSync(
     config,
     `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tlog {\n\t\tlevel ERROR\n\t}\n}\nimport ${example('Caddyfile')}\n`,
@@ -269,7 +269,7 @@ async function end(child: ReturnType<typeof spawn>): Promise<void> {
   await ended
 }
 
-/** Of the example, what a machine has its own of. */
+/** Replaces what is specific to a machine. */
 function replaceOnce(content: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((before, [from, to]) => {
     if (before.split(from).length !== 2) throw new Error(`the example has not one ${from}`)

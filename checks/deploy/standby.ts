@@ -1,6 +1,6 @@
 /**
- * `npm run check -- standby`: a primary and a standby that confirms each commit, with the standby promoted as the primary dies under
- * load: what was acknowledged is there, and copies are exact; and what is lost with one that confirms nothing.
+ * `npm run check -- standby`: a standby that confirms each commit is promoted when the primary dies under load: nothing
+ * acknowledged is missing, and copies are exact. And what is lost with an asynchronous standby.
  */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -25,9 +25,9 @@ import {
 import { tryOut } from './trial.ts'
 
 const writers = 16
-/** Of load, before the primary dies and after writes go on; ms. */
+/** In milliseconds, before the primary dies and after writes go on. */
 const span = 5_000
-/** How long a standby that confirms nothing has heard nothing when the primary dies; ms. */
+/** How far the asynchronous standby lags when the primary dies, in milliseconds. */
 const behind = 1_000
 
 await tryStandby()
@@ -129,8 +129,8 @@ async function tryStandby(): Promise<void> {
 }
 
 /**
- * A standby that confirms nothing, and lacks the last second as it is promoted: what is lost, and that nobody goes on unaware of it
- * once `deskwire restored` has been run.
+ * An asynchronous standby lacks the last second when it is promoted: what is lost, and that no reader misses that after
+ * `deskwire restored`.
  */
 async function tryStandbyBehind(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-behind-'))
@@ -211,18 +211,18 @@ async function tryStandbyBehind(): Promise<void> {
   }
 }
 
-/** A standby of the primary that this port leads to. */
+/** A standby of the primary behind this port. */
 async function followFrom(port: number, directory: string): Promise<PostgresServer> {
   const name = `host=127.0.0.1 port=${port} user=${owner.user} password=${owner.password} application_name=standby`
   makeDirectory(directory)
-  // Not at once: the way to the primary may lead through this process.
+  // Not at once: the connection to the primary may lead through this process.
   await runProgram('pg_basebackup', [
     ...['-D', directory, '-d', name, '--write-recovery-conf', '--checkpoint=fast'],
   ])
   return startServer(directory)
 }
 
-/** Of processes that use the address. */
+/** For processes that use the address. */
 function settingsOf(port: number, ca: string) {
   const apiKey = newToken()
   const environment = {
@@ -237,7 +237,7 @@ function settingsOf(port: number, ca: string) {
   return { apiKey, environment }
 }
 
-/** What an address that moves, or a proxy of TCP, is in an installation. */
+/** Plays an address that moves, or a TCP proxy. */
 async function startWay(port: number) {
   let target = port
   const way = await passOn(() => target)

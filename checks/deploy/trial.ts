@@ -1,7 +1,4 @@
-/**
- * A short day of an installation, by which each way to run one is tried: writes from many at once, a reader that waits for
- * one, a copy that is proven, deliveries that are verified.
- */
+/** A short test of an installation: concurrent writes, a waiting reader, a verified copy, verified deliveries. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
@@ -11,16 +8,16 @@ import type { Hooks } from '../../packages/testbed/arrivals.ts'
 /** Customers that are created at once. */
 export const writes = 80
 
-/** How long deliveries may take, in milliseconds. */
+/** In milliseconds, for deliveries. */
 const patience = 60_000
 
-/** A line of what was seen, and whether all of it was as it has to be. */
+/** A line of results, and whether all of them are right. */
 interface TrialResult {
   readonly line: string
   readonly good: boolean
 }
 
-/** Tries the installation at this address (`http://HOST:PORT`) out. */
+/** Tests the installation at this address (`http://HOST:PORT`). */
 export async function tryOut(
   url: string,
   options: { readonly apiKey: string; readonly receiver: Hooks; readonly fetch?: Fetch },

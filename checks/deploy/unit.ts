@@ -1,6 +1,6 @@
 /**
- * `npm run check -- unit`: `deploy/deskwire.service`, run by a systemd that is process 1 of a container, made of Debian's packages and
- * of the image that `npm run check -- image` builds.
+ * `npm run check -- unit`: `deploy/deskwire.service` under systemd in a container, made of Debian's packages and of the
+ * image that `npm run check -- image` builds.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ async function tryUnit(): Promise<void> {
         .join(''),
     )
   write()
-  // As the guide has an operator set a machine up.
+  // As the guide has an operator set up a machine.
   makeMachineImage(
     image,
     'localhost/deskwire',

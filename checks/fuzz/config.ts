@@ -1,9 +1,9 @@
-/** The configuration of schemathesis: what it holds answers against, and what it sends. */
+/** The configuration of schemathesis. */
 import type { Target } from './desk.ts'
 
 /**
- * What does not have to hold: that whatever follows the schemas is accepted, as that an id exists or a time is to come
- * stands in no schema; and what is said of calls that build on each other, as each is tried by itself.
+ * Checks that do not apply: that everything that follows the schemas is accepted, as schemas cannot say that an id
+ * exists or a time is in the future; and calls that build on each other, as each is tried by itself.
  */
 const notChecked = [
   'positive_data_acceptance',
@@ -12,10 +12,10 @@ const notChecked = [
   'object_level_authorization',
 ]
 
-/** Refusals of what does not follow the schemas. A wrong version is told before the body is looked at. */
+/** Refusals of invalid requests. If-Match is checked before the body. */
 const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422']
 
-/** The configuration as TOML; JSON's strings and arrays are TOML's too. */
+/** As TOML; JSON's strings and arrays are TOML. */
 export function fuzzConfig(key: string, targets: readonly Target[]): string {
   const header = (name: string, entries: readonly string[]) => [`[${name}]`, ...entries, ''].join('\n')
   return [
@@ -25,7 +25,7 @@ export function fuzzConfig(key: string, targets: readonly Target[]): string {
       notChecked.map((name) => `${name}.enabled = false`),
     ),
     header('checks.negative_data_rejection', [`expected-statuses = ${JSON.stringify(refusals)}`]),
-    // Each item of a batch is accepted or refused by itself: the answer is 200.
+    // Each item of a batch is accepted or refused by itself: the response is 200.
     '[[operations]]\ninclude-path-regex = "/batch$"\nchecks.negative_data_rejection.enabled = false\n',
     ...targets.map(({ paths, methods, parameters }) =>
       [
@@ -41,7 +41,7 @@ export function fuzzConfig(key: string, targets: readonly Target[]): string {
   ].join('\n')
 }
 
-/** What the command is given beside the configuration. */
+/** Further arguments. */
 export const fuzzArguments = [
   '--phases',
   'examples,coverage,fuzzing',

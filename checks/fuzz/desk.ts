@@ -1,13 +1,13 @@
-/** Objects for a fuzz to meet, so that calls reach further than "there is no such thing". */
+/** Objects that a fuzz can find. */
 
-/** Ids by the regular expression of the paths that they stand in. */
+/** Ids by the regular expression of their paths. */
 export interface Target {
   readonly paths: string
   readonly methods: readonly string[]
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Makes two of everything: one to be changed, and one to be deleted. */
+/** Two of everything: one to be changed, and one to be deleted. */
 export async function makeDesk(url: string, key: string): Promise<Target[]> {
   async function make(path: string, body: object): Promise<string> {
     const response = await fetch(`${url}/v1/${path}`, {

@@ -1,19 +1,19 @@
-/** The generators that `npm run check -- generators` runs: pinned, each with the steps that lead to a call. */
+/** The generators of `npm run check -- generators`: pinned, each with its steps. */
 
-/** A program and its arguments, run in the generator's own folder. */
+/** Run in the generator's own folder. */
 export type Command = readonly [program: string, ...args: string[]]
 
 export interface Generator {
   readonly name: string
   readonly version: string
   readonly language: string
-  /** The program of `callers/` that calls the service with what is generated, and its name beside that. */
+  /** The program of `callers/` that uses the client, and its name next to it. */
   readonly caller: { readonly from: string; readonly to: string }
   /** Packages of Python whose programs the steps run. */
   readonly python?: readonly string[]
-  /** What the steps need beside it, by path. */
+  /** Further files, by path. */
   readonly files?: Readonly<Record<string, string>>
-  /** Installs, generates, compiles and calls: each must succeed. */
+  /** Install, generate, compile and call: each must succeed. */
   readonly steps: readonly Command[]
 }
 

@@ -1,4 +1,4 @@
-/** The guide whose steps are run as they are written. */
+/** Reads the steps of a guide. */
 import { readFileSync } from 'node:fs'
 
 interface Step {
@@ -7,7 +7,7 @@ interface Step {
   readonly commands: string
 }
 
-/** What is to be typed, in its order: the blocks that are marked `sh`. Throws where the guide has none. */
+/** The blocks that are marked `sh`, in order. Throws where the guide has none. */
 export function stepsOf(guide: URL): readonly Step[] {
   const sections = readFileSync(guide, 'utf8').split(/^## /m).slice(1)
   const steps = sections.flatMap((section) =>

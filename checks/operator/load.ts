@@ -1,4 +1,4 @@
-/** Writers and a copy that go on while an operator works, and what they saw. */
+/** Writers and a copy that run while an operator works, and what they saw. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
@@ -6,25 +6,25 @@ import type { Fetch } from '../../packages/sdk/src/options.ts'
 import type { Hooks } from '../../packages/testbed/arrivals.ts'
 
 const writers = 4
-/** Between two writes of one of them: together they stay below the limit of a key. Milliseconds. */
+/** In milliseconds, between two writes of one of them: together they stay below a key's limit. */
 const pause = 100
-/** How long deliveries may take, in milliseconds. */
+/** In milliseconds, for deliveries. */
 const patience = 60_000
 
 interface Seen {
   readonly acknowledged: number
-  /** Calls that failed in the end, with all that a client repeats. */
+  /** Calls that failed after all of a client's retries. */
   readonly failed: readonly string[]
-  /** Answers of 5xx, and requests without an answer, whether or not they were repeated. */
+  /** Responses of 5xx and requests without a response, repeated or not. */
   readonly noticed: readonly string[]
-  /** The slowest answer that nobody had asked to be held back, in milliseconds. */
+  /** The slowest response, without requests that wait, in milliseconds. */
   readonly slowest: number
   readonly missing: number
   readonly undelivered: number
   readonly exact: boolean
 }
 
-/** Begins at once. The answer ends it, and waits for deliveries and for the copy. */
+/** The result ends it, and waits for deliveries and for the copy. */
 export async function startLoad(
   baseUrl: string,
   { apiKey, receiver, fetch }: { readonly apiKey: string; readonly receiver: Hooks; readonly fetch: Fetch },

@@ -1,10 +1,10 @@
-/** A shell of root on a machine, kept open from step to step as a person does. */
+/** A root shell on a machine that stays open from step to step. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 
 interface Shell {
-  /** Runs the commands, the first that fails ending the shell. Answers what they print; rejects with the end of it when one failed. */
+  /** Returns the output; the first failing command ends the shell and rejects with the end of the output. */
   run(commands: string): Promise<string>
   end(): void
 }

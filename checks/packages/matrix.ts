@@ -1,6 +1,6 @@
 /**
- * The packages from their tarballs, installed by npm in fresh projects: under each supported release of Node, by each compiler and
- * resolution, bundled for browsers, and looked at by the linters of packages.
+ * Installs the tarballs with npm in fresh projects: under each supported release of Node, by each compiler and
+ * resolution, bundled for browsers, and checked by linters of packages.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -22,13 +22,13 @@ import {
   startServed,
 } from '../../tools/packages/project.ts'
 
-/** One trial: what was tried, and what came of it; throws what is wrong. */
+/** Throws what is wrong. */
 interface Trial {
   readonly name: string
   readonly run: () => Promise<string>
 }
 
-/** The releases of Node that packages are tried under: the oldest that each supports, and the newest of each line. */
+/** The oldest release of Node that each package supports, and the newest of each line. */
 const nodes = ['20.0.0', '20.20.2', '22.18.0', '22.23.3', '24.21.0', '25.9.0', '26.10.0']
 const compilers = { '5.9': '5.9.3', '7.0': '7.0.2' } as const
 const tools = ['@arethetypeswrong/cli@0.18.5', 'esbuild@0.28.2', '@types/node@26.6.6']
@@ -53,7 +53,7 @@ const install = (directory: string, wanted: readonly string[]) =>
     directory,
   )
 
-/** Installs what trials need in `scratch`, from the registry, and makes the trials. They are run one after the other. */
+/** Installs what trials need in `scratch`, from the registry. Trials run one after another. */
 export async function makeTrials(tarballs: readonly Tarball[], scratch: string): Promise<readonly Trial[]> {
   const nodePackage = nodePackages[`${process.platform}-${process.arch}`]
   if (nodePackage === undefined)
@@ -252,7 +252,7 @@ function pathOf(tarballs: readonly Tarball[], name: string): string {
   return tarballs.find((tarball) => tarball.name === name)?.path ?? ''
 }
 
-/** The release of a tool as it was asked for. */
+/** The requested release of a tool. */
 function toolRelease(name: string): string {
   return tools.find((tool) => tool.startsWith(`${name}@`))?.slice(name.length + 1) ?? ''
 }

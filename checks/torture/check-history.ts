@@ -1,4 +1,6 @@
-/** `npm run check -- history FILE [--json]`: what a recorded history shows. Exits with 1 when it shows a fault, 2 without a history. */
+/**
+ * `npm run check -- history FILE [--json]`: checks a recorded history. Exits with 1 for a fault, 2 without a history.
+ */
 import { parseArgs } from 'node:util'
 import { checkHistory, isClean } from './history/check.ts'
 import { historyFile } from './history/format.ts'

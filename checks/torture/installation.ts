@@ -1,4 +1,4 @@
-/** What is tortured: an embedded database and three services on it, that may be killed and come again. */
+/** An embedded database and three services on it, which can be killed and started again. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -18,21 +18,21 @@ import type { ServiceOrders, ServiceReport } from './service-process.ts'
 
 export interface Installation extends AsyncDisposable {
   readonly organization: NewKey
-  /** The cluster's directory, by which its processes are known. */
+  /** Its processes are recognized by this directory. */
   readonly cluster: string
   /** Connections to the database as it runs now. */
   readonly pool: Pool
-  /** One of the services that run, in turn; waits while there is none. */
+  /** Calls one of the running services, in turn; waits while there is none. */
   readonly call: Call
-  /** Where one of the services listens that run now; undefined while there is none. */
+  /** The address of a running service, if any. */
   readonly url: string | undefined
-  /** kill -9 of one service, and another in its place. */
+  /** kill -9 of one service, and starts another. */
   killService(n: number): Promise<void>
-  /** kill -9 of the database, with every service that was on it; all of them come again. */
+  /** kill -9 of the database and its services; all are started again. */
   killDatabase(): Promise<void>
 }
 
-/** How long an answer may take, in milliseconds. */
+/** In milliseconds, for a response. */
 const patience = 20_000
 
 const services = 3
@@ -136,7 +136,7 @@ function openPool({ connection }: EmbeddedDatabase): Pool {
   return createPool(connection, { max: 3, onIdleError: () => {} })
 }
 
-/** The commit function as it would be without its first line of defence, under its own name. */
+/** The commit function without its first lock, under its own name. */
 function withoutLock({ definition }: SchemaFunction): string {
   const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
   if (!lock.test(definition)) throw new Error('the commit function takes its clock in another way')

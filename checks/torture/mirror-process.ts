@@ -1,4 +1,4 @@
-/** A mirror that follows until it is killed, and goes with its parent. */
+/** A mirror that follows until it is killed, and ends with its parent. */
 import { Mirror, type Trouble } from '@deskwire/mirror'
 import { createClient } from '@deskwire/sdk'
 import { type Address, storeAt } from '../../packages/mirror/test/stores.ts'
@@ -18,7 +18,7 @@ process.once('message', async ({ place, ...options }: MirrorOrder) => {
     client: createClient(options),
     store: storeAt(place),
     onTrouble: ({ type }) => process.send?.({ trouble: type } satisfies MirrorSays),
-    // Nothing stays away for long here.
+    // Nothing is down for long here.
     sleep: (_, signal) => new Promise((resolve) => setTimeout(resolve, signal?.aborted ? 0 : 100)),
   })
   await mirror.follow()

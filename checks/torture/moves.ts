@@ -1,6 +1,6 @@
 /**
- * `npm run check -- move-torture [--changes N] [--moves N] [--writers N] [--seed N]`: an organization moves to and fro between
- * two databases under load, while everything that takes part is killed. Exits with 1 when the record of it shows a fault.
+ * `npm run check -- move-torture [--changes N] [--moves N] [--writers N] [--seed N]`: moves an organization between two
+ * databases under load, while all processes are killed. Exits with 1 for a fault in the recorded history.
  */
 import { parseArgs } from 'node:util'
 import { isClean } from './history/check.ts'

@@ -1,4 +1,4 @@
-/** One torture of a mirror: everything that takes part in it is killed again and again, and comes again. */
+/** Torture of a mirror: every process is killed and started repeatedly. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -28,22 +28,22 @@ export interface MirrorTortureReport {
   readonly changes: number
   readonly rows: number
   readonly kills: Readonly<Record<'mirror' | 'service' | 'database' | 'store', number>>
-  /** Times that a mirror found its copy not to add up. */
+  /** How often a mirror found its copy wrong. */
   readonly mended: number
   readonly differences: readonly string[]
   readonly isExact: boolean
 }
 
-/** Where a copy is kept, in a server that may be killed. */
+/** A store in a server that can be killed. */
 interface Target extends AsyncDisposable {
   readonly address: Address
-  /** kill -9 of its server, and another on the same directory; false for a store that has none. */
+  /** kill -9 of its server, and another start on the same directory; false for a store without one. */
   kill(): Promise<boolean>
   sql(text: string): Promise<Record<string, unknown>[]>
 }
 
 const writers = 16
-/** Milliseconds between two kills, at least and at most. */
+/** In milliseconds, between two kills. */
 const pauses = {
   mirror: [300, 3_000],
   service: [2_000, 8_000],
@@ -96,7 +96,7 @@ export async function runMirrorTorture(options: {
     await exit
     return true
   }
-  // One at a time: what is killed is to be up before the next is.
+  // One at a time: each is up again before the next kill.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(kill: () => Promise<T>): Promise<T> => {
     const done = turn.then(kill)
@@ -156,7 +156,7 @@ async function fileTarget(store: 'SQLite' | 'DuckDB'): Promise<Target> {
   return { ...place, kill: async () => false }
 }
 
-/** A server of its own, behind an address that stays. */
+/** A server of its own, behind a stable address. */
 async function postgresTarget(): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-mirror-'))
   const start = () => embedded.start({ dataDir })

@@ -1,6 +1,6 @@
 /**
- * The torture of moves: an organization goes to and fro between two databases, while it is written to, followed and delivered from, and
- * movers, services, workers and either database are killed. Everything is recorded, and the record checked.
+ * Moves an organization between two databases, while it is written to, followed and delivered from, and movers,
+ * services, workers and either database are killed. The recorded history is checked.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -32,7 +32,7 @@ import { type Call, createWriters } from './load/writer.ts'
 
 interface MoveTortureOptions {
   readonly changes: number
-  /** Moves that are done at least. */
+  /** At least. */
   readonly moves: number
   readonly writers: number
   readonly limits: readonly number[]
@@ -45,12 +45,12 @@ export interface MoveTortureReport {
   readonly seconds: number
   readonly moves: number
   readonly kills: Readonly<Record<'mover' | 'service' | 'first database' | 'second database', number>>
-  /** Milliseconds that writes waited at each turn whose mover lived to tell. */
+  /** Milliseconds that writes waited at each cutover whose mover survived to report it. */
   readonly pauses: readonly number[]
   readonly tally: Readonly<Record<string, number>>
   /**
-   * Events of which an endpoint was to be told; of which it was not, and those of them whose subject was removed by then, so that there is
-   * nothing to tell; and which it was told more than once.
+   * Events for an endpoint; those that did not arrive, and of these the ones whose subject was removed; and those that
+   * arrived more than once.
    */
   readonly deliveries: {
     readonly events: number
@@ -58,15 +58,15 @@ export interface MoveTortureReport {
     readonly withoutSubject: number
     readonly again: number
   }
-  /** What a mover said that did not come to its end by itself. */
+  /** Errors of movers that failed by themselves. */
   readonly failures: readonly string[]
 }
 
 const names = ['first', 'second'] as const
 type Name = (typeof names)[number]
-/** Of the runs of movers so many are killed, at any time within so many milliseconds. */
+/** This share of movers is killed, within so many milliseconds. */
 const killedMovers = { share: 0.6, within: 5_000 }
-/** Milliseconds between two kills of anything else, at least and at most. */
+/** Milliseconds between two other kills. */
 const betweenKills = [4_000, 12_000] as const
 const told = ['customer.created', 'customer.updated', 'ticket.created']
 const patience = 30_000
@@ -119,7 +119,7 @@ async function record(
   let moved = 0
   let stopping = false
 
-  /** Runs the command until it has come to its end, however often it is killed. */
+  /** Runs the command until it finishes, however often it is killed. */
   const command = async (args: readonly string[]) => {
     for (;;) {
       const program = services.start([...args, '--json'], settings)
@@ -191,7 +191,7 @@ async function record(
   }
 }
 
-/** What became of the events that the endpoint was to be told of, once it was told of all or nothing more comes. */
+/** The outcome of the endpoint's events, once all have arrived or no more arrive. */
 async function accountOf(pool: Pool, organizationId: string, hooks: Hooks) {
   const { rows } = await pool.query<{ id: string }>(
     'select e.id from events e where e.organization_id = $1 and e.type = any($2)',
@@ -219,9 +219,9 @@ async function accountOf(pool: Pool, organizationId: string, hooks: Hooks) {
 }
 
 interface Fleet {
-  /** Of one of those that run, in turn. */
+  /** Of a running service, in turn. */
   url(): string
-  /** kill -9 of one with its worker, and another in its place. */
+  /** kill -9 of one with its worker, and starts another. */
   kill(n: number): Promise<void>
 }
 
@@ -245,7 +245,7 @@ async function startFleet(services: Services, settings: Environment, size: numbe
         .split('\n')
         .map((line) => line.trim().split(/\s+/).map(Number))
         .filter(([, parent]) => parent === victim.pid)
-      // Half of the times its worker lives on for a moment, and finds its parent gone.
+      // Half of the time its worker survives for a moment, and finds its parent gone.
       if (turn % 2 === 0) for (const [pid] of children) if (pid !== undefined) process.kill(pid, 'SIGKILL')
       await victim.end('SIGKILL')
       running[n] = await start()

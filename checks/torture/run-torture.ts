@@ -1,6 +1,6 @@
 /**
- * The torture: writers and followers on three services whose clocks step, while commits are held up in their middle and
- * services and database are killed. Everything is recorded, and the record checked.
+ * The torture: writers and followers on three services whose clocks step, while commits are stalled and services and
+ * database are killed. The recorded history is checked.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,17 +21,17 @@ import { stallCommit } from './stall.ts'
 export interface TortureOptions {
   readonly changes: number
   readonly writers: number
-  /** The page size of each follower. */
+  /** Of each follower. */
   readonly limits: readonly number[]
-  /** Of so many commits one is held up. */
+  /** One commit in so many is stalled. */
   readonly stallOneIn: number
-  /** For how long at most, in milliseconds. */
+  /** At most, in milliseconds. */
   readonly stallFor: number
   readonly serviceKills: number
   readonly databaseKills: number
   readonly seed: number
   readonly unlocked: boolean
-  /** Where the history is written, to be kept; null for a place that is removed. */
+  /** Where to keep the history; null: it is removed. */
   readonly keep: string | null
   readonly say: (line: string) => void
 }
@@ -46,7 +46,7 @@ export interface TortureReport {
   readonly tally: Readonly<Record<string, number>>
 }
 
-/** How far the services' clocks may be from the machine's, in milliseconds: hours behind, and ahead past what is believed. */
+/** How far the services' clocks may be off, in milliseconds: hours behind, and ahead beyond the limit. */
 const clocks = { behind: 3 * 3_600_000, ahead: 2 * maxClockSkew }
 
 export async function runTorture(options: TortureOptions): Promise<TortureReport> {
@@ -107,7 +107,7 @@ function commitCounter() {
       if (line.does !== 'told' || line.version === undefined || stamps.has(line.version[2])) return
       stamps.add(line.version[2])
       count++
-      // Answers of one commit come close together.
+      // Responses of one commit come close together.
       if (stamps.size > 1_000) stamps.delete(stamps.values().next().value as string)
     },
   }

@@ -15,7 +15,7 @@ export interface ServiceOrders {
   readonly clock: Steps
 }
 
-/** Says where it listens. */
+/** Its address. */
 export interface ServiceReport {
   readonly url: string
 }

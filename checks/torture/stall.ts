@@ -1,14 +1,14 @@
-/** Holds commits up in their middle: stops the server process that runs one, and lets it go on a little later. */
+/** Stalls commits: suspends the server process that runs one, and resumes it a little later. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { processesOf } from '../../packages/embedded-postgres/src/processes.ts'
 
-/** How many looks for a commit under way one stall takes at most. */
+/** Looks for a commit under way, at most. */
 const looks = 200
 
 /**
- * Stops the server process of a commit that has its organization's clock, for so long. Only processes of the cluster are
- * touched. False when no commit was found, or the database went away.
+ * Suspends the process of a commit that holds its organization's clock. Only processes of the cluster are touched.
+ * False when no commit was found, or the database has gone.
  */
 export async function stallCommit(pool: Pool, cluster: string, milliseconds: number): Promise<boolean> {
   const ours = new Set(await processesOf(cluster))

@@ -1,14 +1,14 @@
-/** A clock that is set again and again, as no machine's should be. */
+/** A clock that is set repeatedly. */
 import type { Clock } from '../../packages/service/src/kernel/timestamps.ts'
 import { dice } from '../../packages/testbed/load.ts'
 
-/** How long it goes on undisturbed at most, in milliseconds. */
+/** In milliseconds, between two steps. */
 const longest = 2_000
 
-/** Of this many milliseconds it may be ahead. */
+/** How far it may be ahead, in milliseconds. */
 export interface Steps {
   readonly seed: number
-  /** How far it may be behind the machine's clock, and ahead of it, in milliseconds. */
+  /** How far it may be behind or ahead of the machine's clock, in milliseconds. */
   readonly behind: number
   readonly ahead: number
 }

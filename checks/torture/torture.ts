@@ -1,6 +1,6 @@
 /**
  * `npm run check -- torture [--changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked]`: the stream under
- * everything that is expected to happen to it, and worse. Exits with 1 when the record of it shows a fault.
+ * expected failures and worse. Exits with 1 for a fault in the recorded history.
  */
 import { parseArgs } from 'node:util'
 import { isClean } from './history/check.ts'
@@ -41,7 +41,7 @@ function readOptions(): TortureOptions | null {
       seed,
       unlocked: values.unlocked,
       keep: values.keep ?? null,
-      // Every source with a page of one, of a hundred, and with others in between.
+      // Every source with a page of one, of a hundred, and of other sizes.
       limits: [1, 2, 3, 5, 8, 13, 20, 34, 55, 89, 100, 100, 100, 7, 60, 1, 41, 27],
       stallOneIn: 200,
       stallFor: 2_000,

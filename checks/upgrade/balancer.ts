@@ -1,17 +1,17 @@
 /**
- * A balancer as it stands in front of several APIs: it asks their /readyz, sends each request to the next one that is ready, and
- * shows its client what that answered. One that cannot be connected to is passed over; what was sent is never sent twice.
+ * A load balancer for several APIs: polls /readyz, and sends each request to the next ready one. It passes over one
+ * that it cannot connect to, and never sends a request twice.
  */
 import { Agent, request } from 'node:http'
 import type { Answer, Call } from '../torture/load/writer.ts'
 
 interface Balancer {
   readonly call: Call
-  /** Takes one in, once it is ready. */
+  /** Adds one, once it is ready. */
   add(url: string): Promise<void>
-  /** Takes one out: it gets no more, and what it has is answered. Resolves when it has nothing left. */
+  /** Removes one: it gets no more requests. Resolves when its requests have ended. */
   remove(url: string): Promise<void>
-  /** From now on answers are counted under this name. */
+  /** From now on responses are counted under this name. */
   phase(name: string): void
   readonly phases: readonly Phase[]
 }
@@ -21,11 +21,11 @@ export interface Phase {
   /** Of the monotonic clock, in milliseconds. */
   readonly began: number
   answers: number
-  /** Milliseconds. */
+  /** In milliseconds. */
   slowest: number
-  /** What that was: the call, and when its answer came, in seconds since the phase began. */
+  /** The slowest call, and when its response came, in seconds since the phase began. */
   slowestCall: string
-  /** What a client should not see: answers of 5xx by status and text, and requests without an answer. */
+  /** Failures that clients would see: 5xx by status and text, and requests without a response. */
   readonly failed: string[]
 }
 
@@ -34,7 +34,7 @@ interface Upstream {
   underWay: number
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const patience = 30_000
 
 export function createBalancer(token: string): Balancer {
@@ -56,7 +56,7 @@ export function createBalancer(token: string): Balancer {
       failed((error as Error).message)
       throw error
     } finally {
-      // A reader that waits is held back for as long as it asks.
+      // Without the wait that a reader asked for.
       const took = performance.now() - since
       if (!path.includes('wait=') && took > phase.slowest) {
         phase.slowest = took

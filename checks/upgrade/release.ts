@@ -1,4 +1,4 @@
-/** A release from the history, ready to run, in a folder of its own that is kept for the next time. */
+/** A release from the history, ready to run, in a folder that is kept for the next time. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The oldest revision whose databases this release upgrades: the one that made the baseline of the schema. */
+/** The oldest revision whose databases this release upgrades: the one with the baseline of the schema. */
 export function firstRelease(): string {
   const made = [
     'log',
@@ -20,12 +20,12 @@ export function firstRelease(): string {
   return execFileSync('git', made, { cwd: root, encoding: 'utf8' }).trim()
 }
 
-/** The command line of a revision, whose packages are installed as its lock file says. */
+/** The command line of a revision, installed by its lock file. */
 export function releaseOf(revision: string): string {
   return join(madeOf(revision, revision, ['--omit=dev']), 'packages/cli/src/main.ts')
 }
 
-/** The folder of the tarballs of a revision, packed as it packs them. */
+/** The folder with a revision's tarballs. */
 export function tarballsOf(revision: string): string {
   const pack = (fresh: string) => npm(fresh, 'run', 'pack')
   return join(madeOf(revision, `${revision}-packed`, [], pack), 'release')
@@ -59,7 +59,7 @@ function npm(directory: string, ...words: readonly string[]): void {
   })
 }
 
-/** Without what an npm script has put in front: npm runs on the system's Node, and not on that of the checkout. */
+/** Without npm's additions: npm runs on the system's Node, and not on the checkout's. */
 function systemPath(): string {
   return (process.env.PATH ?? '')
     .split(delimiter)

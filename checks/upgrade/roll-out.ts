@@ -1,4 +1,4 @@
-/** A rollout under load, step by step, and what came of it. */
+/** A rollout under load, step by step, and its results. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,24 +33,24 @@ interface Rollout {
   readonly changes: number
   readonly followers: number
   readonly migrations: number
-  /** Of subscribed types; each is to arrive at each endpoint. */
+  /** Of subscribed types; each has to arrive at each endpoint. */
   readonly events: number
   readonly arrivals: number
-  /** Deliveries that were not sent, as their subject had been removed by then. */
+  /** Not sent, as their subject had been removed. */
   readonly withoutSubject: number
-  /** Of each other delivery that did not arrive, what became of it. */
+  /** What happened to each other delivery that did not arrive. */
   readonly undelivered: readonly string[]
   /** What is wrong with arrivals. */
   readonly forged: readonly string[]
 }
 
-/** The page size of each follower. */
+/** Of each follower. */
 const limits = [100, 20, 100, 7, 100, 3]
 
-/** What endpoints are subscribed to: some thousand events each. */
+/** Some thousand events each. */
 const subscribed = ['customer.created', 'customer.deleted', 'ticket.created', 'booking.created']
 
-/** All arrivals are looked at in the end. Seconds. */
+/** In seconds: all arrivals are checked in the end. */
 const wholeRollout = 3_600
 
 export async function rollOut(options: {
@@ -181,7 +181,7 @@ export async function rollOut(options: {
   }
 }
 
-/** Processes of either release on one database, all with the same settings. */
+/** Of either release on one database, all with the same settings. */
 function createProcesses(databaseUrl: string, hookSettings: Environment) {
   const token = newToken()
   const settings = {
@@ -200,7 +200,7 @@ function createProcesses(databaseUrl: string, hookSettings: Environment) {
   return {
     token,
     serve: (main: string, role: string) => of(main).serve(['--role', role], settings),
-    /** Answers how many migrations were applied. */
+    /** Returns how many migrations were applied. */
     async migrate(main: string): Promise<number> {
       const { code, stdout } = await of(main).start(['migrate', '--json'], settings).ended
       if (code !== 0) throw new Error(`deskwire migrate ended with ${code}`)

@@ -1,4 +1,4 @@
-/** What @hey-api/openapi-ts makes, calling the service: list, create, batch, and a sync to the end. */
+/** A client of @hey-api/openapi-ts: list, create, batch, and a sync to the end. */
 import { createClient, createConfig } from './client/client/index.js'
 import {
   batchCustomers,
@@ -17,7 +17,7 @@ const client = createClient(config)
 const calls = { client, throwOnError: true } as const
 const beginning = '1970-01-01T00:00:00Z'
 
-/** Takes what changed into the copy, page by page; resolves to the pagination of the last page. */
+/** Applies changes to the copy, page by page; resolves to the last page's pagination. */
 async function sync(copied: Map<string, Customer>, start: Query) {
   for (let query: Query = start; ; ) {
     const { data: page } = await listCustomers({ ...calls, query: { ...query, offset: 0 } })

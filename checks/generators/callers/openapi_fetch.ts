@@ -1,4 +1,4 @@
-/** The types that openapi-typescript makes, with calls of openapi-fetch: list, create, batch, and a sync to the end. */
+/** Types of openapi-typescript with openapi-fetch: list, create, batch, and a sync to the end. */
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api.ts'
 
@@ -12,7 +12,7 @@ const api = createClient<paths>({
 })
 const beginning = '1970-01-01T00:00:00Z'
 
-/** Takes what changed into the copy, page by page; resolves to the pagination of the last page. */
+/** Applies changes to the copy, page by page; resolves to the last page's pagination. */
 async function sync(copied: Map<string, Customer>, start: Query) {
   for (let query: Query = start; ; ) {
     const { data: page, error } = await api.GET('/v1/customers', {

@@ -1,11 +1,11 @@
-/** Checks a history: says of everything that writers were told and followers read whether it can be true. */
+/** Checks whether everything that writers were told and followers read can be true (docs/history.md). */
 import { explain } from './explain.ts'
 import { orderOf, Walk } from './followers.ts'
 import type { History } from './format.ts'
 import { Ledger } from './ledger.ts'
 import { faultSorts, type Verdict } from './verdict.ts'
 
-/** Reads the history twice, and keeps numbers of each version in between, never pages. docs/history.md says what holds. */
+/** Reads the history twice, and stores numbers of each version in between, never pages. */
 export async function checkHistory(history: History): Promise<Verdict> {
   const ledger = new Ledger()
   for await (const line of history()) ledger.take(line)

@@ -1,10 +1,10 @@
 /**
- * Holds every version against the asks: each is what some ask made, or what an ask moved beside itself. From that
- * follows before which line a version cannot have been made, and by which it was there for certain.
+ * Explains every version by requests ("asks"): each is the result of one, or was moved by one. That gives the line
+ * before which a version cannot exist, and the line by which it certainly does.
  */
 import { type Ledger, never } from './ledger.ts'
 
-/** Fills `asked` and `told` of all versions, and adds what nobody's ask explains. */
+/** Fills `asked` and `told` of all versions, and adds versions that no request explains. */
 export function explain(ledger: Ledger): void {
   const causes = new Causes(ledger)
   for (let row = 0; row < ledger.ids.length; row++) explainRow(ledger, causes, row)
@@ -31,7 +31,7 @@ function explainRow(ledger: Ledger, causes: Causes, row: number): void {
     const wrong = causes.mismatch(version, by)
     if (wrong !== null) {
       invent(wrong)
-      // Made by nobody, it may have been there at any time.
+      // It may have existed at any time.
       versions.asked[version] = 0
     } else if (!direct.has(by) && causes.isDirect(version, by)) {
       direct.add(by)
@@ -45,8 +45,8 @@ function explainRow(ledger: Ledger, causes: Causes, row: number): void {
 }
 
 /**
- * Rows of which nobody was ever shown anything but the removal, so that nobody knows what they belonged to. They were made
- * by asks that were not answered, and removed together with something: otherwise nobody made them.
+ * Rows of which only the removal was ever shown. Unanswered requests made them, and a removal of something that they
+ * belonged to removed them; otherwise they are faults.
  */
 function removedUnseen(ledger: Ledger, causes: Causes): void {
   const { history, versions, kinds, asks, faults } = ledger
@@ -85,12 +85,12 @@ function removedUnseen(ledger: Ledger, causes: Causes): void {
   }
 }
 
-/** Asks by what they may have caused. */
+/** Requests by what they may have caused. */
 class Causes {
   readonly #ledger: Ledger
-  /** Removals by the row that they are of. */
+  /** By the row that they are of. */
   readonly #removals = new Map<number, number[]>()
-  /** Asks that move a row beside their own: those that were told when, by row and stamp, and the others, by row. */
+  /** Requests that move another row: answered ones by row and stamp, others by row. */
   readonly #moves = new Map<string, number>()
   readonly #uncertain = new Map<number, number[]>()
 
@@ -107,7 +107,7 @@ class Causes {
     }
   }
 
-  /** Why the ask that a version names cannot be its own; null when it can. */
+  /** Why the request that a version names cannot have made it; null when it can. */
   mismatch(version: number, by: number): string | null {
     const { asks, versions, kinds } = this.#ledger
     const row = versions.row[version] as number
@@ -125,7 +125,7 @@ class Causes {
     return null
   }
 
-  /** Whether this version is what the ask made, and not what something else made of that. */
+  /** Whether the request itself made this version, and not a later change of its result. */
   isDirect(version: number, by: number): boolean {
     const { asks, versions } = this.#ledger
     const at = versions.at[version] as number
@@ -133,7 +133,7 @@ class Causes {
     return at > (asks.floor[by] as number)
   }
 
-  /** Whether anybody asked for the row's own removal. */
+  /** Whether a request asked for the row's own removal. */
   hasRemoval(row: number): boolean {
     return this.#removals.has(row)
   }
@@ -142,7 +142,7 @@ class Causes {
     return this.#settle(version, this.#removalsOf(version, true))
   }
 
-  /** A version that an ask about another row made: of its parent's removal, or of a row that came to it. */
+  /** A version made by a request about another row: its parent's removal, or a row that refers to it. */
   settleMoved(version: number): boolean {
     const { versions, parents } = this.#ledger
     const row = versions.row[version] as number
@@ -154,7 +154,7 @@ class Causes {
     return this.#settle(version, [...this.#removalsOf(version, false), ...uncertain])
   }
 
-  /** Removals of what the version's row belongs to; `own`: and of the row itself. Of one commit, they share a stamp. */
+  /** Removals of what the version's row belongs to; `own`: and of the row itself. Those of one commit share a stamp. */
   #removalsOf(version: number, own: boolean): number[] {
     const { versions, parents, history } = this.#ledger
     const row = versions.row[version] as number
@@ -166,7 +166,7 @@ class Causes {
     return [...(own ? [row] : []), ...of].flatMap((one) => this.#removals.get(one) ?? [])
   }
 
-  /** Of the asks that may have made the version, the first to be sent and the first to be answered. */
+  /** Of the requests that may have made the version, the first to be sent and the first to be answered. */
   #settle(version: number, candidates: readonly number[]): boolean {
     const { asks, versions } = this.#ledger
     const possible = candidates.filter(
@@ -184,7 +184,7 @@ class Causes {
   }
 }
 
-/** What was acknowledged without being shown has been shown by the end, if the history tells what is stored. */
+/** Acknowledged versions have been shown by the end, if the history contains what is stored. */
 function acknowledgedUnseen({ asks, versions, history, ids, stored, faults }: Ledger): void {
   if (stored === null) return
   for (let n = 0; n < asks.line.length; n++) {
@@ -198,7 +198,7 @@ function acknowledgedUnseen({ asks, versions, history, ids, stored, faults }: Le
   }
 }
 
-/** What is stored at the end is the last version of every row. */
+/** The last version of every row is stored at the end. */
 function storedRows(ledger: Ledger): void {
   const { history, stored, versions, faults, lines } = ledger
   if (stored === null) return

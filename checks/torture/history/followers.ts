@@ -1,19 +1,19 @@
 /**
- * The second pass over a history: walks with each follower through its pages, along the one order of all versions, and
- * says what it was given wrongly and what it was not given.
+ * The second pass: walks with each follower through its pages, along the one order of all versions, and reports what it
+ * got wrongly, and what it did not get.
  */
 import type { Checkpoint, Line, Page, Read, Told } from './format.ts'
 import { type Ledger, never } from './ledger.ts'
 
 /** All versions in the order of the stream. */
 interface Order {
-  /** The version at each place. */
+  /** By position. */
   readonly versions: Uint32Array
-  /** The place of each version. */
+  /** By version. */
   readonly places: Uint32Array
-  /** The line from which the next version of the same row may have been there. */
+  /** The line from which the next version of the same row may exist. */
   readonly superseded: Float64Array
-  /** By row, the lines of the asks that may have moved it, each once and at any time after, without anybody being shown. */
+  /** By row, the lines of requests that may have moved it once, at any later time, unseen. */
   readonly hidden: ReadonlyMap<number, readonly number[]>
 }
 
@@ -42,23 +42,23 @@ export function orderOf(ledger: Ledger): Order {
       hidden.set(row, [...(hidden.get(row) ?? []), line])
       continue
     }
-    // At a stamp that is known it moved on the version before, and no other.
+    // With a known stamp, it moved the version before, and no other.
     const version = (history[row] as number[])[ledger.place(row, at) - 1]
     if (version === undefined) continue
     const known = superseded[version] as number
-    // It may have been sent before that version was, and have waited until that was there. The last was never moved on.
+    // It may have been sent before that version existed, and have waited for it. The last version was never moved.
     const moved = Math.max(line, versions.asked[version] as number)
     if (known !== never) superseded[version] = Math.min(known, moved)
   }
   return { versions: sorted, places, superseded, hidden }
 }
 
-/** Something that an ask may have made of a row without anybody being shown it. */
+/** A change by a request that nobody may have seen. */
 interface Move {
   readonly row: number
-  /** Of the ask. */
+  /** Of the request. */
   readonly line: number
-  /** The stamp of what it made; `never` when nobody was told. */
+  /** The stamp of the result; `never` when unknown. */
   readonly at: number
 }
 
@@ -84,7 +84,7 @@ function* movesUnseen(ledger: Ledger): Iterable<Move> {
   }
 }
 
-/** When what an acknowledged ask did was stamped, if anybody was told or shown. */
+/** The stamp of an acknowledged request's result, if it is known. */
 function stampOf({ asks, history, versions }: Ledger, n: number): number {
   const told = asks.at[n] ?? null
   if (told !== null) return told
@@ -94,26 +94,26 @@ function stampOf({ asks, history, versions }: Ledger, n: number): number {
 
 interface Reading {
   readonly line: number
-  /** The place of the last version that was acknowledged by then. */
+  /** The position of the last version that was acknowledged by then. */
   readonly ceiling: number
-  /** Whether the page, if it comes, begins an empty copy. */
+  /** The page begins an empty copy. */
   readonly anew: boolean
 }
 
 interface Follower {
   readonly name: string
   readonly kinds: ReadonlySet<string>
-  /** The version that its copy holds, by row. */
+  /** The version in its copy, by row. */
   readonly held: Map<number, number>
   readonly totals: Map<string, { count: number; sum: bigint }>
-  /** The place that its cursor is at: of the last version that it was given. */
+  /** Its cursor's position: that of the last version that it got. */
   cursor: number
-  /** And the cursor of the page before. */
+  /** The previous page's cursor. */
   before: number
-  /** Where the page that it asks for begins. */
+  /** The position of the requested page. */
   from: number
   reading: Reading | null
-  /** The line of a first sync's first page: removals from before it are not reported. */
+  /** The line of a first sync's first page: earlier removals are not reported. */
   began: number
   caughtUp: boolean
 }
@@ -132,9 +132,9 @@ export class Walk {
   readonly #ledger: Ledger
   readonly #order: Order
   readonly #terms = new Map<number, bigint>()
-  /** Versions of which an ask without an answer is held to have moved them on. */
+  /** Versions that unanswered requests are assumed to have moved. */
   readonly #hidden = new Set<number>()
-  /** How many of a row's such asks are held to have done so. */
+  /** By row, how many such requests are used up. */
   readonly #taken = new Map<number, number>()
   readonly #followers = new Map<string, Follower>()
   #line = 0
@@ -199,7 +199,7 @@ export class Walk {
     } else follower.from = this.#placeAfter(Date.parse(from.after))
   }
 
-  /** The place of the last version that is not later than a watermark. */
+  /** The position of the last version that is not later than a watermark. */
   #placeAfter(time: number): number {
     const { versions } = this.#order
     let low = 0
@@ -250,7 +250,7 @@ export class Walk {
     return held.get(this.#ledger.versions.row[version] as number) === version
   }
 
-  /** Takes one record into the copy. */
+  /** Applies one record to the copy. */
   #give(follower: Follower, version: number): void {
     const row = this.#ledger.versions.row[version] as number
     if (!follower.kinds.has(this.#ledger.kinds[row] as string)) {
@@ -283,8 +283,8 @@ export class Walk {
   }
 
   /**
-   * Versions that the page passes over although they were certainly there when it was read: up to its last record all
-   * of them, as what is stamped earlier is there earlier; on a page with nothing after it, all that had been acknowledged.
+   * Versions that certainly existed when the page was read, and that it passes over: all up to its last record and, on
+   * a last page, all that had been acknowledged.
    */
   #missing(
     follower: Follower,
@@ -310,12 +310,12 @@ export class Walk {
   }
 
   /**
-   * Whether an ask that nobody knows the end of may have moved a version on before the page was read. Each may have moved
-   * one version of a row and no other. A page with nothing after it would have shown what it made.
+   * Whether an unanswered request may have moved a version before the page was read. Each may have moved one version of
+   * a row; a last page would have shown the result.
    */
   #mayBeHidden(version: number): boolean {
     if (this.#hidden.has(version)) return true
-    // The last version was never moved on: it is there at the end.
+    // The last version was never moved: it exists at the end.
     if (this.#order.superseded[version] === never) return false
     const row = this.#ledger.versions.row[version] as number
     const taken = this.#taken.get(row) ?? 0
@@ -327,14 +327,14 @@ export class Walk {
     return true
   }
 
-  /** Whether a follower is to be given a version unless it is too late for it. */
+  /** Whether a follower has to get a version, unless a later one has replaced it. */
   #isDue({ kinds, held, began }: Follower, version: number): boolean {
     const { versions, kinds: kindOf } = this.#ledger
     const row = versions.row[version] as number
     if (!kinds.has(kindOf[row] as string)) return false
     if ((this.#order.superseded[version] as number) < this.#line) return false
     if (versions.by[version] !== -1 || held.has(row)) return true
-    // Of what a first sync does not hold, removals from before it began are not reported.
+    // A first sync reports no removals from before it began, of rows that it does not have.
     return (versions.asked[version] as number) > began
   }
 

@@ -1,13 +1,13 @@
 /**
- * The lines of a history: what writers asked and were told, and what followers read, in the order in which one
- * recorder saw it. docs/history.md is the specification of the format; this is its types, its reader and its writer.
+ * Types, reader and writer of a history: the requests and responses of writers and followers in the order of one
+ * recorder. docs/history.md specifies the format.
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 /**
- * One version of an object, as its bytes showed it: kind, id, `updatedAt` or `removedAt`, the first 13 hex digits of the
- * bytes' SHA-256, the number of the ask whose words it holds (null: a removal record), the ids it belongs to.
+ * One version of an object: kind, id, `updatedAt` or `removedAt`, the first 13 hex digits of its bytes' SHA-256, the
+ * number of the request whose text it has (null: a removal record), the ids it belongs to.
  */
 export type Version = readonly [
   kind: string,
@@ -25,7 +25,7 @@ export interface Checkpoint {
 
 export type Operation = 'create' | 'change' | 'remove'
 
-/** A writer sends something. `touches`: an object that is to move with it. */
+/** A writer's request. `touches`: an object that moves with it. */
 export interface Ask {
   readonly does: 'ask'
   readonly n: number
@@ -35,18 +35,18 @@ export interface Ask {
   readonly touches?: string
 }
 
-/** It was answered. An ask without such a line, or with `unknown`, may or may not have happened. */
+/** Its response. A request without one, or with `unknown`, may or may not have happened. */
 export interface Told {
   readonly does: 'told'
   readonly n: number
   readonly outcome: 'done' | 'refused' | 'unknown'
-  /** Of what is done and no removal: what the answer showed. */
+  /** What the response showed, unless it was a removal. */
   readonly version?: Version
-  /** What a creation made, when the answer showed no more of it. */
+  /** What a creation made, when the response showed no more. */
   readonly id?: string
 }
 
-/** Says of a follower which kinds it reads; before its first read. */
+/** Which kinds a follower reads; before its first read. */
 interface Follow {
   readonly does: 'follow'
   readonly follower: string
@@ -54,8 +54,8 @@ interface Follow {
 }
 
 /**
- * A follower asks for a page: of a first sync, with an empty copy; with the cursor of its last page; once more with the one
- * before that; or after a watermark, keeping its copy.
+ * A follower's request for a page: of a first sync with an empty copy; with the cursor of its last page; again with the
+ * one before that; or after a watermark, keeping its copy.
  */
 export interface Read {
   readonly does: 'read'
@@ -63,22 +63,22 @@ export interface Read {
   readonly from: 'start' | 'next' | 'again' | { readonly after: string }
 }
 
-/** What it was answered; without such a line before its next read, nothing. */
+/** Its response; absent before the next read: none. */
 export interface Page {
   readonly does: 'page'
   readonly follower: string
   readonly versions: readonly Version[]
-  /** By kind, when nothing follows. */
+  /** By kind, on a last page. */
   readonly checkpoint: Readonly<Record<string, Checkpoint>> | null
 }
 
-/** Something that was done to the service: a kill, a restart, a clock that stepped. For people. */
+/** For people: a kill, a restart, a clock that stepped. */
 interface Mark {
   readonly does: 'mark'
   readonly what: string
 }
 
-/** At the end: what the database holds, removal records included. In as many lines as one likes. */
+/** At the end: what the database holds, with removal records, in any number of lines. */
 export interface Stored {
   readonly does: 'stored'
   readonly versions: readonly Version[]
@@ -86,13 +86,13 @@ export interface Stored {
 
 export type Line = Ask | Told | Follow | Read | Page | Mark | Stored
 
-/** A history that can be read more than once, each time from its beginning. */
+/** Can be read more than once, each time from its beginning. */
 export type History = () => AsyncIterable<Line>
 
-/** Not a history; the message says which line and why. */
+/** The message says which line is wrong and why. */
 class FormatError extends Error {}
 
-/** The fields that each line must have, and what each must be. */
+/** The required fields of each line, with their types. */
 const required: Readonly<Record<Line['does'], Readonly<Record<string, (value: unknown) => boolean>>>> = {
   ask: {
     n: Number.isSafeInteger,
@@ -110,7 +110,7 @@ const required: Readonly<Record<Line['does'], Readonly<Record<string, (value: un
   stored: { versions: areVersions },
 }
 
-/** One line of a file. @throws FormatError that says what is wrong. */
+/** @throws FormatError that says what is wrong. */
 function parseLine(text: string, number: number): Line {
   const refuse = (why: string) => new FormatError(`line ${number}: ${why}`)
   let line: unknown
@@ -128,12 +128,12 @@ function parseLine(text: string, number: number): Line {
   return line as unknown as Line
 }
 
-/** A file of lines, unpacked a line at a time. */
+/** Reads a file line by line. */
 export function historyFile(path: string): History {
   return async function* lines() {
     let number = 0
     const input = createReadStream(path)
-    // An error of the stream would otherwise end the process: readline does not pass it on.
+    // readline does not pass on an error of the stream, which would end the process.
     const failed = new Promise<never>((_, reject) => input.once('error', reject))
     failed.catch(() => {})
     const reader = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })

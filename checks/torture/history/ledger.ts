@@ -1,6 +1,6 @@
 /**
- * The first pass over a history: every version that anybody was told of or shown, and every ask, as columns of numbers,
- * so that a million changes that twenty followers read fit into memory.
+ * The first pass: every known version and every request, as columns of numbers, so that a million changes with twenty
+ * followers fit into memory.
  */
 import { createHash } from 'node:crypto'
 import type { Ask, Line, Operation, Told, Version } from './format.ts'
@@ -9,23 +9,23 @@ import { Faults } from './verdict.ts'
 /** A moment that did not come. */
 export const never = Number.POSITIVE_INFINITY
 
-/** What became of an ask. */
+/** Of a request. */
 type Outcome = 'unknown' | 'done' | 'refused'
 
-/** One version; all its fields by its number. */
+/** Columns by the version's number. */
 class Versions {
   /** Its row's number. */
   readonly row: number[] = []
   readonly at: number[] = []
   /** Of its bytes. */
   readonly hash: string[] = []
-  /** The ask whose words it holds; -1 of a removal record. */
+  /** The request whose text it has; -1: a removal record. */
   readonly by: number[] = []
   /** The line that first showed it. */
   readonly first: number[] = []
-  /** The line by which its writer was told that it is there. */
+  /** The line of its acknowledgement. */
   readonly told: number[] = []
-  /** The line before which it cannot have been made. */
+  /** The line before which it cannot exist. */
   readonly asked: number[] = []
 }
 
@@ -33,15 +33,15 @@ class Asks {
   readonly line: number[] = []
   readonly op: Operation[] = []
   readonly kind: string[] = []
-  /** Its row; -1 while it is not known which row a creation made. */
+  /** Its row; -1 while the row that a creation made is unknown. */
   readonly row: number[] = []
-  /** The row that it moves beside; -1 for none. */
+  /** The row that it also moves; -1 for none. */
   readonly touches: number[] = []
-  /** The latest stamp that anybody had been told of or shown when it was sent. */
+  /** The latest stamp that was known when it was sent. */
   readonly floor: number[] = []
   readonly outcome: Outcome[] = []
   readonly toldLine: number[] = []
-  /** The stamp of what it made, if it was told. */
+  /** The stamp of its result, if it is known. */
   readonly at: (number | null)[] = []
 }
 
@@ -55,14 +55,14 @@ export class Ledger {
   readonly history: number[][] = []
   /** Rows that a row has ever belonged to. */
   readonly parents = new Map<number, readonly number[]>()
-  /** Versions that the database holds at the end; null when the history does not say. */
+  /** The versions in the database at the end; null: not in the history. */
   stored: Set<number> | null = null
   lines = 0
   marks = 0
   #rows = new Map<string, number>()
   #latest = Number.NEGATIVE_INFINITY
 
-  /** Takes the next line in. */
+  /** Adds the next line. */
   take(line: Line): void {
     this.lines++
     switch (line.does) {
@@ -99,7 +99,7 @@ export class Ledger {
     return row
   }
 
-  /** The version that a record shows; it must have been taken in. */
+  /** The version of a record that was added. */
   versionOf([, id, at]: Version): number {
     const row = this.rowOf(id)
     const time = Date.parse(at)
@@ -115,7 +115,7 @@ export class Ledger {
     return `${this.kinds[row]} ${this.ids[row]} at ${at}`
   }
 
-  /** The part of an existing row's version in a digest (specification 7.8). */
+  /** An existing row's term of the digest (specification 7.8). */
   term(version: number): bigint {
     const id = this.ids[this.versions.row[version] as number]
     const at = new Date(this.versions.at[version] as number).toISOString()
@@ -196,12 +196,12 @@ export class Ledger {
     if (more.length > 0) this.parents.set(row, [...known, ...more])
   }
 
-  /** Where in its row's history a stamp is, or belongs. */
+  /** The index of a stamp in its row's history. */
   place(row: number, at: number): number {
     const all = this.history[row] as number[]
     let low = 0
     let high = all.length
-    // Most often it is the last, or comes after it.
+    // Usually the last, or after it.
     const last = all.at(-1)
     if (last === undefined || (this.versions.at[last] as number) < at) return high
     while (low < high) {

@@ -1,10 +1,9 @@
-/** A verdict as text. */
 import { faultSorts, type Verdict } from './verdict.ts'
 
-/** How many faults are shown one by one. */
+/** Faults that are shown one by one. */
 const shown = 20
 
-/** What was looked at, what was found by sort, and the first faults with their lines. */
+/** What was checked, the faults by sort, and the first ones with their lines. */
 export function describeVerdict({ faults, counts, seen }: Verdict): string {
   const number = (value: number) => value.toLocaleString('en')
   const lines = [

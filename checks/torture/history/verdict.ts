@@ -1,4 +1,4 @@
-/** What a check of a history finds. */
+/** The result of checking a history. */
 
 /**
  * - `lost`: a version that a reader went past, though it was there; a write that was acknowledged and is gone.
@@ -46,7 +46,7 @@ export interface Verdict {
     readonly pages: number
     /** Records on all pages. */
     readonly read: number
-    /** Pages asked for again, on purpose. */
+    /** Pages that were deliberately requested again. */
     readonly again: number
     readonly checkpoints: number
     readonly marks: number
@@ -55,7 +55,7 @@ export interface Verdict {
 
 const kept = 1_000
 
-/** Gathers faults: keeps the first thousand, counts them all. */
+/** Stores the first thousand faults, and counts them all. */
 export class Faults {
   readonly list: Fault[] = []
   readonly counts: Record<FaultSort, number>

@@ -3,7 +3,7 @@ import type { Checkpoint, Read } from '../history/format.ts'
 import { type Recorder, versionsOf } from './recorder.ts'
 import type { Call } from './writer.ts'
 
-/** The kinds that writers write, and that `/v1/changes` tells of. */
+/** The kinds that writers write, and that `/v1/changes` reports. */
 export const writtenKinds = ['customer', 'conversation', 'message', 'ticket', 'booking'] as const
 
 const beginning = 'updatedAfter=1970-01-01T00:00:00Z'
@@ -11,9 +11,9 @@ const beginning = 'updatedAfter=1970-01-01T00:00:00Z'
 export type Source = (typeof writtenKinds)[number] | 'changes'
 
 export interface Reader {
-  /** Reads one page, mostly the next one; false when it got no answer. Rejects when the answer is no page. */
+  /** Reads one page, mostly the next one; false without a response. Rejects when the response is no page. */
   read(call: Call, dice: () => number): Promise<boolean>
-  /** Reads on until it has caught up. */
+  /** Reads until it has caught up. */
   drain(call: Call): Promise<void>
   readonly pages: number
 }
@@ -29,7 +29,7 @@ export function createReader(
   /** The query of its last page. */
   let last: string | null = null
   let latest: string | null = null
-  /** The time of the last record that it was given by when it had caught up: in the middle of a commit it is none. */
+  /** The time of the last record when it had caught up; within a commit it would be no watermark. */
   let watermark: string | null = null
   let pages = 0
   let caughtUp = false
@@ -50,7 +50,7 @@ export function createReader(
     caughtUp = !pagination.hasMore
     cursor = pagination.nextCursor
     last = query
-    // Of another copy, it says nothing of this one.
+    // It belonged to another copy.
     if (from === 'start') watermark = null
     latest = versions.at(-1)?.[2] ?? latest
     if (caughtUp) watermark = latest
@@ -77,12 +77,12 @@ export function createReader(
     async read(call, dice) {
       const what = dice()
       if (cursor === null || last === null || what < 0.002) return start(call)
-      // A first sync made again is another one, with another copy.
+      // A repeated first sync is another one, with another copy.
       if (what < 0.03 && last !== beginning) return page(call, 'again', last)
-      // A client that keeps the last time of what it has read, and no cursor.
+      // A client that stores the last time of its records, and no cursor.
       if (what < 0.05 && watermark !== null)
         return page(call, { after: watermark }, `updatedAfter=${watermark}`)
-      // One that has caught up may as well wait.
+      // A follower that has caught up may wait.
       if (what < 0.15 && caughtUp) return page(call, 'next', `cursor=${cursor}&wait=1`)
       return next(call)
     },

@@ -1,13 +1,13 @@
-/** Writes a history down: the one recorder through which writers and followers tell what happens, in its order. */
+/** Writes a history: writers and followers report to it, in order. */
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import type { Ask, Line, Version } from '../history/format.ts'
 
 export interface Recorder {
-  /** Something is about to be sent; answers with its number. */
+  /** Before sending a request; returns its number. */
   ask(ask: Omit<Ask, 'does' | 'n'>): number
-  /** The number that the next ask gets, for the words that it sends. */
+  /** The next request's number, for the text that it sends. */
   readonly next: number
   write(line: Exclude<Line, Ask>): void
 }
@@ -27,7 +27,7 @@ export function createRecorder(write: (line: Line) => void): Recorder {
   }
 }
 
-/** Lines into a file, in batches. `close` resolves when they are there. */
+/** Writes lines in batches. `close` resolves when they are written. */
 export function fileSink(path: string): { write(line: Line): void; close(): Promise<void> } {
   const stream = createWriteStream(path)
   let batch = ''
@@ -60,7 +60,7 @@ interface Shown {
   readonly conversationId?: string | null
 }
 
-/** What the bytes of an object or a removal record show. Its words name the ask that it has them from. */
+/** The version of an object or removal record. Its text names its request. */
 export function versionOf(body: string): Version {
   return shownVersion(JSON.parse(body) as Shown, body)
 }

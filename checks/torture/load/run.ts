@@ -1,10 +1,10 @@
-/** Writers and followers at work at once, until so much has been acknowledged. */
+/** Runs writers and followers at once, until so much has been acknowledged. */
 import { dice } from '../../../packages/testbed/load.ts'
 import { createReader, type Reader, type Source, writtenKinds } from './reader.ts'
 import type { Recorder } from './recorder.ts'
 import type { Call, Writers } from './writer.ts'
 
-/** Followers of every source, with these page sizes in turn. */
+/** For every source, with these page sizes in turn. */
 export function createReaders(recorder: Recorder, limits: readonly number[]): Reader[] {
   const sources: readonly Source[] = ['changes', ...writtenKinds]
   return limits.map((limit, n) => {
@@ -17,16 +17,16 @@ interface Work {
   readonly recorder: Recorder
   readonly writers: Writers
   readonly readers: readonly Reader[]
-  /** How the next request of a writer or a follower goes out. */
+  /** Sends the next request of a writer or a follower. */
   readonly call: Call
   readonly clients: number
   readonly changes: number
   readonly seed: number
-  /** Whether the work may end, once so much is done; whenever it likes unless told. */
+  /** Whether the work may end once enough is done; default: yes. */
   readonly mayEnd?: () => boolean
 }
 
-/** Resolves when so many changes are acknowledged, and whoever else works on it is done. */
+/** Resolves when so many changes are acknowledged, and all writers and followers are done. */
 export async function work({
   writers,
   readers,

@@ -1,4 +1,4 @@
-/** What the database holds when all is over: the last lines of a history. */
+/** What the database holds at the end: the last lines of a history. */
 import type { Pool } from 'pg'
 import { kinds } from '../../../packages/service/src/desk/index.ts'
 import type { Stored } from '../history/format.ts'
@@ -6,7 +6,7 @@ import { versionOf } from './recorder.ts'
 
 const rowsAtOnce = 1_000
 
-/** Every row and removal record of the organization, a thousand a line. */
+/** Rows and removal records of the organization, a thousand a line. */
 export async function* storedLines(pool: Pool, organizationId: string): AsyncGenerator<Stored> {
   for (const { table } of kinds) {
     let after = '00000000-0000-0000-0000-000000000000'

@@ -1,11 +1,11 @@
 /**
  * Writers over HTTP: creations, changes of hot and cold rows, removals that cascade, messages that move their
- * conversation, batches. Each object's words name the ask that they come from, and every ask and answer is recorded.
+ * conversation, batches. The text of each object names its request, and every request and response is recorded.
  */
 import type { Operation } from '../history/format.ts'
 import { type Recorder, versionOf } from './recorder.ts'
 
-/** Sends a request to one of the services. Rejects when there is no answer. */
+/** Rejects when there is no response. */
 export type Call = (
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -21,19 +21,19 @@ interface BatchAnswer {
   readonly data: readonly { readonly status: number; readonly id?: string }[]
 }
 
-/** Ids of rows that exist, or did a moment ago. */
+/** Of rows that exist, or did a moment ago. */
 type Known = Record<'customer' | 'conversation' | 'ticket' | 'booking', string[]>
 
 export interface Writers {
-  /** Asks that were answered as done. */
+  /** Requests that succeeded. */
   readonly acknowledged: number
-  /** Answers by status, and `unanswered`. */
+  /** Responses by status, and `unanswered`. */
   readonly tally: ReadonlyMap<string, number>
-  /** One ask, or one batch of them, whatever the dice say. Never rejects. */
+  /** One random request or batch. Never rejects. */
   write(call: Call, dice: () => number): Promise<void>
 }
 
-/** More rows of a kind than this are forgotten by the writers, so that all of them go on being changed. */
+/** Writers forget further rows of a kind, so that all known ones are changed often. */
 const mostKnown = 2_000
 
 export function createWriters(recorder: Recorder): Writers {
@@ -45,7 +45,7 @@ export function createWriters(recorder: Recorder): Writers {
     tally.set(what, (tally.get(what) ?? 0) + 1)
   }
 
-  /** Of what is not done: a refusal is certain, and nothing else is. */
+  /** Of requests that did not succeed: only a refusal is certain. */
   function settleOthers(n: number, answer: Answer | null): void {
     const refused = answer !== null && answer.status >= 400 && answer.status < 500
     recorder.write({ does: 'told', n, outcome: refused ? 'refused' : 'unknown' })
@@ -122,7 +122,7 @@ export function createWriters(recorder: Recorder): Writers {
     ])
   }
 
-  /** Customers in one transaction: as many asks as it has items. */
+  /** Customers in one transaction: a recorded request an item. */
   async function createBatch(call: Call, count: number): Promise<void> {
     const asks = Array.from({ length: count }, () => recorder.ask({ op: 'create', kind: 'customer' }))
     const items = asks.map((n) => ({ name: 'b', ...words(n) }))
@@ -177,7 +177,7 @@ const appointment = {
   timezone: 'UTC',
 }
 
-/** What makes an object's bytes those of one ask. */
+/** Makes an object's bytes those of one request. */
 function words(n: number): object {
   return { customAttributes: { n } }
 }

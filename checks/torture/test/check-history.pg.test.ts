@@ -1,7 +1,4 @@
-/**
- * The checker of histories, on ones recorded from the real service: it finds nothing in them as they are, and every fault
- * of every sort that is planted in them, wherever that may be.
- */
+/** The checker finds nothing in histories of the real service, and every planted fault. */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'

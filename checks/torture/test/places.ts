@@ -1,4 +1,4 @@
-/** Where in a history something stands, and the same history with something else there. */
+/** Places of versions in a history, and histories with changed versions. */
 import { createHash } from 'node:crypto'
 import type { Line, Page, Read, Version } from '../history/format.ts'
 
@@ -18,7 +18,7 @@ export const placesOf = (lines: readonly Line[]): Place[] =>
     page.versions.map((version, at) => ({ line, at, page, version })),
   )
 
-/** What the page of this line had been asked for with. */
+/** The query of the page on this line. */
 export function readBefore(
   lines: readonly Line[],
   { line, page }: Pick<Place, 'line' | 'page'>,
@@ -28,7 +28,7 @@ export function readBefore(
     .findLast((one): one is Read => one.does === 'read' && one.follower === page.follower)
 }
 
-/** The lines with another version wherever one is told of, shown or stored. */
+/** Replaces versions wherever they occur. */
 export function mapVersions(lines: readonly Line[], change: (version: Version) => Version): Line[] {
   return lines.map((line) => {
     if (line.does === 'told' && line.version !== undefined) return { ...line, version: change(line.version) }
@@ -38,12 +38,12 @@ export function mapVersions(lines: readonly Line[], change: (version: Version) =
   })
 }
 
-/** The lines with other records on one page. */
+/** Replaces the records of one page. */
 export function withVersions(lines: readonly Line[], line: number, versions: readonly Version[]): Line[] {
   return lines.with(line, { ...(lines[line] as Page), versions })
 }
 
-/** The lines without a version, on the pages of one follower, or with `null` wherever it is. */
+/** Removes a version from one follower's pages or, with `null`, everywhere. */
 export function without(lines: readonly Line[], gone: Version, follower: string | null): Line[] {
   const keep = (one: Version) => !isSame(one, gone)
   return lines.map((line) => {
@@ -62,7 +62,7 @@ export const isRemoval = ([, , , , by]: Version) => by === null
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 13)
 export const later = (at: string, milliseconds = 1) => new Date(Date.parse(at) + milliseconds).toISOString()
 
-/** Says whether a version is the last of its row. */
+/** Whether a version is the last of its row. */
 export function finality(lines: readonly Line[]): (version: Version) => boolean {
   const latest = new Map<string, string>()
   for (const line of lines) {
@@ -72,15 +72,15 @@ export function finality(lines: readonly Line[]): (version: Version) => boolean 
   return ([, id, at]) => latest.get(id) === at
 }
 
-/** The versions that a line tells of, shows or stores. */
+/** The versions on a line. */
 const versionsOf = (line: Line): readonly Version[] => {
   if (line.does === 'told') return line.version === undefined ? [] : [line.version]
   return line.does === 'page' || line.does === 'stored' ? line.versions : []
 }
 
-/** Says whether nothing that anybody had asked for before a line could have replaced a version by then. */
+/** Whether no request before a line could have replaced a version by then. */
 export function unchallenged(lines: readonly Line[]): (version: Version, before: number) => boolean {
-  // What a row belongs to at other times too: of an ask without an answer nobody knows at which it came.
+  // Also at other times, as the time of an unanswered request is unknown.
   const parents = new Map<string, Set<string>>()
   for (const [, id, , , , of = []] of lines.flatMap(versionsOf)) {
     parents.set(id, new Set([...(parents.get(id) ?? []), ...of]))
@@ -88,7 +88,7 @@ export function unchallenged(lines: readonly Line[]): (version: Version, before:
   return ([, id, , , by], before) => {
     const about = new Set([id, ...(parents.get(id) ?? [])])
     const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
-    // What was asked earlier can be done later, until its answer says that it was.
+    // A request may take effect any time before its response.
     const isOver = (n: number) =>
       lines.slice(0, own).some((line) => line.does === 'told' && line.n === n && line.outcome !== 'unknown')
     return !lines
@@ -103,7 +103,7 @@ export function unchallenged(lines: readonly Line[]): (version: Version, before:
   }
 }
 
-/** Says whether a version is told of, shown or stored elsewhere too: what nobody knows of, nobody can miss. */
+/** Whether a version occurs elsewhere too: an unknown one cannot be missed. */
 export function knownElsewhere(lines: readonly Line[]): (place: Place) => boolean {
   const seen = new Map<string, Set<number>>()
   lines.forEach((line, at) => {
@@ -115,7 +115,7 @@ export function knownElsewhere(lines: readonly Line[]): (place: Place) => boolea
   return ({ version }) => (seen.get(placeText(version))?.size ?? 0) > 1
 }
 
-/** Whether its writer had been told of a version before its page was asked for. */
+/** Whether a version was acknowledged before its page was requested. */
 export function wasAcknowledged(lines: readonly Line[], { line, page, version }: Place): boolean {
   const asked = lines.findLastIndex(
     (one, at) => at < line && one.does === 'read' && one.follower === page.follower,
@@ -125,7 +125,7 @@ export function wasAcknowledged(lines: readonly Line[], { line, page, version }:
     .some((one) => one.does === 'told' && versionsOf(one).some((told) => isSame(told, version)))
 }
 
-/** Whether the follower was shown an earlier version of a row, in its one and only copy. */
+/** Whether the follower got an earlier version of a row, in its only copy. */
 export function held(lines: readonly Line[], { page, line, version }: Place): boolean {
   const starts = lines.filter(
     (one) => one.does === 'read' && one.follower === page.follower && one.from === 'start',

@@ -1,4 +1,4 @@
-/** More faults to plant, by the place where something is lost: first pages, last ones, after a resume, in cascades, at the end. */
+/** Faults of lost records: on first and last pages, after a resume, in cascades, at the end. */
 import type { Line, Version } from '../history/format.ts'
 import {
   finality,
@@ -17,7 +17,7 @@ import {
 } from './places.ts'
 import type { Plant } from './plant.ts'
 
-/** A record that is current, left out of one page of those. */
+/** A current record, left out of one such page. */
 function passedOver(isThere: (lines: readonly Line[], place: Place) => boolean): Plant {
   return {
     sorts: ['lost', 'unseen', 'checkpoint'],
@@ -26,7 +26,7 @@ function passedOver(isThere: (lines: readonly Line[], place: Place) => boolean):
       const place = pick(
         placesOf(lines).filter(
           (one) =>
-            // Without its last record a page ends earlier, and the next one may have it, if that did not have to be there.
+            // Without its last record a page ends earlier, and the next one may have it.
             (one.at < one.page.versions.length - 1 ||
               (one.page.checkpoint !== null && wasAcknowledged(lines, one))) &&
             !isRemoval(one.version) &&
@@ -42,7 +42,7 @@ function passedOver(isThere: (lines: readonly Line[], place: Place) => boolean):
   }
 }
 
-/** What one follower holds and is never told to let go of, or to change. */
+/** A row in a follower's copy whose removal or change is never reported. */
 function neverTold(is: (lines: readonly Line[]) => (version: Version) => boolean): Plant {
   return {
     sorts: ['lost', 'unseen', 'checkpoint'],
@@ -59,7 +59,7 @@ function neverTold(is: (lines: readonly Line[]) => (version: Version) => boolean
 
 const isStart = (lines: readonly Line[], place: Place) => readBefore(lines, place)?.from === 'start'
 
-/** Whether a removal took the row with it, or moved it: nobody asked for that by its own id. */
+/** Whether a removal removed or moved the row, without a request of its own. */
 function wentWithCustomer(lines: readonly Line[]): (version: Version) => boolean {
   const stamps = new Set(
     placesOf(lines).flatMap(({ version: [kind, , at, , by] }) =>

@@ -1,4 +1,4 @@
-/** More faults to plant, in what is shown: bytes, words, kinds and checkpoints that are not the right ones. */
+/** Faults in what is shown: wrong bytes, texts, kinds and checkpoints. */
 import type { Line, Told, Version } from '../history/format.ts'
 import {
   hashOf,
@@ -14,7 +14,7 @@ import type { Pick, Plant } from './plant.ts'
 
 type Answered = Told & { readonly version: Version }
 
-/** Answers that showed a version. */
+/** Responses that showed a version. */
 const answersOf = (lines: readonly Line[]) =>
   lines.flatMap((line, at) =>
     line.does === 'told' && line.version !== undefined ? [{ at, told: line as Answered }] : [],

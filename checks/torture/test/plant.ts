@@ -1,6 +1,6 @@
 /**
- * Faults to plant in a history: each makes of a history that could have happened one that could not. What may be
- * planted where is decided from the lines alone, without the checker's own ideas.
+ * Plants faults: each turns a possible history into an impossible one. The lines alone decide where, without the
+ * checker's own logic.
  */
 import type { Line, Version } from '../history/format.ts'
 import type { FaultSort } from '../history/verdict.ts'
@@ -23,7 +23,7 @@ import {
 export interface Plant {
   /** One of these has to be found. */
   readonly sorts: readonly FaultSort[]
-  /** The lines with the fault, at one of the places where it can be: `pick` chooses. Null where there is none. */
+  /** The lines with the fault at a place that `pick` chooses; null where there is none. */
   plant(lines: readonly Line[], pick: Pick): Line[] | null
 }
 

@@ -1,4 +1,4 @@
-/** Histories by hand in which a record can be left out without a fault: no such place is one for a fault to be planted. */
+/** Records that can be left out without a fault are no places for planted faults. */
 import { describe, expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'
 import type { Line, Version } from '../history/format.ts'
@@ -32,7 +32,7 @@ const made: readonly Line[] = [
   },
 ]
 
-/** A page of the follower, and what was asked for. */
+/** A page of the follower, and its query. */
 const page = (
   from: 'next' | 'again',
   versions: readonly Version[],
@@ -125,7 +125,7 @@ describe.each(Object.entries(histories))('%s', (_, lines) => {
   )
 })
 
-/** A fault at each of its places; of those that take more than one choice, the first of each further one. */
+/** A fault at each of its places; where several choices are needed, the first of each further one. */
 function* everywhere(lines: readonly Line[], plant: Plant['plant']): Iterable<Line[]> {
   for (let n = 0, places = 1; n < places; n++) {
     let chosen = false

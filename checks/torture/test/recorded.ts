@@ -1,4 +1,4 @@
-/** A history recorded from the real service: writers and followers at once, some answers lost on the way. */
+/** A recorded history of the real service: concurrent writers and followers, some lost responses. */
 import { dice } from '../../../packages/testbed/load.ts'
 import { testService } from '../../../packages/testbed/service.ts'
 import type { History, Line } from '../history/format.ts'
@@ -26,7 +26,7 @@ export async function recordHistory({
   const lose = dice(seed)
   const call: Call = async (method, path, body) => {
     const answer = await certain(method, path, body)
-    // It has happened, and its caller does not hear of it.
+    // It has happened, and its caller does not know.
     if (lose() < 0.03) throw new Error('lost')
     return answer
   }
@@ -34,10 +34,10 @@ export async function recordHistory({
   const readers = createReaders(recorder, [1, 3, 100, 7, 20, 2, 5, 50])
   await work({ recorder, writers, readers, call, clients: 8, changes, seed })
   recorder.write({ does: 'mark', what: 'the writers have ended' })
-  // Some begin when much is there.
+  // Some begin when there are many rows.
   readers.push(...createReaders(recorder, [4, 9]))
   for (const reader of readers) await reader.drain(certain)
-  // Customers with much that belongs to them go while everybody holds it: by chance that is not so in every run.
+  // Removes customers with many dependents while all followers have them, which random choices do not always do.
   for (let n = 0; n < 3; n++) await writers.write(certain, rolling(removesACustomer))
   for (const reader of readers) await reader.drain(certain)
   for await (const line of storedLines(service.database.pool, service.api.organizationId))
@@ -45,10 +45,10 @@ export async function recordHistory({
   return lines
 }
 
-/** What a writer rolls to remove the first customer that it knows: what, which kind, among which, which of them. */
+/** The random numbers by which a writer removes the first customer that it knows. */
 const removesACustomer = [0.31, 0, 0, 0]
 
-/** Dice that fall as told. */
+/** A fixed sequence instead of random numbers. */
 function rolling(rolls: readonly number[]): () => number {
   let next = 0
   return () => rolls[next++] ?? 0

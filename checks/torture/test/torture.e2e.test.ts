@@ -1,4 +1,4 @@
-/** The torture, small: nothing is lost. And without the lock on the clock, it is found out. */
+/** A small torture: nothing is lost; and without the lock on the clock, losses are found. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ test('stalled commits, kills and stepping clocks lose, reorder, repeat and inven
   const keep = join(directory, 'history.ndjson')
   const report = await runTorture({ ...small, keep })
   const { faults } = report.verdict
-  // What was recorded of a fault cannot be had again by another run.
+  // Another run would not reproduce the fault.
   expect(faults, faults.length > 0 ? await told(keep, faults, report) : '').toEqual([])
   await rm(directory, { recursive: true })
   expect(report).toMatchObject({ serviceKills: 2, databaseKills: 1 })
@@ -36,7 +36,7 @@ test('stalled commits, kills and stepping clocks lose, reorder, repeat and inven
 test('without the lock on the clock the same finds faults', async () => {
   const reports: object[] = []
   let faults = 0
-  // A run may find none by chance, where every commit happens to end in the order of its stamp.
+  // By chance every commit of a run may end in the order of its stamp.
   for (let run = 0; run < 5 && faults === 0; run++) {
     const report = await runTorture({
       ...small,
@@ -53,7 +53,7 @@ test('without the lock on the clock the same finds faults', async () => {
   expect(faults, JSON.stringify(reports)).toBeGreaterThan(0)
 })
 
-/** The report, and of what was recorded the lines that name a row of the first faults; all of it stays at `keep`. */
+/** The report, and the recorded lines of the first faults' rows; the whole history stays at `keep`. */
 async function told(keep: string, faults: readonly Fault[], report: object): Promise<string> {
   const ids = faults.slice(0, 3).flatMap(({ detail }) => detail.match(/[0-9a-f-]{36}/g) ?? [])
   const lines = (await readFile(keep, 'utf8')).split('\n').map((line, n) => `${n + 1} ${line}`)

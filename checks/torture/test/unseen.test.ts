@@ -1,4 +1,4 @@
-/** Histories by hand: what a write may explain that nobody was shown, and what it may not. */
+/** Handwritten histories: what unseen writes may explain, and what not. */
 import { expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'
 import type { Line } from '../history/format.ts'
@@ -12,7 +12,7 @@ const [ada, bob, cy] = ['a', 'b', 'f'].map((one) => `01a1fc80-0000-7000-8000-000
 ]
 const customer = (id: string, n: number, by: number) => version('customer', id, n, by)
 
-/** A follower has read the first version of a row when it changes, and comes past its place once another row is there. */
+/** A follower has read a row's first version when it changes, and passes its position once another row exists. */
 function history(between: readonly Line[]): Line[] {
   const last = between.length === 0 ? 2 : 3
   const copy = [customer(bob, 4, last), customer(ada, 6, last + 1)]
@@ -52,7 +52,7 @@ test('and it is not, when a write that was never answered may have moved it furt
   expect((await checkHistory(historyOf(history([unanswered])))).faults).toEqual([])
 })
 
-/** A row that a reader comes past twice, each time after it was changed, while so many changes of it have no answer. */
+/** A reader passes a row twice, each time after a change, while so many of its changes have no response. */
 function passedTwice(unanswered: number): Line[] {
   const asks = Array.from(
     { length: unanswered },
@@ -140,7 +140,7 @@ test('nor is it when an acknowledged write has moved its row on, and was itself 
   expect(elsewhere.faults.map(({ sort }) => sort)).toContain('lost')
 })
 
-/** A message that is to move its conversation, sent before a change that is done before it. */
+/** A message that moves its conversation, sent before a change that is made before it. */
 function overtaken(moves: string, answered: boolean): Line[] {
   const lines = conversation([])
   const other = version('conversation', bob, 4, 3)
@@ -174,7 +174,7 @@ test.each([true, false])(
   },
 )
 
-/** A customer is removed, and with it tickets of which nobody has seen anything before. */
+/** A customer is removed with tickets that nobody has seen before. */
 function cascade(tickets: readonly string[], unanswered: number): Line[] {
   const gone = tickets.map((id) => version('ticket', id, 4, null))
   return [
