@@ -142,10 +142,7 @@ export function createDirectory(pool: Pool, name: string): Directory {
   }
 }
 
-/**
- * Notes a token before `make` creates it, and forgets it again unless that is `done` or its outcome is unknown. Check what can be refused
- * before, so that refusals do not write to the directory.
- */
+/** Notes a token before `make` creates it, and forgets it unless `done` or unknown. First check what can be refused without writing. */
 export async function announced<A extends string>(
   directory: Pick<Directory, 'note' | 'forgetTokens'> | null,
   { organizationId, hash }: { readonly organizationId: string; readonly hash: Buffer },

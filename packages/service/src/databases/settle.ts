@@ -1,6 +1,5 @@
 /**
- * Reconciles the directory with a shard: after one of them was restored, when a database with organizations is added, and where a process
- * died between writing to the two (decision 65). Of two shards that serve the same organization, the one with more moves is right.
+ * Reconciles the directory with a shard (decision 65). Of two shards that serve the same organization, the one with more moves is right.
  */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'

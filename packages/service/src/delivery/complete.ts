@@ -1,6 +1,5 @@
 /**
- * Writes results in one call of one function, if the lease still holds. The results are passed as one array a column: read as JSON they
- * took a seventh of the database's work for a delivery.
+ * Writes results in one call, if the lease still holds. As JSON they took a seventh of the database's work, so they are arrays by column.
  */
 import { readJson } from '@deskwire/sdk/json'
 import { fromOrganization } from '../db/call-function.ts'
@@ -88,10 +87,7 @@ export function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
-/**
- * Copies the last attempt of these deliveries to `attempts` before their rows are updated: a delivery's row holds only its last attempt. A
- * row may exist already, as a delivery's row also says why nothing was attempted.
- */
+/** Copies the last attempts of these deliveries, which their rows hold, to `attempts`; a row exists if the last update was no attempt. */
 export const takeLastAttempts = (
   ids: string,
 ) => `insert into attempts (organization_id, delivery_id, number, at, response_status,

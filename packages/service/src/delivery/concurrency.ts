@@ -20,10 +20,7 @@ export interface EndpointUsage {
   readonly hasSparePermit: boolean
 }
 
-/**
- * Whether another attempt to the endpoint may begin. The first one always may, unless a handshake failed; more than one only while there is
- * plenty, so that permits are left for the first attempts of other endpoints.
- */
+/** The first attempt may begin unless a handshake failed; more only while there is plenty, which leaves permits for other endpoints. */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
   const { priority, underWay, overdue, window } = endpoint
   if (endpoint.handshakeFailed || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false

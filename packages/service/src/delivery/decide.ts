@@ -1,6 +1,4 @@
-/**
- * The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, which claimed deliveries are sent now.
- */
+/** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 
 export type AttemptOutcome =

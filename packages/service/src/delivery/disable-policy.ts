@@ -45,10 +45,7 @@ export interface DisablePolicy {
     failingSince: number | null,
     now: number,
   ): Promise<string | null>
-  /**
-   * Whether this call disabled the endpoint. False when the endpoint has changed so that the reason is gone, and when the clock row is
-   * busy: it is then tried again, and `onDisabled` is called.
-   */
+  /** Whether this call disabled the endpoint. If the clock row is busy, it is tried again, and `onDisabled` is called. */
   disable(finding: Finding): Promise<boolean>
   stop(): void
 }

@@ -1,7 +1,4 @@
-/**
- * One drain of an endpoint's queue: claims due deliveries, sends up to sixteen at once, writes results in batches, and claims more while
- * more are due. While attempts hang, it listens for new deliveries. The modes are in `drain-modes.ts`.
- */
+/** One drain of an endpoint's queue: claims, sends up to sixteen at once and writes results, while more are due. See `drain-modes.ts`. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, report } from './attempt.ts'

@@ -23,16 +23,12 @@ import { deliveryTuning } from './tuning.ts'
 export interface EndpointQueues extends SweptQueues {
   /** Up to `foundAtOnce` due queues of each open priority, those that have waited longest first. */
   findDue(workerId: string, now: number, open: readonly Priority[]): Promise<readonly DueQueue[]>
-  /**
-   * Leases the queue or prolongs the lease, and reads up to `limit` due deliveries except those `known`; null when another worker holds it.
-   */
+  /** Leases the queue or prolongs the lease, and reads up to `limit` due deliveries but those `known`; null when another holds it. */
   readonly claim: ClaimDue
   /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
   isolate(queue: LeasedQueue, deliveryId: string, now: number): Promise<boolean>
   complete(queue: LeasedQueue, completion: Completion, now: number, leaseUntil: number): Promise<Completed>
-  /**
-   * Whether this call disabled it; false when the reason is gone or `tried` is not its URL any more; 'busy' when its clock row is locked.
-   */
+  /** Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its clock row is locked. */
   disable(
     endpoint: EndpointKey,
     tried: string | null,
@@ -208,10 +204,7 @@ begin
 end;`,
 )
 
-/**
- * Makes up to p_limit deliveries that wait for a retry due now and returns how many; null unless the endpoint is active. Attempts under way
- * are due already. It locks the queue, as a completion computes when it is due next.
- */
+/** Makes up to p_limit retries due now and returns how many; null unless active. Locks the queue, as a completion computes its due time. */
 export const retryNowFunction: SchemaFunction = schemaFunction(
   'hasten_deliveries',
   {

@@ -1,7 +1,4 @@
-/**
- * The engine finds endpoint queues with due deliveries and drains them, many at once. Commits wake it, and it searches twice a second
- * anyway: a notification is a hint, the table is the truth.
- */
+/** Finds endpoint queues with due deliveries and drains them, many at once. Notifications are hints, so it also searches twice a second. */
 import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'

@@ -6,10 +6,7 @@ import { envelope } from './attempt.ts'
 import { currentBody } from './claim.ts'
 import type { EndpointKey } from './model.ts'
 
-/**
- * The body of the delivery's next attempt, byte for byte; for a delivery that is not pending, what a retry would send: the payload stored
- * with the event. Null when the subject is gone or there is no such delivery.
- */
+/** The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. */
 export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
 
 export function createReadPayload(

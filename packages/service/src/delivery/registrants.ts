@@ -1,7 +1,4 @@
-/**
- * Disables endpoints whose registrant key has expired (specification 9.4). A revocation disables them in its own commit; no call marks an
- * expiry, so workers look for expired keys. A drain that finds its registrant gone also disables the endpoint.
- */
+/** Disables endpoints whose registrant key has expired (specification 9.4): no call marks an expiry, so workers look for expired keys. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
@@ -15,10 +12,7 @@ import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
 import type { DeliveryObserver } from './model.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 
-/**
- * SQL that disables the active endpoints of the key p_api_key_id, puts their ids into v_webhook_ids and makes their queues due, so that a
- * worker fails what is pending. Under the clock row, so that no commit creates deliveries meanwhile.
- */
+/** SQL that disables the endpoints of the key p_api_key_id, into v_webhook_ids, and makes their queues due. Under the clock row. */
 export const disableRegistered = `${disableEndpointsOfKey}
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;

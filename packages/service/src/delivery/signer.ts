@@ -1,6 +1,5 @@
 /**
- * Signs deliveries with the SDK's own code (specification 10.2), so that what is sent and what receivers verify cannot differ. Only the
- * hash differs: node:crypto's is synchronous and reuses key objects.
+ * Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's hash, which is synchronous.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'

@@ -135,10 +135,7 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
 export const tallyOfDisabled = (count: string) =>
   `(array_fill(0, array[${failurePlaces.endpoint_disabled}]) || ${count})`
 
-/**
- * SQL: the rows `at`, `places` and `counts` of these endpoints between the two times; one row a whole hour where `whole` is true.
- * `endpoints`: the rest of a `from` with the endpoints' health as `h`.
- */
+/** SQL: these endpoints' `at`, `places` and `counts` between two times; one row an hour where `whole`. `endpoints`: a `from` with `h`. */
 export function countedRows(endpoints: string, from: string, to: string, whole: string): string {
   // An hour that is not over is in its minutes, and the current minute in the endpoint's health.
   const hour = stepOf(`interval '1 hour'`, 'h.tally_at')

@@ -74,9 +74,7 @@ interface LeaseTuning {
   readonly beyondAttempt: number
   /** Leases lost in a row, after which deliveries are sent one at a time. */
   readonly lostInARow: number
-  /**
-   * Deliveries sent alone then: as many as a dead worker may have held (a claim of 64, the rest of the one before, and as many results).
-   */
+  /** Deliveries sent alone then, as many as a dead worker may have held: a claim of 64, the rest of the one before, and as many results. */
   readonly sentAlone: number
 }
 

@@ -1,7 +1,4 @@
-/**
- * The operations on endpoints (specification 9), without HTTP: each checks the body and the caller's scopes, decides on the current record,
- * and commits in one call. When another change commits first, it decides again.
- */
+/** The operations on endpoints (specification 9), without HTTP. When another change commits first, they decide again. */
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/look-up.ts'

@@ -1,6 +1,5 @@
 /**
- * Checks whether a process has the encryption keys of the database's signing secrets. The database stores a check value of its key, so that
- * a wrong key is found at the start and not at a delivery; during a rotation it stores two (decision 56).
+ * Compares a process's encryption keys with the check value that the database stores (two during a rotation, decision 56), at its start.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'

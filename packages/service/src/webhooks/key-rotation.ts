@@ -104,10 +104,7 @@ interface SealedRow {
 interface SealedTable {
   /** Rows after this key, in the order of the primary key. */
   read(pool: Pool, after: RowKey | null, limit: number): Promise<readonly SealedRow[]>
-  /**
-   * Replaces bytes that are unchanged; returns the replaced rows. Skips locked ones unless `waiting`, so that two rotations cannot
-   * deadlock.
-   */
+  /** Replaces unchanged bytes; returns the replaced rows. Skips locked ones unless `waiting`, so that two rotations cannot deadlock. */
   replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
 }
 

@@ -1,7 +1,4 @@
-/**
- * Encrypts and decrypts a process's secrets, under one key or, during a rotation, two (decision 56): encrypts with the key that the
- * database names, so that processes with only that key can read it, and decrypts with either.
- */
+/** Encrypts and decrypts secrets. During a rotation (decision 56), encrypts with the key that the database names; decrypts with either. */
 import { timingSafeEqual } from 'node:crypto'
 import { encodeResponse, type Sealed } from '../idempotency/stored-responses.ts'
 import type { ResponseToStore } from '../journal/change.ts'

@@ -35,10 +35,7 @@ export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: C
   return { name, organizations: rows }
 }
 
-/**
- * At most `most` moves, the most useful first, that bring the fullest database nearer to the mean. A database's load is its share of all
- * bytes or of all changes, whichever is more. Pure.
- */
+/** Moves that bring the fullest database nearer to the mean, most useful first. Load: the greater share, of bytes or of changes. Pure. */
 export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
   const all = databases.flatMap(({ organizations }) => organizations)
   const total = {

@@ -35,10 +35,7 @@ export const fenceLimits: FenceLimits = { within: 500, lastsFor: 3_000 }
 /** Called between the steps, for tests. */
 export type Hook = (step: string) => Promise<void> | void
 
-/**
- * Fences the organization, copies the rest, and lets it leave. 'busy', without an effect, when a write under way took longer than `within`.
- * Returns a stopwatch of the time that writers have waited, in milliseconds.
- */
+/** 'busy', without an effect, after a wait of `within`. Returns a stopwatch of the time that writers have waited, in milliseconds. */
 export async function leave(
   sides: Sides,
   between: Hook,
@@ -60,7 +57,7 @@ export async function leave(
     await transaction(target, async (tx) => {
       await lastStep({ source: client, target: tx }, sides)
       await requireSameKey(client, tx, names)
-      await bringWhatWorks(client, tx, organizationId, tables)
+      await copyWorkingRows(client, tx, organizationId, tables)
     })
     await between('brought')
     await stopWork(client, organizationId)
@@ -118,7 +115,7 @@ async function requireRunner(client: PoolClient, organizationId: string, runner:
 }
 
 /** Copies the rows that make the organization work to the target, where they wait in the order of insertion. */
-async function bringWhatWorks(
+async function copyWorkingRows(
   source: PoolClient,
   target: Tx,
   organizationId: string,
@@ -172,10 +169,7 @@ interface Departed {
   readonly directory: Pick<Directory, 'note' | 'cutOver' | 'databaseOf'>
 }
 
-/**
- * Completes the arrival of an organization that has left. Any number of processes may do it at once, and repeat it. `known`: the tables to
- * move, if the caller has read them.
- */
+/** Completes an arrival; any number of processes may, and repeat it. `known`: the tables to move, if the caller has read them. */
 export async function arrive(
   departed: Departed,
   between: Hook = () => {},

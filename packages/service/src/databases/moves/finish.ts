@@ -1,7 +1,4 @@
-/**
- * Finishes interrupted moves: an organization that has left and not arrived, as its mover was killed, is made to arrive by the first
- * process that has both databases. Until then no database serves it.
- */
+/** Completes the arrival of organizations whose mover was killed between departure and arrival. Until then no database serves them. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { loggable } from '../../kernel/loggable.ts'

@@ -134,10 +134,7 @@ function lookupOf(addresses: readonly string[]): net.LookupFunction {
   }
 }
 
-/**
- * The default authorities and those of `pem` (DESKWIRE_TARGET_CA), loaded once, as that takes longer than a handshake. Throws when `pem`
- * holds no certificate or a broken one, which OpenSSL would ignore.
- */
+/** The default authorities and those of `pem`. Throws when `pem` holds no certificate or a broken one, which OpenSSL would ignore. */
 export function trustAuthorities(pem: string | null): SecureContext {
   if (pem === null) return createSecureContext()
   const own = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []

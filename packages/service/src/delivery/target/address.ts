@@ -1,7 +1,4 @@
-/**
- * Which addresses a delivery may go to (specification 9.2): global unicast, and the installation's trusted networks. An address that embeds
- * another (IPv4-mapped, NAT64, 6to4, Teredo) is never public, and is trusted only by a network of its own family.
- */
+/** Which addresses a delivery may go to (specification 9.2). One that embeds another (IPv4-mapped, NAT64, 6to4, Teredo) is never public. */
 
 import ipaddr from 'ipaddr.js'
 import { isWithin, type Networks, parseAddress } from '../../kernel/networks.ts'

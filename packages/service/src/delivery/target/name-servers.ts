@@ -34,9 +34,7 @@ function isServer(text: string): boolean {
   return isIP(address) === (v6 === undefined ? 4 : 6) && Number(port) >= 1 && Number(port) <= 65_535
 }
 
-/**
- * `servers` in the order of asking; null for the system's. c-ares skips a silent one, and this skips one that says that it cannot answer.
- */
+/** `servers` in the order of asking; null for the system's. c-ares skips a silent one; this skips one that says that it cannot answer. */
 export function createNameServers(servers: readonly string[] | null): NameServers {
   const all = resolverOf(servers)
   const known = all.getServers()

@@ -1,6 +1,5 @@
 /**
- * Resolves a host to addresses, every one of them checked. Answers are cached for their TTL, at most 30 seconds, and concurrent look-ups of
- * a name share a query; registration always asks (specification 9.2).
+ * Resolves a host and checks every address. Answers are cached for their TTL, at most 30 s; registration always asks (specification 9.2).
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -182,9 +181,7 @@ const systemHostsFile =
 /** The addresses of a name (lower case, no trailing dot) that need no query; empty when it has to be asked for. */
 type LocalNames = (name: string) => readonly string[]
 
-/**
- * Reads the hosts file when it has changed; synchronously, as it takes microseconds and the threads of asynchronous reading may be busy.
- */
+/** Reads the hosts file when it has changed; synchronously, as the threads of asynchronous reading may be busy. */
 function createLocalNames(hostsFile: string): LocalNames {
   let version = ''
   let listed: ReadonlyMap<string, readonly string[]> = new Map()
