@@ -35,7 +35,6 @@ const firstMonday = 4 * day
 const lockNumber = 6_737_201_102
 /** Attaching waits for readers of the default partition, dropping for every use of the table, and later statements queue behind either. */
 const lockTimeout = '250ms'
-/** Milliseconds between two tries. */
 const triesApart = 100
 /** Rows that a new partition takes over at most; writers wait for some tenths of a second. */
 const takenOverAtMost = 20_000
