@@ -444,12 +444,14 @@ create table webhooks (
   gap_since timestamptz(3),
   gap_until timestamptz(3),
   console_link_id uuid,
+  options jsonb,
+  sealed_headers bytea,
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((gap_since is null) = (gap_until is null)),
   check ((status = 'disabled'::text) = (disabled_at is not null)),
   check ((status = 'disabled'::text) = (disabled_reason is not null)),
-  check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text])),
+  check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text, 'gone'::text])),
   check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[]),
   check (status = any (array['active'::text, 'disabled'::text]))
 );
@@ -2216,7 +2218,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_0e1449874d88(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_6f7cc39a5000(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2234,6 +2236,7 @@ begin
         when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
           and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
         when 'address_not_public' then w.url = p_url
+        when 'gone' then w.url = p_url
         when 'registrant_revoked' then not exists (select 1 from api_keys k
           where k.organization_id = p_organization_id and k.id = w.api_key_id
             and (k.expires_at is null or k.expires_at > p_now))
@@ -2553,7 +2556,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_1fc8e7d75ced(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_9d4003cf6a55(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2615,11 +2618,12 @@ begin
       select p_organization_id, 'stored response', 0, 0, 0, 0, sum(s.bytes) from stored s having count(s.bytes) > 0
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
-  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
-      updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
-        console_link_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
+      console_link_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
+        'active', r.api_key_id, r.console_link_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
+        sealed_headers text, api_key_id uuid, console_link_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -2628,7 +2632,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_98fa173e5d0d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_e5b913e44455(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -2645,12 +2649,21 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
+  if decode(p_row->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = decode(p_row->>'sealed_with', 'hex')) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
       x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
+      options jsonb, sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
       api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      options = r.options, sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
+        when r.options ? 'headers' then w.sealed_headers end,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
       updated_at = r.updated_at

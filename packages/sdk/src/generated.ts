@@ -675,10 +675,22 @@ export interface Webhook extends Row {
   events: Open<keyof EventData>[]
   /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well. */
   signatures: Open<'service' | 'standard'>[]
+  /** The names of its own headers; absent without any. */
+  headerNames?: string[]
+  /** The most attempts a second; absent without a limit. */
+  rateLimit?: number
+  /** The most attempts at once; absent where that is 16. */
+  maxConcurrent?: number
+  /** What data is; absent where it is the object. */
+  payload?: Open<'thin'>
+  /** Retry-After puts off attempts; absent where it does not. */
+  honorRetryAfter?: boolean
+  /** A 410 disables it; absent where it does not. */
+  disableOn410?: boolean
   /** A disabled endpoint gets no events. */
   status: Open<'active' | 'disabled'>
   /** Why it is disabled; null while active. */
-  disabledReason: Open<'failing' | 'address_not_public' | 'registrant_revoked' | 'manual'> | null
+  disabledReason: Open<'failing' | 'address_not_public' | 'registrant_revoked' | 'manual' | 'gone'> | null
   /** Since when it is disabled; null while active. */
   disabledAt: string | null
   /** The first failure since the last success. */
@@ -708,6 +720,18 @@ export interface WebhookInput {
   events: (keyof EventData)[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
   signatures?: ('service' | 'standard')[]
+  /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
+  headers?: Record<string, string> | null
+  /** The most attempts a second. */
+  rateLimit?: number | null
+  /** The most attempts at once, instead of 16. */
+  maxConcurrent?: number | null
+  /** What data of an event is: the object, or with thin its id and object alone. */
+  payload?: 'full' | 'thin'
+  /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
+  honorRetryAfter?: boolean
+  /** Whether an answer of 410 disables the endpoint. */
+  disableOn410?: boolean
 }
 
 export interface WebhookPatch {
@@ -719,6 +743,18 @@ export interface WebhookPatch {
   events?: (keyof EventData)[]
   /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
   signatures?: ('service' | 'standard')[]
+  /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
+  headers?: Record<string, string> | null
+  /** The most attempts a second. */
+  rateLimit?: number | null
+  /** The most attempts at once, instead of 16. */
+  maxConcurrent?: number | null
+  /** What data of an event is: the object, or with thin its id and object alone. */
+  payload?: 'full' | 'thin'
+  /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
+  honorRetryAfter?: boolean
+  /** Whether an answer of 410 disables the endpoint. */
+  disableOn410?: boolean
   /** active resets the failure count. */
   status?: 'active' | 'disabled'
 }

@@ -864,6 +864,12 @@ export interface components {
             description: string | null;
             events: string[];
             signatures: string[];
+            headerNames?: string[];
+            rateLimit?: number;
+            maxConcurrent?: number;
+            payload?: string;
+            honorRetryAfter?: boolean;
+            disableOn410?: boolean;
             status: string;
             disabledReason: string | null;
             disabledAt: string | null;
@@ -890,6 +896,12 @@ export interface components {
             description: string | null;
             events: string[];
             signatures: string[];
+            headerNames?: string[];
+            rateLimit?: number;
+            maxConcurrent?: number;
+            payload?: string;
+            honorRetryAfter?: boolean;
+            disableOn410?: boolean;
             status: string;
             disabledReason: string | null;
             disabledAt: string | null;
@@ -910,12 +922,28 @@ export interface components {
             description?: string | null;
             events: ("customer.created" | "customer.updated" | "customer.deleted" | "conversation.created" | "conversation.assigned" | "conversation.escalated" | "conversation.resolved" | "conversation.summarized" | "message.received" | "message.sent" | "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.assigned" | "ticket.deleted" | "booking.created" | "booking.confirmed" | "booking.rescheduled" | "booking.cancelled" | "booking.completed" | "booking.no_show" | "booking.rejected")[];
             signatures?: ("service" | "standard")[];
+            headers?: {
+                [key: string]: string;
+            } | null;
+            rateLimit?: number | null;
+            maxConcurrent?: number | null;
+            payload?: "full" | "thin";
+            honorRetryAfter?: boolean;
+            disableOn410?: boolean;
         };
         WebhookPatch: {
             url?: string;
             description?: string | null;
             events?: ("customer.created" | "customer.updated" | "customer.deleted" | "conversation.created" | "conversation.assigned" | "conversation.escalated" | "conversation.resolved" | "conversation.summarized" | "message.received" | "message.sent" | "ticket.created" | "ticket.updated" | "ticket.status_changed" | "ticket.assigned" | "ticket.deleted" | "booking.created" | "booking.confirmed" | "booking.rescheduled" | "booking.cancelled" | "booking.completed" | "booking.no_show" | "booking.rejected")[];
             signatures?: ("service" | "standard")[];
+            headers?: {
+                [key: string]: string;
+            } | null;
+            rateLimit?: number | null;
+            maxConcurrent?: number | null;
+            payload?: "full" | "thin";
+            honorRetryAfter?: boolean;
+            disableOn410?: boolean;
             status?: "active" | "disabled";
         };
         WebhookRotation: {

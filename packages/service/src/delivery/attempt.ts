@@ -13,6 +13,7 @@ import type {
   DeliverySchedule,
   EndpointKey,
 } from './model.ts'
+import { dataFor } from './options.ts'
 import type { Sign } from './signer.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 
@@ -99,7 +100,7 @@ function resultOf(
   return {
     delivery,
     url: claim.endpoint.url,
-    verdict: decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays),
+    verdict: decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays, claim.endpoint.options),
     startedAt,
     endedAt,
     responseStatus: outcome.kind === 'answered' ? outcome.status : null,
@@ -124,7 +125,7 @@ async function outcomeOf(
   if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
     return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
   }
-  const body = envelope(claim, event, data)
+  const body = envelope(claim, event, dataFor(endpoint.options ?? null, data))
   return send({
     organizationId: claim.organizationId,
     url: endpoint.url,

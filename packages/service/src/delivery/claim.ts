@@ -14,6 +14,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
+import { readOptions } from './options.ts'
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 interface ClaimOptions {
@@ -38,6 +39,8 @@ interface EndpointColumns {
   readonly secrets: string | null
   readonly standardSignatures: boolean
   readonly suspended: boolean
+  /** As JSON, with the sealed headers in hex, separated by a space. */
+  readonly options: string | null
 }
 
 interface DeliveryColumns {
@@ -107,6 +110,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
         standardSignatures: endpoint.standardSignatures,
         suspended: endpoint.suspended,
+        ...optionsIn(endpoint.options),
       },
       deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
       aloneLeft: endpoint.aloneLeft,
@@ -148,7 +152,7 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
     const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
-    const [standard, left, lostId, lostSince, suspended] = others
+    const [standard, left, lostId, lostSince, suspended, options = null] = others
     if (url == null) continue
     return {
       url,
@@ -159,12 +163,19 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
       aloneLeft: Number(left),
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
       suspended: suspended != null,
+      options,
     }
   }
   return null
 }
 
-const columnsOfEndpoint = 9
+function optionsIn(text: string | null): Pick<Claim['endpoint'], 'options' | 'sealedHeaders'> {
+  if (text === null) return {}
+  const [sealed = '', json = ''] = text.split(/ (.*)/s)
+  return { options: readOptions(json), sealedHeaders: sealed === '' ? null : Buffer.from(sealed, 'hex') }
+}
+
+const columnsOfEndpoint = 10
 
 /** Null when nothing is due: the one row then has only the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -226,6 +237,8 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
       ${once('(select true from organizations o where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null))')} as suspended,
+      case when coalesce(d.place, 1) = 1 and w.options is not null
+        then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

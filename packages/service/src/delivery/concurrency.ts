@@ -2,6 +2,7 @@
  * The concurrency limiter. It shares a worker's permits among priorities, so that endpoints that hang or have a backlog leave some to
  * others. `mayStart` decides; the two classes keep the figures it needs, one for the worker and one for each drain.
  */
+import type { RateLimiter } from '../admission/rate-limit.ts'
 import type { Priority } from './model.ts'
 import { type ConcurrencyTuning, deliveryTuning } from './tuning.ts'
 
@@ -18,12 +19,17 @@ export interface EndpointUsage {
   /** A TLS handshake failed: no more attempts, as endpoints with a wrong certificate and a backlog took all of a worker's time. */
   readonly handshakeFailed: boolean
   readonly hasSparePermit: boolean
+  /** Attempts at once that the endpoint asks for. */
+  readonly most: number
+  /** Attempts under way to its host, by all endpoints of its organization. */
+  readonly toHost: number
 }
 
 /** The first attempt may begin unless a handshake failed; more only while there is plenty, which leaves permits for other endpoints. */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
-  const { priority, underWay, overdue, window } = endpoint
-  if (endpoint.handshakeFailed || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false
+  const { priority, underWay, overdue, window, most, toHost } = endpoint
+  if (endpoint.handshakeFailed || underWay >= most || underWay - overdue >= window) return false
+  if (underWay > 0 && toHost >= tuning.perHost) return false
   return endpoint.hasSparePermit || hasPlenty(worker, priority, tuning)
 }
 
@@ -58,6 +64,8 @@ interface AttemptPermit {
 export class ConcurrencyLimiter {
   readonly #tuning: ConcurrencyTuning
   readonly #used: Record<Priority, number> = { healthy: 0, unproven: 0, failing: 0 }
+  /** Attempts under way to a host, of an organization. */
+  readonly #toHosts = new Map<string, number>()
   #lateness = 0
   #payloads = 0
 
@@ -126,6 +134,18 @@ export class ConcurrencyLimiter {
     this.#payloads += characters
   }
 
+  /** Attempts under way to the host. */
+  toHost(host: string): number {
+    return this.#toHosts.get(host) ?? 0
+  }
+
+  /** One attempt more to the host, or one less. */
+  countToHost(host: string, change: 1 | -1): void {
+    const count = this.toHost(host) + change
+    if (count === 0) this.#toHosts.delete(host)
+    else this.#toHosts.set(host, count)
+  }
+
   get isFullOfPayloads(): boolean {
     return this.#payloads > this.#tuning.payloadsInMemory
   }
@@ -133,7 +153,18 @@ export class ConcurrencyLimiter {
 
 export interface RunningAttempt {
   readonly permit: AttemptPermit
+  readonly host: string
   ticks: number
+}
+
+/** What a claim says of its endpoint. */
+export interface EndpointLimits {
+  /** Its organization and host. */
+  readonly host: string
+  /** Attempts at once that it asks for; null: as many as any. */
+  readonly most: number | null
+  /** Counts its attempts, by this name; null without a limit. */
+  readonly rate: { readonly limiter: RateLimiter; readonly name: string } | null
 }
 
 interface EndedAttempt {
@@ -152,6 +183,8 @@ export class EndpointLimiter {
   readonly #underWay = new Set<RunningAttempt>()
   #isProven = false
   #spare: AttemptPermit | null
+  #host = ''
+  #rate: EndpointLimits['rate'] = null
 
   /** `close` releases `first`. */
   constructor(worker: ConcurrencyLimiter, first: AttemptPermit, tuning: ConcurrencyTuning) {
@@ -167,7 +200,21 @@ export class EndpointLimiter {
       window: priority === 'failing' ? 1 : atFirst,
       handshakeFailed: false,
       hasSparePermit: true,
+      most: tuning.perEndpoint,
+      toHost: 0,
     }
+  }
+
+  /** What the latest claim says holds from now on. */
+  respect({ host, most, rate }: EndpointLimits): void {
+    this.#host = host
+    this.#rate = rate
+    this.#usage.most = Math.min(most ?? this.#tuning.perEndpoint, this.#tuning.perEndpoint)
+  }
+
+  /** Its rate allows no attempt now. */
+  get isPaced(): boolean {
+    return this.#rate !== null && !this.#rate.limiter.peek(this.#rate.name).allowed
   }
 
   get priority(): Priority {
@@ -188,6 +235,7 @@ export class EndpointLimiter {
   }
 
   get mayStart(): boolean {
+    this.#usage.toHost = this.#worker.toHost(this.#host)
     return mayStart(this.#worker.used, this.#usage, this.#tuning)
   }
 
@@ -199,11 +247,13 @@ export class EndpointLimiter {
 
   /** Null when none may start. End it once. */
   start(): RunningAttempt | null {
-    if (!this.mayStart) return null
+    if (!this.mayStart || this.isPaced) return null
     const permit = this.#spare ?? this.#worker.acquire(this.#usage.priority)
     if (permit === null) return null
     this.#keep(null)
-    const attempt = { permit, ticks: 0 }
+    this.#rate?.limiter.count(this.#rate.name)
+    this.#worker.countToHost(this.#host, 1)
+    const attempt = { permit, host: this.#host, ticks: 0 }
     this.#underWay.add(attempt)
     this.#usage.underWay++
     return attempt
@@ -212,6 +262,7 @@ export class EndpointLimiter {
   end(attempt: RunningAttempt, ended: EndedAttempt): void {
     this.#underWay.delete(attempt)
     this.#usage.underWay--
+    this.#worker.countToHost(attempt.host, -1)
     const wasOverdue = this.#isOverdue(attempt)
     if (wasOverdue) this.#usage.overdue--
     if (ended.attempted) this.#learn(ended, wasOverdue)

@@ -1,5 +1,6 @@
 /** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
+import { type EndpointOptions, retryAfterOf } from './options.ts'
 
 export type AttemptOutcome =
   | {
@@ -7,6 +8,8 @@ export type AttemptOutcome =
       readonly status: number
       readonly responseBody: string
       readonly durationMs: number
+      /** The header as it came; missing without one. */
+      readonly retryAfter?: string
     }
   | {
       readonly kind: 'failed'
@@ -35,6 +38,7 @@ export function decide(
   outcome: AttemptOutcome,
   now: number,
   delays: readonly number[],
+  options: Pick<EndpointOptions, 'honorRetryAfter' | 'disableOn410'> | null = null,
 ): Verdict {
   if (outcome.kind === 'subject_unavailable' || outcome.kind === 'endpoint_disabled') {
     const error = { code: outcome.kind, message: outcome.message }
@@ -53,17 +57,37 @@ export function decide(
   if (error === null) {
     return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
   }
-  const definite = error.code === 'address_not_public'
-  const delay = definite ? undefined : delayAfter(delivery, delays)
+  const disable = disabledBy(delivery, outcome, options)
+  const delay = disable !== null ? undefined : delayAfter(delivery, delays)
   return {
     status: delay === undefined ? 'failed' : 'pending',
     error,
     attempted: true,
-    nextAttemptAt: delay === undefined ? null : now + delay,
+    nextAttemptAt: delay === undefined ? null : now + Math.max(delay, waitOf(outcome, options, now)),
     counts,
-    // A ping does not count towards the endpoint's health, but an address that is not public disables it all the same.
-    disable: definite ? 'address_not_public' : null,
+    disable,
   }
+}
+
+function disabledBy(
+  { isPing }: DeliveryState,
+  outcome: AttemptOutcome,
+  options: Pick<EndpointOptions, 'disableOn410'> | null,
+): Verdict['disable'] {
+  // A ping does not count towards the endpoint's health, but an address that is not public disables it all the same.
+  if (outcome.kind === 'failed' && outcome.code === 'address_not_public') return 'address_not_public'
+  const isGone = outcome.kind === 'answered' && outcome.status === 410
+  return isGone && !isPing && options?.disableOn410 ? 'gone' : null
+}
+
+/** Milliseconds that the receiver asks to wait for, where its endpoint honors that. */
+function waitOf(
+  outcome: AttemptOutcome,
+  options: Pick<EndpointOptions, 'honorRetryAfter'> | null,
+  now: number,
+): number {
+  if (!options?.honorRetryAfter || outcome.kind !== 'answered') return 0
+  return outcome.status === 429 || outcome.status === 503 ? retryAfterOf(outcome.retryAfter, now) : 0
 }
 
 /** Undefined after the last attempt. `maxAttempts` is from when the schedule began: if there are fewer delays now, the last one repeats. */

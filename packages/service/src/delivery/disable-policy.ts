@@ -77,9 +77,10 @@ export function createDisablePolicy(services: {
     now: number,
   ): Promise<string | null> {
     // The endpoint's URL may have changed between two results.
-    const notPublic = new Set(results.flatMap(({ verdict, url }) => (verdict.disable === null ? [] : [url])))
-    for (const url of notPublic) {
-      const reason = 'address_not_public'
+    const final = new Map(
+      results.flatMap(({ verdict, url }) => (verdict.disable === null ? [] : [[url, verdict.disable]])),
+    )
+    for (const [url, reason] of final) {
       if (await disable({ endpoint, tried: url, reason, at: now })) return reason
     }
     if (hasFailedTooLong(failingSince, now, schedule.disableAfter))

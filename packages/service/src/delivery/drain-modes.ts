@@ -61,6 +61,8 @@ export interface DrainSituation {
   /** No other queue of its priority waits for a permit, it sends no delivery alone, and its organization is not suspended. */
   readonly mayClaim: boolean
   readonly mayStart: boolean
+  /** What waits, waits for the endpoint's rate. */
+  readonly isPaced: boolean
   /** Claimed and not begun; under way; with a result that is not written. */
   readonly waiting: number
   readonly underWay: number
@@ -89,10 +91,10 @@ export function isIdle({ hasMore, mayClaim, waiting, mayStart }: DrainSituation)
 }
 
 function mustComplete(situation: DrainSituation, tuning: DrainTuning): boolean {
-  const { results, resultsAge, underWay, mode, quietTicks, stops } = situation
+  const { results, resultsAge, underWay, mode, quietTicks, stops, isPaced } = situation
   if (results >= tuning.completeAt) return true
   // Written with the release, or with the next results.
-  if (underWay === 0) return false
+  if (underWay === 0 && !isPaced) return false
   if (results > 0 && (resultsAge >= tuning.completeAfter || resultsAge < 0)) return true
   return mode !== 'listening' && quietTicks >= tuning.quietTicks && !stops && isIdle(situation)
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, report } from './attempt.ts'
 import type { Completion } from './complete.ts'
-import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
+import type { ConcurrencyLimiter, EndpointLimiter, EndpointLimits, RunningAttempt } from './concurrency.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
 import type { DisablePolicy } from './disable-policy.ts'
 import { type DrainMode, type DrainSituation, isIdle, moveTo, nextMode } from './drain-modes.ts'
@@ -32,6 +32,8 @@ export interface WorkerServices {
   readonly limiter: ConcurrencyLimiter
   readonly disablePolicy: DisablePolicy
   readonly shutdown: Shutdown
+  /** What limits the attempts of an endpoint, as the claim of it says. */
+  readonly limitsOf: (claim: Claim) => EndpointLimits
 }
 
 export interface DrainEnd {
@@ -179,6 +181,7 @@ export class Drain {
       return true
     }
     this.#claimed = { claim, sign: this.#services.signerOf(claim) }
+    this.#limiter.respect(this.#worker.limitsOf(claim))
     if (this.#disabled !== null) {
       // Attempts under way may still succeed: they are completed first, and the next drain fails the rest.
       if (this.#deliveries.size > 0) {
@@ -272,6 +275,7 @@ export class Drain {
         !this.#isSuspended &&
         !(this.#hasMore && this.#limiter.mustYield(this.#fullClaims > 0)),
       mayStart,
+      isPaced: deliveries.waiting > 0 && this.#limiter.isPaced,
       waiting: deliveries.waiting,
       underWay,
       results: deliveries.results,

@@ -1,14 +1,15 @@
 /** Finds endpoint queues with due deliveries and drains them, many at once. Notifications are hints, so it also searches twice a second. */
 import { randomUUID } from 'node:crypto'
+import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { ConcurrencyLimiter } from './concurrency.ts'
+import { ConcurrencyLimiter, type EndpointLimits } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import { type DueQueue, keyOf, type Priority, priorities } from './model.ts'
+import { type Claim, type DueQueue, keyOf, type Priority, priorities } from './model.ts'
 import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
@@ -62,7 +63,9 @@ export function createEngine(
     tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })
-  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown }
+  /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
+  const rates = new Map<number, RateLimiter>()
+  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown, limitsOf }
   const running = new Map<string, RunningDrain>()
   const searching = periodic({
     every: pollEvery,
@@ -108,6 +111,16 @@ export function createEngine(
     get inFlight() {
       return limiter.inUse
     },
+  }
+
+  function limitsOf(claim: Claim): EndpointLimits {
+    const { organizationId, endpoint } = claim
+    const host = `${organizationId} ${hostIn(endpoint.url)}`
+    const { rateLimit, maxConcurrent = null } = endpoint.options ?? {}
+    if (rateLimit === undefined) return { host, most: maxConcurrent, rate: null }
+    const limiter = rates.get(rateLimit) ?? createRateLimiter(evenly(rateLimit, tickEvery), clock)
+    rates.set(rateLimit, limiter)
+    return { host, most: maxConcurrent, rate: { limiter, name: keyOf(claim) } }
   }
 
   function wakeUnlessDraining(): void {
@@ -222,4 +235,14 @@ export function createEngine(
       drains += ends.filter(({ ran }) => ran).length
     }
   }
+}
+
+/** Of a URL that was accepted. */
+function hostIn(url: string): string {
+  return (/^https:\/\/([^/?]+)/i.exec(url)?.[1] ?? url).toLowerCase()
+}
+
+/** Spread over the second: at once only as many as come due between two looks at the drains. */
+function evenly(perSecond: number, tickEvery: number) {
+  return { perSecond, burst: Math.max(1, Math.ceil((perSecond * Math.min(tickEvery, 1_000)) / 1_000)) }
 }

@@ -1,5 +1,6 @@
 /** The types of this room. Times are milliseconds since the Unix epoch, durations milliseconds. */
 import type { Networks } from '../kernel/networks.ts'
+import type { EndpointOptions } from './options.ts'
 
 /**
  * The priority of an endpoint's queue, so that endpoints that hang do not delay those that respond. Healthy: responds in time. Unproven: no
@@ -70,6 +71,10 @@ export interface Endpoint {
   readonly standardSignatures: boolean
   /** The organization is suspended: nothing is sent, and pending deliveries stay. */
   readonly suspended: boolean
+  /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
+  readonly options?: EndpointOptions | null
+  /** Headers of its own, as stored. */
+  readonly sealedHeaders?: Buffer | null
 }
 
 export interface Claim extends LeasedQueue {
@@ -106,7 +111,7 @@ export interface Verdict {
   readonly nextAttemptAt: number | null
   /** What it counts as for the endpoint's health. */
   readonly counts: 'success' | 'failure' | 'nothing'
-  readonly disable: 'address_not_public' | null
+  readonly disable: 'address_not_public' | 'gone' | null
 }
 
 export interface AttemptResult {

@@ -2,9 +2,11 @@
 import type { Database } from '../db/fair-pool.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
+import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { envelope } from './attempt.ts'
 import { currentBody } from './claim.ts'
 import type { EndpointKey } from './model.ts'
+import { dataFor, readOptions } from './options.ts'
 
 /** The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. */
 export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
@@ -15,21 +17,21 @@ export function createReadPayload(
 ): ReadPayload {
   const never = ['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])]
   const text = `select d.event_id as id, d.event_type as type, ${timestampText('d.event_created_at')} as "createdAt",
+      w.options::text as options,
       case when d.event_type = 'ping' then '{}'
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then
           (select e.body from events e where e.organization_id = $1 and e.id = d.event_id) end as data
-    from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
+    from deliveries d ${joinEndpoint('$1', '$2')} where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
   return async ({ organizationId, webhookId }, id) => {
     const { rows } = await database
       .of(organizationId)
-      .query<{ id: string; type: string; createdAt: string; data: string | null }>(text, [
-        organizationId,
-        webhookId,
-        id,
-        never,
-      ])
+      .query<{ id: string; type: string; createdAt: string; data: string | null; options: string | null }>(
+        text,
+        [organizationId, webhookId, id, never],
+      )
     const [row] = rows
-    return row?.data == null ? null : envelope({ organizationId }, row, row.data)
+    if (row?.data == null) return null
+    return envelope({ organizationId }, row, dataFor(readOptions(row.options), row.data))
   }
 }

@@ -2,6 +2,7 @@
  * Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's hash, which is synchronous.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
+import { readJson } from '@deskwire/sdk/json'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
 import { standardHeaders } from '@deskwire/sdk/standard-webhooks'
 import { LruMap } from '../kernel/lru-map.ts'
@@ -16,7 +17,10 @@ export type Sign = (
 ) => Readonly<Record<string, string>>
 
 /** Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot be decrypted. */
-type Signer = (endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>, owner: EndpointKey) => Sign
+type Signer = (
+  endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures' | 'sealedHeaders'>,
+  owner: EndpointKey,
+) => Sign
 
 type Open = (sealed: Buffer, owner: EndpointKey) => string
 
@@ -35,7 +39,27 @@ export function createSigner(
     hmacs.set(name, hmac)
     return hmac
   }
-  return ({ sealedSecrets, standardSignatures }, owner) => {
+  const keptHeaders = new LruMap<string, Readonly<Record<string, string>>>(capacity)
+  const headersOf = (sealed: Buffer, owner: EndpointKey) => {
+    const name = `${owner.organizationId} ${owner.webhookId} ${sealed.toString('base64')}`
+    const known = keptHeaders.get(name)
+    if (known !== undefined) return known
+    const headers = readJson(open(sealed, owner)) as Readonly<Record<string, string>>
+    keptHeaders.set(name, headers)
+    return headers
+  }
+  return ({ sealedHeaders = null, ...endpoint }, owner) => {
+    const sign = signerOf(endpoint, owner)
+    if (sealedHeaders === null) return sign
+    // The endpoint's own come first, so that none replaces a signature.
+    const own = headersOf(sealedHeaders, owner)
+    return (...of) => ({ ...own, ...sign(...of) })
+  }
+
+  function signerOf(
+    { sealedSecrets, standardSignatures }: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>,
+    owner: EndpointKey,
+  ): Sign {
     // A receiver would refuse a delivery without a signature at each attempt, and its log would not say why.
     if (sealedSecrets.length === 0) throw new RangeError('a delivery needs at least one secret to sign with')
     const service = sealedSecrets.map((sealed) => hmacOf('service', sealed, owner))

@@ -18,6 +18,8 @@ export interface ConcurrencyTuning {
   readonly plentyOfFailing: number
   /** Attempts to one endpoint at once; the guides promise it. */
   readonly perEndpoint: number
+  /** Attempts to one host at once by the endpoints of an organization; each of them always has one. */
+  readonly perHost: number
   /** Attempts that a drain begins with (one beyond `enough`). Each response lets one more in, so an endpoint that hangs holds few. */
   readonly perEndpointAtFirst: number
   /** Attempts at once that keep a worker's processor busy. Beyond them only slow endpoints get more. */
@@ -211,6 +213,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     plenty: 1 / 2,
     plentyOfFailing: 1 / 8,
     perEndpoint: 16,
+    perHost: 64,
     perEndpointAtFirst: 4,
     enough: 64,
     quick: 10,

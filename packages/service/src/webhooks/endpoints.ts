@@ -3,7 +3,7 @@ import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/look-up.ts'
 import type { ResponseToStore } from '../journal/change.ts'
-import { noSuch, type Problem, problem } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
 import { choice, integer, mostWords, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
@@ -13,6 +13,7 @@ import { fail, ok, type Result } from '../kernel/result.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { EventTypes } from './event-types.ts'
+import { type OptionValues, optionFields, storedOptions, valuesOf } from './options.ts'
 import { webhookFields } from './records.ts'
 import { newSecret } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
@@ -70,18 +71,20 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     async create(caller, body, record) {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
-      const given = parsed.value as Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'>
-      const { url, events } = given
+      const given = parsed.value as GivenFields
+      const { url, description, events, signatures, headers } = given
       const refusal = eventTypes.unreadable(caller.scopes, events) ?? (await checkTarget(url))
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const now = clock.now()
-      const row = newRow({ id: newId(clock), ...given, apiKeyId, consoleLinkId }, now)
+      const fields = { url, description, events, signatures, options: storedOptions(given) }
+      const row = newRow({ id: newId(clock), ...fields, apiKeyId, consoleLinkId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
       const created = await store.create(
         organizationId,
-        { ...row, apiKeyId, consoleLinkId },
+        row,
+        headers == null ? null : await sealedHeaders(organizationId, row.id, headers),
         await sealed(organizationId, row.id, secret),
         {
           now,
@@ -101,7 +104,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       decideAndCommit(caller.organizationId, id, async (row) => {
         const decided = await decideChange(caller, row, body)
         if (!decided.ok) return refused(decided.error)
-        const after = decided.value
+        const { after, headers } = decided.value
         const recordOf = (row: WebhookRow) => done(webhookRecord(caller.organizationId, row, disableAfter))
         const shown = recordOf(after)
         if (after === row) return shown
@@ -111,7 +114,12 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const reset = after.failing_since === null && row.failing_since !== null
         const registers =
           activated || after.api_key_id !== row.api_key_id || after.console_link_id !== row.console_link_id
-        const options = { now: clock.now(), reset, registers }
+        const options = {
+          now: clock.now(),
+          reset,
+          registers,
+          ...(headers === null ? {} : { headers: await sealedHeaders(caller.organizationId, id, headers) }),
+        }
         const changed = await store.change(caller.organizationId, row, after, options)
         if (changed === 'conflict') return null
         if (changed === 'registrant_gone') return refused(registrantGone)
@@ -185,17 +193,29 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     return outcome ?? refused(problem('unavailable', 'The endpoint keeps changing. Send it again.'))
   }
 
-  /** The row after the change, the same object when nothing changes. */
+  /** The row after the change, the same object when nothing changes; and the headers if they are replaced. */
   async function decideChange(
     caller: Caller,
     row: WebhookRow,
     body: unknown,
-  ): Promise<Result<WebhookRow, Problem>> {
-    const { url, description, events, signatures, status } = row
-    const parsed = parsePatch(shapes.change, { url, description, events, signatures, status }, body)
+  ): Promise<Result<{ readonly after: WebhookRow; readonly headers: OwnHeaders | null }, Problem>> {
+    const { url, description, events, signatures, status, options } = row
+    const before = { url, description, events, signatures, status, ...valuesOf(options) }
+    const parsed = parsePatch(shapes.change, before, body)
     if (!parsed.ok) return parsed
     const { draft, sent } = parsed.value
-    const after = draft as Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures' | 'status'>
+    const given = draft as GivenFields & Pick<WebhookRow, 'status'>
+    if (options?.headers !== undefined && !sent.has('headers') && originOf(given.url) !== originOf(url))
+      return fail(headersStay)
+    const after = {
+      url: given.url,
+      description: given.description,
+      events: given.events,
+      signatures: given.signatures,
+      status: given.status,
+      options: storedOptions(given),
+    }
+    const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const matters = ['url', 'events', 'signatures', 'status'].some((name) => sent.has(name))
     if (matters) {
       const subscribed = [...new Set([...row.events, ...after.events])]
@@ -223,13 +243,39 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         ? { disabled_reason: 'manual', disabled_at: new Date(clock.now()) }
         : {}),
     }
-    if (JSON.stringify(changed) === JSON.stringify(row)) return ok(row)
-    return ok({ ...changed, updated_at: new Date(later(row, clock.now())) })
+    // Equal names do not say that the values are equal.
+    const isSame = headers === null && JSON.stringify(changed) === JSON.stringify(row)
+    if (isSame) return ok({ after: row, headers })
+    return ok({ after: { ...changed, updated_at: new Date(later(row, clock.now())) }, headers })
+  }
+
+  function sealedHeaders(organizationId: string, webhookId: string, headers: OwnHeaders) {
+    return vault.seal(JSON.stringify(headers), { organizationId, webhookId })
   }
 
   async function sealed(organizationId: string, webhookId: string, secret: string) {
     return { id: newId(clock), sealed: await vault.seal(secret, { organizationId, webhookId }) }
   }
+}
+
+type OwnHeaders = Readonly<Record<string, string>>
+
+/** What a body gives, complete. */
+type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'> &
+  OptionValues & { readonly headers?: OwnHeaders | null }
+
+/** Whoever may change an address must not learn what is sent to the old one. */
+const headersStay = validationFailed([
+  {
+    pointer: '/headers',
+    code: 'required',
+    detail:
+      'must be sent as well, or null: the headers of this endpoint are for its old host, and url names another',
+  },
+])
+
+function originOf(url: string): string {
+  return new URL(url).origin
 }
 
 /** A repeat authenticates again, with the key as it then is. */
@@ -271,7 +317,7 @@ function later(row: WebhookRow, now: number): number {
 }
 
 function newRow(
-  given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures'> & {
+  given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures' | 'options'> & {
     apiKeyId: string
     consoleLinkId: string | null
   },
@@ -349,6 +395,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
     description: text({ max: 255, description: 'What it is for.' }),
     events: wordList(eventTypes, { description: 'The event types it receives.' }),
     signatures: signatureSchemes,
+    ...optionFields,
   }
   const status = {
     ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),

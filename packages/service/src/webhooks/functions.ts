@@ -69,10 +69,11 @@ begin
   if p_registers and not ${registrantLives} then
     return 'registrant_gone';
   end if;
-  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
+  ${requireSealedWith("decode(p_row->>'sealed_with', 'hex')")}
+  select x.url, x.description, x.events, x.signatures, x.options, x.sealed_headers, x.status, x.disabled_reason, x.disabled_at, x.gap_since, x.gap_until,
       x.api_key_id, x.console_link_id, x.updated_at into r
     from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
+      options jsonb, sealed_headers text, status text, disabled_reason text, disabled_at timestamptz, gap_since timestamptz, gap_until timestamptz,
       api_key_id uuid, console_link_id uuid, updated_at timestamptz);
   ${updateEndpoint}
   if not found then

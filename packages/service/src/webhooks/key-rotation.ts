@@ -49,7 +49,7 @@ export async function rotateEncryptionKey(
       after = last.rowKey
     }
   }
-  const secrets = await pass(signingSecrets)
+  const secrets = (await pass(signingSecrets)) + (await pass(ownHeaders))
   const responses = await pass(storedResponses)
   await finish(pool, keys)
   return { secrets, responses, unreadable: [...unreadable].sort() }
@@ -161,6 +161,7 @@ function sealedTable(
   table: string,
   key: readonly (readonly [string, string])[],
   subject: string,
+  column = 'sealed',
 ): SealedTable {
   const names = key.map(([name]) => name)
   const of = (alias: string) => names.map((name) => `${alias}.${name}`).join(', ')
@@ -171,7 +172,7 @@ function sealedTable(
   return {
     async read(pool, after, limit) {
       const { rows } = await pool.query<{ row_key: string[]; sealed: Buffer | null; owner: string[] }>(
-        `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as row_key, t.sealed,
+        `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as row_key, t.${column} as sealed,
              array[t.organization_id::text, t.${subject}::text] as owner
            from ${table} t where t.organization_id <> all(${notServedOrganizations})
              ${after === null ? '' : `and (${of('t')}) > (${parameters})`} order by ${of('t')} limit $1`,
@@ -188,9 +189,9 @@ function sealedTable(
         `with mine as (
            select ${of('t')}, c.becomes from ${table} t
              join unnest($1::bytea[], $2::bytea[], ${arrays}) as c(was, becomes, ${names.join(', ')})
-               on ${same('t', 'c')} and t.sealed = c.was
+               on ${same('t', 'c')} and t.${column} = c.was
              for update of t ${waiting ? '' : 'skip locked'})
-         update ${table} t set sealed = m.becomes from mine m where ${same('t', 'm')}
+         update ${table} t set ${column} = m.becomes from mine m where ${same('t', 'm')}
            returning array[${names.map((name) => `t.${name}::text`).join(', ')}] as row_key`,
         [
           changes.map(({ was }) => was),
@@ -211,6 +212,16 @@ const signingSecrets = sealedTable(
     ['id', 'uuid'],
   ],
   'webhook_id',
+)
+
+const ownHeaders = sealedTable(
+  'webhooks',
+  [
+    ['organization_id', 'uuid'],
+    ['id', 'uuid'],
+  ],
+  'id',
+  'sealed_headers',
 )
 
 const storedResponses = sealedTable(

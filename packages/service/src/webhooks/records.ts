@@ -12,6 +12,7 @@ import {
   uuid,
   words,
 } from '../openapi/shown-field.ts'
+import { shownOptionFields } from './options.ts'
 import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
@@ -49,9 +50,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       { type: 'array', items: words('service', 'standard') },
       'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well.',
     ),
+    ...shownOptionFields,
     status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),
     disabledReason: field(
-      nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual')),
+      nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual', 'gone')),
       'Why it is disabled; null while active.',
     ),
     disabledAt: field(nullable(time), 'Since when it is disabled; null while active.'),

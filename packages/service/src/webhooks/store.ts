@@ -14,7 +14,7 @@ import {
 } from './functions.ts'
 import { missedFunction } from './recovery/missed.ts'
 import { fromShown, shownColumns } from './table/endpoints.ts'
-import type { SignatureScheme, WebhookRow } from './webhook.ts'
+import type { WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
 export type EncodedResponse = string | null
@@ -40,15 +40,8 @@ export interface WebhookStore {
   ): Promise<{ readonly rows: readonly WebhookRow[]; readonly total: number }>
   create(
     organizationId: string,
-    webhook: {
-      id: string
-      url: string
-      description: string | null
-      events: readonly string[]
-      signatures: readonly SignatureScheme[]
-      apiKeyId: string
-      consoleLinkId: string | null
-    },
+    webhook: WebhookRow,
+    headers: Sealed | null,
     secret: SecretRow,
     options: { now: number; limit: number; response: EncodedResponse },
   ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
@@ -56,7 +49,13 @@ export interface WebhookStore {
     organizationId: string,
     before: WebhookRow,
     after: WebhookRow,
-    options: { now: number; reset: boolean; registers: boolean },
+    options: {
+      now: number
+      reset: boolean
+      registers: boolean
+      /** Missing: as they are. */
+      headers?: Sealed | null
+    },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
   signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
@@ -123,15 +122,17 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, { id, apiKeyId, consoleLinkId, ...given }, secret, { now, limit, response }) {
-      const { url, description, events, signatures } = given
+    create(organizationId, webhook, headers, secret, { now, limit, response }) {
+      const { id, url, description, events, signatures, options, api_key_id, console_link_id } = webhook
       const row = JSON.stringify({
         url,
         description,
         events,
         signatures,
-        api_key_id: apiKeyId,
-        console_link_id: consoleLinkId,
+        options,
+        ...(headers === null ? {} : { sealed_headers: headers.bytes.toString('hex') }),
+        api_key_id,
+        console_link_id,
       })
       const at = formatTimestamp(now)
       return callUnderClock(createFunction, [
@@ -147,7 +148,8 @@ export function createWebhookStore(
       ])
     },
 
-    change(organizationId, before, after, { now, reset, registers }) {
+    change(organizationId, before, after, { now, reset, registers, headers }) {
+      const { options } = after
       const { url, description, events, signatures, status, api_key_id, console_link_id, updated_at } = after
       const { disabled_reason, disabled_at, gap_since, gap_until } = after
       return callUnderClock(updateFunction, [
@@ -160,6 +162,13 @@ export function createWebhookStore(
           description,
           events,
           signatures,
+          options,
+          ...(headers == null
+            ? {}
+            : {
+                sealed_headers: headers.bytes.toString('hex'),
+                sealed_with: headers.keyCheck.toString('hex'),
+              }),
           status,
           disabled_reason,
           disabled_at,

@@ -1,5 +1,7 @@
 /** An endpoint's record: what the database stores and what the API shows (specification 9.1). */
+import type { EndpointOptions } from '../delivery/options.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { shownOptions } from './options.ts'
 
 /** By the service's own header, or also by Standard Webhooks (specification 10.2). */
 export type SignatureScheme = 'service' | 'standard'
@@ -10,6 +12,7 @@ export interface WebhookRow {
   readonly description: string | null
   readonly events: readonly string[]
   readonly signatures: readonly SignatureScheme[]
+  readonly options: EndpointOptions | null
   readonly status: 'active' | 'disabled'
   readonly disabled_reason: string | null
   readonly disabled_at: Date | null
@@ -39,6 +42,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     description: row.description,
     events: row.events,
     signatures: row.signatures,
+    ...shownOptions(row.options),
     status: row.status,
     disabledReason: row.disabled_reason,
     disabledAt: shown(row.disabled_at),

@@ -100,6 +100,8 @@ describe('whether another attempt may start', () => {
     window: 16,
     handshakeFailed: false,
     hasSparePermit: false,
+    most: 16,
+    toHost: 3,
   }
   const unproven = { ...healthy, priority: 'unproven' } as const
 

@@ -77,7 +77,7 @@ describe('forty backlogs', () => {
     await using service = await testService({ clock })
     const { organizationId } = await service.newOrganization()
     const { encryptionKey } = deliverySettings
-    const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:1/quick/${n}`)
+    const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:${n + 1}/quick`)
     await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 64, now: clock.now() })
     const counts = { most: 0, sent: 0 }
     const waiting: (() => void)[] = []

@@ -36,6 +36,23 @@ async function desk(body: Readonly<Record<string, unknown>> = {}) {
   }
 }
 
+test('an endpoint is registered with how its deliveries are made', async () => {
+  const { api, run } = await desk()
+  const URL = 'https://127.0.0.1:1/hook'
+  const said = await run('headers:', { URL, TOKEN: 'hidden' })
+  const { data } = (await api.get('/v1/webhooks')).json
+  const made = data.find(({ rateLimit }: { rateLimit?: number }) => rateLimit !== undefined)
+  expect(said).toBe(`${made.id} sends authorization\n`)
+  expect(made).toMatchObject({
+    headerNames: ['authorization'],
+    rateLimit: 20,
+    maxConcurrent: 4,
+    payload: 'thin',
+    honorRetryAfter: true,
+    disableOn410: true,
+  })
+})
+
 test('what arrived is sent again', async () => {
   const { api, run, engine, sent } = await desk()
   await makeCustomer(api)

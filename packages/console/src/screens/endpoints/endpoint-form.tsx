@@ -1,13 +1,23 @@
 /** Creates or changes an endpoint; the service's errors about the URL are shown at the URL. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { type UseFormReturn, useForm } from 'react-hook-form'
 import { changedFields } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import {
+  Checkbox,
+  Field,
+  Form,
+  FormError,
+  fieldErrors,
+  Select,
+  TextArea,
+  TextInput,
+} from '../../design/field.tsx'
+import css from './endpoint.module.css'
 import { EventPicker } from './event-picker.tsx'
 import { type EventType, subscribable } from './event-types.ts'
 
@@ -16,7 +26,24 @@ interface Values {
   description: string
   events: EventType[]
   signatures: boolean
+  /** Lines of `Name: value`; empty leaves them as they are. */
+  headers: string
+  dropsHeaders: boolean
+  rateLimit: string
+  maxConcurrent: string
+  payload: 'full' | 'thin'
+  honorRetryAfter: boolean
+  disableOn410: boolean
 }
+
+const optionNames = [
+  'headers',
+  'rateLimit',
+  'maxConcurrent',
+  'payload',
+  'honorRetryAfter',
+  'disableOn410',
+] as const
 
 /** Problems that are about the URL alone. */
 const ofAddress = { url_not_https: 'url', url_not_public: 'url', url_not_resolvable: 'url' } as const
@@ -52,6 +79,13 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     description: endpoint?.description ?? '',
     events: subscribable.filter((type) => endpoint?.events.includes(type)),
     signatures: endpoint?.signatures.includes('standard') ?? true,
+    headers: '',
+    dropsHeaders: false,
+    rateLimit: String(endpoint?.rateLimit ?? ''),
+    maxConcurrent: String(endpoint?.maxConcurrent ?? ''),
+    payload: endpoint?.payload === 'thin' ? 'thin' : 'full',
+    honorRetryAfter: endpoint?.honorRetryAfter ?? false,
+    disableOn410: endpoint?.disableOn410 ?? false,
   }))
   const form = useForm<Values>({ defaultValues: given })
   const { errors, isSubmitting } = form.formState
@@ -63,10 +97,14 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       return
     }
     const body = bodyOf(values)
+    // Of a new one that asks for nothing, nothing is said.
+    const asked = endpoint === null ? changedFields(bodyOf(given), body) : {}
     try {
       if (endpoint === null) {
-        const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
-        const made = await answerOf(api.POST('/v1/webhooks', { params, body }))
+        const { url, description, events, signatures } = body
+        const whole = { ...asked, url, description, events, signatures }
+        const params = { header: { 'Idempotency-Key': intent.keyFor(whole) } }
+        const made = await answerOf(api.POST('/v1/webhooks', { params, body: whole }))
         onCreated?.(made.id, made.secret)
       } else {
         const patch = changedFields(bodyOf(given), body)
@@ -78,7 +116,12 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       await client.invalidateQueries({ queryKey: ['endpoints'] })
       close()
     } catch (error) {
-      fieldErrors(error, form.setError, ['url', 'description', 'events', 'signatures'], ofAddress)
+      fieldErrors(
+        error,
+        form.setError,
+        ['url', 'description', 'events', 'signatures', ...optionNames],
+        ofAddress,
+      )
     }
   }
 
@@ -111,6 +154,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         label="Sign by Standard Webhooks as well, which libraries in many languages verify"
         {...form.register('signatures')}
       />
+      <Options form={form} endpoint={endpoint} />
       <FormError message={errors.root?.message ?? errors.signatures?.message} />
       <DialogActions>
         <Button onClick={close}>Cancel</Button>
@@ -122,8 +166,72 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
   )
 }
 
-function bodyOf({ url, description, events, signatures }: Values) {
+/** What few endpoints need. */
+function Options({
+  form,
+  endpoint,
+}: {
+  readonly form: UseFormReturn<Values>
+  readonly endpoint: Webhook | null
+}) {
+  const { errors } = form.formState
+  const names = endpoint?.headerNames ?? []
+  const isAsked = optionNames.some((name) => errors[name] !== undefined)
+  return (
+    <details className={css.options} open={isAsked || undefined}>
+      <summary>Options</summary>
+      <Field
+        label="Headers"
+        hint={
+          names.length === 0
+            ? 'One a line: Name: value. They are stored encrypted.'
+            : `It sends ${names.join(', ')}. What is entered here replaces all of them.`
+        }
+        error={errors.headers?.message}
+      >
+        <TextArea mono rows={2} placeholder="Authorization: Bearer …" {...form.register('headers')} />
+      </Field>
+      {names.length > 0 && <Checkbox label="Send no headers of its own" {...form.register('dropsHeaders')} />}
+      <Field label="Attempts a second, at most" error={errors.rateLimit?.message}>
+        <TextInput type="number" min={1} max={1000} placeholder="no limit" {...form.register('rateLimit')} />
+      </Field>
+      <Field label="Attempts at once, at most" error={errors.maxConcurrent?.message}>
+        <TextInput type="number" min={1} max={16} placeholder="16" {...form.register('maxConcurrent')} />
+      </Field>
+      <Field label="Payload" error={errors.payload?.message}>
+        <Select {...form.register('payload')}>
+          <option value="full">the whole object</option>
+          <option value="thin">its id and kind alone</option>
+        </Select>
+      </Field>
+      <Checkbox label="Wait as long as its Retry-After asks for" {...form.register('honorRetryAfter')} />
+      <Checkbox label="Disable it when it answers 410" {...form.register('disableOn410')} />
+    </details>
+  )
+}
+
+/** The headers in lines of `Name: value`. */
+function headersIn(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.includes(':') ? line.indexOf(':') : line.length
+      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+function bodyOf(values: Values) {
+  const { url, description, events, signatures, headers, dropsHeaders, rateLimit, maxConcurrent } = values
+  const { payload, honorRetryAfter, disableOn410 } = values
   return {
+    ...(headers.trim() === '' ? {} : { headers: headersIn(headers) }),
+    ...(dropsHeaders ? { headers: null } : {}),
+    rateLimit: rateLimit === '' ? null : Number(rateLimit),
+    maxConcurrent: maxConcurrent === '' ? null : Number(maxConcurrent),
+    payload,
+    honorRetryAfter,
+    disableOn410,
     url: url.trim(),
     description: description.trim() === '' ? null : description.trim(),
     events,

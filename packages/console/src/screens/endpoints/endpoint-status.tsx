@@ -28,4 +28,5 @@ export const disabledReasons: Readonly<Record<string, string>> = {
   address_not_public: 'Its address does not lead to the public network any more.',
   registrant_revoked: 'The key that registered it was revoked.',
   manual: 'Somebody disabled it.',
+  gone: 'It answered that it is gone (410).',
 }

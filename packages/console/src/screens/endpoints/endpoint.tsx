@@ -179,6 +179,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
                 ? 'its own header and Standard Webhooks'
                 : 'its own header',
             ],
+            ...optionsOf(endpoint),
           ]}
         />
         <ul className={css.events} aria-label="Events">
@@ -269,6 +270,20 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       </Confirm>
     </Page>
   )
+}
+
+/** The options that it has, each with its value. */
+function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
+  const { headerNames, rateLimit, maxConcurrent, payload, honorRetryAfter, disableOn410 } = endpoint
+  const options: readonly (readonly [string, string | false | undefined])[] = [
+    ['Headers', headerNames?.join(', ')],
+    ['Attempts a second', rateLimit !== undefined && `at most ${rateLimit}`],
+    ['Attempts at once', maxConcurrent !== undefined && `at most ${maxConcurrent}`],
+    ['Payload', payload === 'thin' && 'id and kind alone'],
+    ['Retry-After', honorRetryAfter && 'is waited for'],
+    ['An answer of 410', disableOn410 && 'disables it'],
+  ]
+  return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
 }
 
 /** What is wrong with it, if anything: since when, why, and what to do. */

@@ -1,11 +1,37 @@
 /** What endpoints may ask for beyond the baseline: columns that are null, or false, for those that ask for nothing. */
-import type { Migration } from '../migration.ts'
+import type { Migration, PieceOfWork } from '../migration.ts'
+
+/** Replaces a check, and proves it of existing rows without holding writers up. */
+function recheck(table: string, name: string, condition: string) {
+  const prove: PieceOfWork = async (client) => {
+    await client.query(`alter table ${table} validate constraint ${name}`)
+    return null
+  }
+  return {
+    prepare: [
+      `alter table ${table} drop constraint if exists ${name}`,
+      `alter table ${table} add constraint ${name} check (${condition}) not valid`,
+    ],
+    piece: prove,
+  }
+}
 
 export const endpointOptions: readonly Migration[] = [
   {
     id: '20261126-02-recover-succeeded',
     statements: [
       'alter table recoveries add column if not exists include_succeeded boolean not null default false',
+    ],
+  },
+  {
+    id: '20261126-03-endpoint-options',
+    gradually: recheck(
+      'webhooks',
+      'webhooks_disabled_reason_check',
+      "disabled_reason in ('failing', 'address_not_public', 'registrant_revoked', 'manual', 'gone')",
+    ),
+    statements: [
+      'alter table webhooks add column if not exists options jsonb, add column if not exists sealed_headers bytea',
     ],
   },
 ]

@@ -9,6 +9,7 @@ export interface ReceivedResponse {
   readonly kind: 'answered'
   readonly status: number
   readonly responseBody: string
+  readonly retryAfter: string | null
   /** When the headers were complete, in milliseconds since the Unix epoch. */
   readonly answeredAt: number
 }
@@ -118,8 +119,9 @@ export class Exchange {
   #endAnswered(reusable: boolean): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { status, text: responseBody, keepAliveMs } = this.#reader
-    const outcome: ReceivedResponse = { kind: 'answered', status, responseBody, answeredAt: this.#answeredAt }
+    const { status, text: responseBody, keepAliveMs, retryAfter } = this.#reader
+    const answeredAt = this.#answeredAt
+    const outcome: ReceivedResponse = { kind: 'answered', status, responseBody, retryAfter, answeredAt }
     this.#onEnd({ outcome, reusable, keepAliveMs })
   }
 

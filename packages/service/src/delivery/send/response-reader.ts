@@ -22,6 +22,8 @@ export class ResponseReader {
   persistent = false
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
   keepAliveMs: number | null = null
+  /** The Retry-After of the final response; null without one. */
+  retryAfter: string | null = null
   #head: Head | null = null
   /** False once an interim response says that the connection ends, or announces a body. */
   #goesOn = true
@@ -89,6 +91,7 @@ export class ResponseReader {
     const framing = bodyOf(head)
     this.#line = ''
     this.status = head.status
+    this.retryAfter = head.retryAfter
     if (framing === null) return 'complete'
     this.persistent = this.#goesOn && isPersistent(head, framing)
     this.keepAliveMs = head.keepAliveMs
@@ -122,6 +125,7 @@ interface Head {
   closes: boolean
   keepsAlive: boolean
   keepAliveMs: number | null
+  retryAfter: string | null
   /** A line is malformed or contradicts another, so where the body ends is unknown. */
   irregular: boolean
 }
@@ -149,6 +153,7 @@ function readStatusLine(line: string): Head | null {
     closes: false,
     keepsAlive: false,
     keepAliveMs: null,
+    retryAfter: null,
     irregular: false,
   }
 }
@@ -186,6 +191,9 @@ function isUnderstood(head: Head, line: string): boolean {
       if (seconds !== undefined) head.keepAliveMs = Number(seconds) * 1000
       return true
     }
+    case 'retry-after':
+      head.retryAfter ??= value.trim()
+      return true
     default:
       return true
   }

@@ -35,6 +35,8 @@ export type SendOutcome =
       readonly status: number
       readonly responseBody: string
       readonly durationMs: number
+      /** Of the answer, where it has the header. */
+      readonly retryAfter?: string
     }
   | (Failure & { readonly durationMs: number })
 
@@ -109,8 +111,9 @@ class TargetSender implements Sender {
       // No limit by URL or host: endpoints may share these, and each has its own limit.
       const ended = await this.#attempt(request, deadline)
       if (ended.kind === 'failed') return { ...ended, durationMs: this.#since(startedAt, this.#clock.now()) }
-      const { kind, status, responseBody, answeredAt } = ended
-      return { kind, status, responseBody, durationMs: this.#since(startedAt, answeredAt) }
+      const { kind, status, responseBody, retryAfter, answeredAt } = ended
+      const durationMs = this.#since(startedAt, answeredAt)
+      return { kind, status, responseBody, durationMs, ...(retryAfter === null ? {} : { retryAfter }) }
     } finally {
       this.#underWay--
       this.#deadlines.end(deadline)

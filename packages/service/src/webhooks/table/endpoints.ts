@@ -37,14 +37,17 @@ export const readSubscription = `select w.events into v_types from webhooks w
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
     into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
 
-export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, console_link_id, created_at,
-      updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, r.console_link_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid,
-        console_link_id uuid);`
+export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
+      console_link_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
+        'active', r.api_key_id, r.console_link_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
+        sealed_headers text, api_key_id uuid, console_link_id uuid);`
 
 /** As in the record `r`, if it has the version that was read. */
 export const updateEndpoint = `update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      options = r.options, sealed_headers = case when p_row ? 'sealed_headers' then decode(r.sealed_headers, 'hex')
+        when r.options ? 'headers' then w.sealed_headers end,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, gap_since = r.gap_since,
       gap_until = r.gap_until, api_key_id = r.api_key_id, console_link_id = r.console_link_id,
       updated_at = r.updated_at
@@ -72,6 +75,7 @@ export const disableEndpoint = `update webhooks w set status = 'disabled', disab
         when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
           and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
         when 'address_not_public' then w.url = p_url
+        when 'gone' then w.url = p_url
         when 'registrant_revoked' then not exists (select 1 from api_keys k
           where k.organization_id = p_organization_id and k.id = w.api_key_id
             and (k.expires_at is null or k.expires_at > p_now))
@@ -120,7 +124,7 @@ export const joinEndpoint = (organizationId: string, id: string) =>
   `join webhooks w on w.organization_id = ${organizationId} and w.id = ${id}`
 
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
-export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
+export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`

@@ -1,0 +1,43 @@
+/** What an endpoint asks for beyond the defaults, as its row has it: null for an endpoint that asks for nothing. */
+import { readJson } from '@deskwire/sdk/json'
+
+/** How its deliveries are made. A member is there only where it differs from the default. */
+export interface EndpointOptions {
+  /** The names of headers of its own, in lower case. Their values are sealed. */
+  readonly headers?: readonly string[]
+  /** Attempts a second. */
+  readonly rateLimit?: number
+  /** Attempts at once. */
+  readonly maxConcurrent?: number
+  /** `thin`: `data` is `{id, object}`. */
+  readonly payload?: 'thin'
+  /** A Retry-After with a 429 or 503 puts off the next attempt. */
+  readonly honorRetryAfter?: true
+  /** A 410 disables the endpoint. */
+  readonly disableOn410?: true
+}
+
+/** The options of an endpoint with this column. */
+export function readOptions(text: string | null): EndpointOptions | null {
+  return text === null ? null : (readJson(text) as EndpointOptions)
+}
+
+/** `data` as the endpoint wants it. `data` is a representation as it is stored, or the empty object of a ping. */
+export function dataFor(options: EndpointOptions | null, data: string): string {
+  if (options?.payload !== 'thin' || data === '{}') return data
+  const { id, object } = readJson(data) as { readonly id: string; readonly object: string }
+  return JSON.stringify({ id, object })
+}
+
+/** The longest that a receiver may put off an attempt, in milliseconds: a day. */
+const longestRetryAfter = 86_400_000
+
+/**
+ * Milliseconds that a receiver asks to wait for, at most a day; 0 when it asks for nothing that can be read. `text`: seconds
+ * or a date, as HTTP has it.
+ */
+export function retryAfterOf(text: string | null | undefined, now: number): number {
+  if (text == null) return 0
+  const asked = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(0, asked), longestRetryAfter)
+}

@@ -1,0 +1,141 @@
+/**
+ * The options of endpoints in the API: what each accepts, how a row stores them, and how a record shows them. An option
+ * that has its default is neither stored nor shown.
+ */
+import { z } from 'zod'
+import type { EndpointOptions } from '../delivery/options.ts'
+import { defineField, type Fields } from '../kernel/fields/field.ts'
+import { choice, flag, integer } from '../kernel/fields/fields.ts'
+import { count, optional, type Shown, text } from '../openapi/shown-field.ts'
+
+/** Headers of an endpoint's own: how many, and how long their values are, each and together. */
+const mostHeaders = 10
+const longestName = 64
+const longestValue = 1_024
+const longestValues = 4_096
+
+/** Names that the service, HTTP or the connection sets. */
+const reservedNames =
+  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|proxy-.*|expect|user-agent|date|via|forwarded|traceparent|tracestate|baggage|x-service-.*|webhook-.*)$/
+
+type OwnHeaders = Readonly<Record<string, string>>
+
+const headerPart = {
+  name: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+  value: /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/,
+}
+
+/** What is wrong with a header, in words; null when it may be sent. */
+function faultOf(name: string, value: unknown): string | null {
+  if (name.length > longestName || !headerPart.name.test(name)) return 'its name is no header name'
+  if (reservedNames.test(name.toLowerCase())) return `the service sets ${name.toLowerCase()} itself`
+  if (typeof value !== 'string' || value.length > longestValue || !headerPart.value.test(value))
+    return 'its value is not such a string'
+  return null
+}
+
+const headersAccept = `an object of at most ${mostHeaders} headers, each a name of at most ${longestName} characters with a string of 1 to ${longestValue} printable ASCII characters, ${longestValues} together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets`
+
+const headers = defineField<OwnHeaders | null>(
+  z
+    .unknown()
+    .check(({ value: given, issues }) => {
+      const refuse = (because: string, path: PropertyKey[] = []) =>
+        issues.push({ code: 'custom', params: { code: 'invalid_value', because }, path, input: given })
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+        issues.push({ code: 'invalid_type', expected: 'record', input: given })
+        return
+      }
+      const entries = Object.entries(given)
+      if (entries.length > mostHeaders) return void refuse(`there are ${entries.length}`)
+      const names = new Set(entries.map(([name]) => name.toLowerCase()))
+      if (names.size < entries.length) return void refuse('a name is there twice')
+      for (const [name, value] of entries) {
+        const fault = faultOf(name, value)
+        if (fault !== null) refuse(fault, [name])
+      }
+      const length = entries.reduce((sum, [, value]) => sum + String(value).length, 0)
+      if (length > longestValues) refuse(`the values have ${length} characters`)
+    })
+    .meta({
+      type: 'object',
+      maxProperties: mostHeaders,
+      additionalProperties: { type: 'string', minLength: 1, maxLength: longestValue },
+    })
+    .transform((given) =>
+      Object.fromEntries(
+        Object.entries(given as OwnHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+    ),
+  headersAccept,
+  'text',
+  {
+    description:
+      'Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them.',
+  },
+)
+
+/** The fields of creation and of change. */
+export const optionFields = {
+  headers,
+  rateLimit: integer({ min: 1, max: 1_000, description: 'The most attempts a second.' }),
+  maxConcurrent: integer({ min: 1, max: 16, description: 'The most attempts at once, instead of 16.' }),
+  payload: choice(['full', 'thin'], {
+    initial: 'full',
+    description: 'What data of an event is: the object, or with thin its id and object alone.',
+  }),
+  honorRetryAfter: flag({
+    initial: false,
+    description:
+      'Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most.',
+  }),
+  disableOn410: flag({ initial: false, description: 'Whether an answer of 410 disables the endpoint.' }),
+} satisfies Fields
+
+type OptionName = keyof typeof optionFields
+
+/** The values of a body, or of a row. */
+export type OptionValues = Readonly<Partial<Record<OptionName, unknown>>>
+
+const names = Object.keys(optionFields) as readonly OptionName[]
+
+/** The values as a PATCH is laid over them. Those of headers are not known: a PATCH replaces them. */
+export function valuesOf(options: EndpointOptions | null): OptionValues {
+  return Object.fromEntries(
+    names.map((name) => [name, options?.[name] ?? optionFields[name].initial ?? null]),
+  )
+}
+
+/** What a row stores: null where all have their defaults. */
+export function storedOptions(values: OptionValues): EndpointOptions | null {
+  const stored = names.flatMap((name) => {
+    const value = name === 'headers' ? headerNames(values.headers) : values[name]
+    const isDefault = value == null || value === optionFields[name].initial
+    return isDefault ? [] : [[name, value] as const]
+  })
+  return stored.length === 0 ? null : (Object.fromEntries(stored) as EndpointOptions)
+}
+
+function headerNames(given: unknown): readonly string[] | null {
+  if (Array.isArray(given)) return given
+  const found = Object.keys((given as OwnHeaders | null) ?? {})
+  return found.length === 0 ? null : found
+}
+
+/** The options that a record shows. */
+export function shownOptions(options: EndpointOptions | null): {
+  headerNames?: readonly string[]
+} & Omit<EndpointOptions, 'headers'> {
+  if (options === null) return {}
+  const { headers: headerNames, ...others } = options
+  return { ...(headerNames === undefined ? {} : { headerNames }), ...others }
+}
+
+export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
+  headerNames: optional({ type: 'array', items: text }, 'The names of its own headers; absent without any.'),
+  rateLimit: optional(count, 'The most attempts a second; absent without a limit.'),
+  maxConcurrent: optional(count, 'The most attempts at once; absent where that is 16.'),
+  payload: optional({ type: 'string', examples: ['thin'] }, 'What data is; absent where it is the object.'),
+  honorRetryAfter: optional({ type: 'boolean' }, 'Retry-After puts off attempts; absent where it does not.'),
+  disableOn410: optional({ type: 'boolean' }, 'A 410 disables it; absent where it does not.'),
+}
