@@ -14,7 +14,6 @@ import { hashToken, isBearer } from './token.ts'
 export type Authentication =
   | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
   | Exclude<Lookup, { readonly caller: Caller }>
-  /** The key is good. */
   | { readonly outcome: 'suspended'; readonly organizationId: string; readonly quota: Quota | null }
   | { readonly outcome: 'limited'; readonly organizationId: string; readonly quota: Quota }
   /** Too many unknown tokens came from this network. */

@@ -15,7 +15,6 @@ interface KeyUse {
 }
 
 export interface UseRecorder {
-  /** Returns at once. */
   note(key: KeyUse): void
   /** Resolves when everything noted so far is written, or has failed. */
   settled(): Promise<void>

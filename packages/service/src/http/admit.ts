@@ -92,7 +92,6 @@ class Admitted {
     return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
   }
 
-  /** The connection is closed, or the response is sent. */
   close(): void {
     this.#isClosed = true
     this.#releaseIfOver()
@@ -217,7 +216,6 @@ export function limitProblem({ reason, what }: LimitExceeded): Problem {
 
 /** Bytes reserved for an unknown response: with 1 MiB, forty first pages of 6 MB were made together. */
 const unknown = 8 * mebibyte
-/** Entries at most. */
 const mostEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4
@@ -229,12 +227,10 @@ export class ResponseSizes {
     return this.#bytes.get(`${organizationId} ${route}`) ?? unknown
   }
 
-  /** 0: unknown. */
   known(organizationId: string, route: string): number {
     return this.#bytes.get(`${organizationId} ${route}`) ?? 0
   }
 
-  /** Grows at once, and shrinks slowly. */
   note(organizationId: string, route: string, bytes: number): void {
     const name = `${organizationId} ${route}`
     const before = this.#bytes.get(name)

@@ -18,7 +18,6 @@ declare module 'fastify' {
 
 type Needed = string | 'any key'
 
-/** Null: the caller may do it. */
 function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
   return needed === 'any key' || grants(scopes, needed)
     ? null

@@ -18,7 +18,6 @@ import { FairQueue, noQueue } from '../admission/fair-queue.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { preferred } from './negotiation.ts'
 
-/** The better one first. */
 const codings = ['br', 'gzip'] as const
 type Coding = (typeof codings)[number]
 
@@ -60,7 +59,6 @@ export interface Compressed {
   readonly gzip: Buffer
 }
 
-/** For content that is sent many times. */
 export async function compressOnce(content: Buffer): Promise<Compressed> {
   const [br, gzip] = await Promise.all([thorough.br(content), thorough.gzip(content)])
   return { identity: content, br, gzip }

@@ -91,7 +91,6 @@ const clockAhead = problem(
   "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
 )
 
-/** For the metrics alone, as the client has gone. */
 const clientGone = problem(
   'unavailable',
   'The client disconnected before the request was begun; nothing was changed. Send the request again.',

@@ -17,7 +17,6 @@ interface Health {
 }
 
 interface CheckedDatabase {
-  /** Null where there is only one. */
   readonly name: string | null
   readonly answers: () => Promise<boolean>
   readonly isReady: () => boolean

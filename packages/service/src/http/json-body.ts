@@ -8,7 +8,6 @@ import { type FieldError, listedErrors, type Problem, validationFailed } from '.
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { isStorable } from '../kernel/text.ts'
 
-/** More than anything of the API needs. */
 export const deepestNesting = 64
 
 const quote = 0x22
@@ -66,7 +65,6 @@ export function countJson(json: Buffer): Counted {
   return { tooDeep: false, members }
 }
 
-/** What is wrong with a body, and what is accepted. */
 export type BodyFault = string
 
 /** A byte order mark is allowed at the beginning of a body only. */

@@ -62,7 +62,6 @@ export const createdBetween = {
   createdBefore: time('Created earlier than this, exclusive.'),
 } as const
 
-/** One of a few words; null when absent. */
 export function word(words: readonly string[], description: string): ReadParameter<string | null> {
   return {
     description,
@@ -90,7 +89,6 @@ export function anId<Initial extends string | null>(
   }
 }
 
-/** A time, as on the wire; null when absent. */
 export function time(description: string): ReadParameter<string | null> {
   return {
     description,

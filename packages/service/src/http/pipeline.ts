@@ -34,7 +34,6 @@ import { refuseUnknown } from './unknown-address.ts'
 
 /** A step whose part is missing is left out. */
 export interface PipelineParts {
-  /** Origins whose pages may call from a browser. */
   readonly origins: ReadonlySet<string>
   readonly telemetry: Telemetry | null
   /** Requests come from this process, which began their traces. */
@@ -49,7 +48,6 @@ export interface PipelineParts {
   readonly logsResponses: boolean
 }
 
-/** Properties that steps set. */
 const properties = {
   span: null,
   caller: null,

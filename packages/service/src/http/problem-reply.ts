@@ -46,7 +46,6 @@ export function brokenRequest(code: string | undefined): Problem {
   }
 }
 
-/** Sends it, and ends the connection. */
 export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

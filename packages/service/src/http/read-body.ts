@@ -14,7 +14,6 @@ export const bodyCut = 'BODY_CUT'
 /** So many bytes of a body that is too long are read and dropped before its connection is closed. */
 const discardedUpTo = 64 * 2 ** 20
 
-/** The first buffer for a body without a length. */
 const firstPiece = 64 * 1024
 
 /**

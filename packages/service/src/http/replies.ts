@@ -1,4 +1,3 @@
-/** Parts of requests and responses. */
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { done } from '../kernel/outcome.ts'

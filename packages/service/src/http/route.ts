@@ -27,7 +27,6 @@ declare module 'fastify' {
   }
 }
 
-/** A request, for the handler of its route. */
 export interface Call<Name extends string = string, Query = unknown, Body = unknown> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -54,7 +53,6 @@ export const recheckAfter = 100
 /** The value of an outcome is sent as the first of the route's answers. */
 type Handled = Outcome<unknown> | Sent | Promise<Outcome<unknown> | Sent>
 
-/** A route that works with services of this type. */
 export interface Route<Services> extends Operation {
   readonly handle: (services: Services, call: Call) => Handled
   /** The route reads the body instead of the server, up to so many bytes: `call.body` is the result. */

@@ -16,7 +16,6 @@ const mebibyte = 1024 * 1024
 /** Milliseconds for a whole request to arrive, so that slow senders hold no connections. */
 const requestTimeout = 60_000
 
-/** Everything is optional. */
 interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
   /** Default: the origin of each request. */
   readonly publicUrl?: string | null

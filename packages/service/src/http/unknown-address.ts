@@ -12,7 +12,6 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes of a path parameter: no id is longer. */
 export const maxParamLength = 200
 
 /** Step `onRequest`: refuses unknown addresses, and other methods of known ones, before the body is read. */

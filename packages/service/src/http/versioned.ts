@@ -7,7 +7,6 @@ import { type Sent, sent } from './replies.ts'
 
 export interface Versioned {
   readonly mediaType: string
-  /** A hash of the content. */
   readonly version: string
   readonly forms: Compressed
 }

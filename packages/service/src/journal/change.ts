@@ -66,14 +66,12 @@ export interface RowExpectation {
 export interface ReferringExpectation {
   readonly table: StreamTable
   readonly column: string
-  /** The row referred to. */
   readonly id: string
   readonly count: number
   /** The latest `updatedAt` among them; null when there are none. */
   readonly latest: string | null
 }
 
-/** Changes that commit together or not at all. */
 export interface Unit {
   readonly changes: readonly Change[]
   /** What else the decision was made on. If one of these rows has changed, the unit is refused as a conflict. */
@@ -88,9 +86,7 @@ export interface Unit {
 export type Refusal =
   /** The row has changed since it was read, or is gone. */
   | { readonly reason: 'conflict' }
-  /** Another row has this unique value. */
   | { readonly reason: 'duplicate'; readonly field: string; readonly existingId: string }
-  /** The row referred to does not exist. */
   | { readonly reason: 'dangling'; readonly field: string }
   /** A creation would exceed the organization's limit, `most` rows or bytes. */
   | { readonly reason: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }

@@ -14,7 +14,6 @@ import {
   type UnitOutcome,
 } from './change.ts'
 
-/** Keys that contain the name of a kind. */
 export const sectionOf = {
   insert: (kind: string) => `${kind}_insert` as const,
   update: (kind: string) => `${kind}_update` as const,
@@ -53,7 +52,6 @@ interface CommitArgument {
   [deleted: `${string}_delete`]: ExistingEntry[]
   [searchDocuments: `${string}_search_documents`]: SearchDocumentEntry[]
   [unique: `${string}_unique`]: CheckedEntry[]
-  /** References that changes set, by column. */
   [references: `${string}_references`]: CheckedEntry[]
   /** Rows that a unit was decided on, whether it writes them or not. One that has changed refuses its unit. */
   [expected: `${string}_expected`]: { readonly id: string; readonly expected: string }[]
@@ -296,7 +294,6 @@ function append<T>(list: T[] | undefined, entry: T): T[] {
   return list
 }
 
-/** The outcome of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
   const committed = new Set(answer.done)
   const refusals = new Map<string, Refusal>()

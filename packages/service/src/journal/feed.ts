@@ -109,7 +109,6 @@ interface FeedSource<C> {
   readonly checkpoint: (row: PageRow) => C | null
 }
 
-/** The statements are made once for each ceiling. */
 function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
   const known = new Map<number, PageStatements>()
   return (limit) => {

@@ -90,7 +90,6 @@ export class GroupCommit {
     return pending
   }
 
-  /** Resolves when nothing is queued or under way. */
   idle(): Promise<void> {
     if (this.#queues.size === 0) return Promise.resolve()
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
@@ -371,9 +370,7 @@ interface ExclusiveTask {
 interface QueuedUnit {
   readonly unit: Unit
   readonly keys: readonly string[]
-  /** Needs a call of its own. */
   readonly large: boolean
-  /** When it was queued. */
   readonly since: number
   readonly resolve: (outcome: UnitOutcome) => void
   readonly reject: (error: unknown) => void

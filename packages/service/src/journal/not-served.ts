@@ -22,7 +22,6 @@ export class OrganizationNotServed extends Error {
   }
 }
 
-/** Null for any other error. */
 export function notServedStateOf(error: unknown): NotServed | null {
   if (error instanceof OrganizationNotServed) return error.state
   const { code, detail } = (error ?? {}) as { readonly code?: unknown; readonly detail?: unknown }

@@ -42,7 +42,6 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
   const { every, stopWithin, atOnce, atOnceOfOne = 1, busyPause, findDue, run, onFailure } = options
   const stopping = new AbortController()
   const running = new Set<Promise<JobOutcome>>()
-  /** By organization. */
   const runningOf = new Map<string, number>()
   /** With the time since the pause began. */
   const paused = new Map<string, () => number>()
@@ -69,7 +68,6 @@ export function jobLoop<Job extends { readonly organizationId: string }>(
     return [...full.map(([organizationId]) => organizationId), ...paused.keys()]
   }
 
-  /** Returns whether the job was started. */
   function launch(job: Job): boolean {
     const { organizationId } = job
     if ((runningOf.get(organizationId) ?? 0) >= atOnceOfOne || paused.has(organizationId)) return false

@@ -10,7 +10,6 @@ export const logOptions: Pick<LoggerOptions, 'base' | 'timestamp' | 'formatters'
 /** Further lines are lost while so many bytes wait for standard error. */
 const mostUnwritten = 1024 * 1024
 
-/** Added to every line, such as the current trace. */
 export type LogFields = () => Readonly<Record<string, string>>
 
 /** Writes lines from this level on to standard error. Never pass it a secret, token or payload. */

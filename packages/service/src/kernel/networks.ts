@@ -1,4 +1,3 @@
-/** Networks of settings, in CIDR notation. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 

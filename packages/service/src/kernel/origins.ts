@@ -1,5 +1,3 @@
-/** Hosts and origins in untrusted text. */
-
 const hostPattern = /^(?:[a-z\d_](?:[\w.-]{0,253}[a-z\d_.])?|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 /** A host name, an address of IPv4, or one of IPv6 in brackets, with or without a port. */

@@ -6,7 +6,6 @@ export type Outcome<T, E = Problem> =
   | { readonly outcome: 'done'; readonly value: T }
   /** Nothing had to change, and nothing was committed. `about`: the id of the object in the response, or null. */
   | { readonly outcome: 'unchanged'; readonly value: string; readonly about: string | null }
-  /** Nothing was committed. */
   | { readonly outcome: 'refused'; readonly error: E }
   /** The request's Idempotency-Key committed earlier. `stored` is its response, once that has been read. */
   | { readonly outcome: 'replayed'; readonly stored?: StoredResponse }

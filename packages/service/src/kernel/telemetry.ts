@@ -60,7 +60,6 @@ export interface Telemetry {
   readonly meter: Meter
   /** Whether deliveries carry the `traceparent` of their attempt. */
   readonly sendsTraceparent: boolean
-  /** Of the current trace. */
   readonly logFields: LogFields
   /** Also exports these metrics, under their names in /metrics. */
   publish(figures: FiguresSource): void
@@ -75,7 +74,6 @@ export interface FiguresSource {
 const traceparentForm =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
-/** Null when it is invalid. */
 export function parseTraceparent(
   text: string,
 ): { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | null {

@@ -2,7 +2,6 @@
 
 /** Everything that needs the time takes a Clock, so that tests can move it. */
 export interface Clock {
-  /** An integer. */
   now(): number
 }
 

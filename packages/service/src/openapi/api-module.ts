@@ -103,7 +103,6 @@ export interface Answer {
 export interface SentEvent {
   readonly type: string
   readonly summary: string
-  /** The schema of `data`. */
   readonly data: Json
   readonly example: unknown
 }
@@ -118,7 +117,6 @@ function addressOf(schema: string): string {
   return namedSchemas + schema
 }
 
-/** Null for an inline schema. */
 export function schemaName({ $ref }: Json): string | null {
   return typeof $ref === 'string' ? $ref.slice(namedSchemas.length) : null
 }

@@ -12,7 +12,6 @@ export function exampleIdentity(object: string) {
   return { id: exampleId(3), object, organizationId: exampleId(0), createdAt: exampleTime }
 }
 
-/** Of a complete list. */
 export const examplePagination = { total: 1, limit: 20, offset: 0, hasMore: false }
 
 export function exampleList(record: unknown) {

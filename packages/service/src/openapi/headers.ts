@@ -38,7 +38,6 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   'Retry-After': text('In how many seconds to send it again.', '1'),
 }
 
-/** In every response to a key. */
 export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
 
 export const answerHeaders = ['Cache-Control', ...limitHeaders]

@@ -1,5 +1,3 @@
-/** Converts a declared operation to OpenAPI. */
-
 import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './api-module.ts'
 import { answerHeaders, headersOf } from './headers.ts'
 import { refusalResponses } from './refusals.ts'

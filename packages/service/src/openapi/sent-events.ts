@@ -9,7 +9,6 @@ export const sentTag = {
     'What is sent to endpoints: a POST with a signed envelope. A receiver answers it with any 2xx.',
 }
 
-/** An entry of `webhooks`. */
 export function sentEventObject({ type, summary, data, example }: SentEvent): Json {
   return {
     post: {

@@ -53,7 +53,6 @@ export function bootstrapOrganization(
   })
 }
 
-/** Null when the organization does not exist. */
 export function createApiKey(
   pool: Pool,
   clock: Clock,

@@ -11,7 +11,6 @@ import { deleteEndpointsOf, lockEndpointsOf } from '../webhooks/table/endpoints.
 
 /** Some tens of milliseconds a commit. */
 const pieceOfRows = 2_000
-/** PostgreSQL's error code. */
 const undefinedTable = '42P01'
 /** How long to wait for the organization's clock row; commits hold it for less. */
 const clockWithin = '30s'

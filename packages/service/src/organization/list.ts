@@ -32,7 +32,6 @@ interface OrganizationRow {
   readonly bytes: number
 }
 
-/** Oldest first; or only one. */
 export async function listOrganizations(
   pool: Pick<Pool, 'query'>,
   organizationId: string | null = null,

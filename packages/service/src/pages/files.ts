@@ -13,7 +13,6 @@ export const unknownErrorFile = '/unknown-error'
 export const unknownErrorName = '{code}'
 
 export interface SiteFile {
-  /** Without its charset. */
   readonly type: MediaType
   /** Read and compressed for the first request, then cached. */
   readonly content: () => Promise<Versioned>
@@ -22,7 +21,6 @@ export interface SiteFile {
 /** The representations of each path, the default first. */
 export type Site = ReadonlyMap<string, readonly SiteFile[]>
 
-/** In order of preference. */
 const mediaTypes = {
   '.md': 'text/markdown',
   '.html': 'text/html',

@@ -10,7 +10,6 @@ export interface KeyRow {
   readonly expires_at: Date | null
   /** When a worker processed the expiry. */
   readonly expiry_settled_at: Date | null
-  /** Of the newest token. */
   readonly last4: string
   readonly previous_token_expires_at: Date | null
   readonly last_used_at: Date | null
@@ -63,7 +62,6 @@ export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   }
 }
 
-/** In the responses of creation and rotation only. */
 export const tokenField = field(
   { type: 'string', pattern: '^dwk_[0-9A-Za-z]{36}$' },
   'What calls carry as Authorization: Bearer. Shown this once: keep it.',

@@ -112,7 +112,6 @@ const exampleSession = {
   expiresAt: exampleTime,
 }
 
-/** `scopes`: all scopes. */
 export function consoleLinkApi(scopes: readonly string[]) {
   const creation = Object.entries(linkShape(scopes).fields)
   return {

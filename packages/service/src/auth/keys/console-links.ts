@@ -35,7 +35,6 @@ export interface ConsoleLink {
   readonly expiresAt: string
 }
 
-/** `id` is the link's. */
 export interface ConsoleSession {
   readonly id: string
   readonly object: 'console_session'
@@ -95,7 +94,6 @@ export const exchangeShape: Shape = {
   fieldNames: ['link'],
 }
 
-/** Null without a link secret. */
 export function linkIn(body: unknown): string | null {
   const { link } = (body ?? {}) as { readonly link?: unknown }
   return typeof link === 'string' && isToken(link, 'link') ? link : null

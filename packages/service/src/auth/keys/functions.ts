@@ -112,7 +112,6 @@ export const rotateFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Ends all earlier tokens at once. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_tokens',
   { arguments: `${keyArguments}, ${callerArguments}, p_updated_at timestamptz`, returns: 'text' },

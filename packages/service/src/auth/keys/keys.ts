@@ -25,7 +25,6 @@ import {
 } from './decide.ts'
 import type { KeyStore } from './store.ts'
 
-/** Expired ones included. */
 export const keyLimit = 1_000
 /** How long a replaced token still works, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
@@ -205,7 +204,6 @@ const lastManagingKey = problem(
   'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
 )
 
-/** By the word that the database function returns. */
 const problems = {
   limit_reached: tooManyKeys,
   caller_changed: callerChanged,

@@ -26,7 +26,6 @@ const route = routesOf<KeyServices>()
 const common = { tag: 'api-keys', access: managingScope } as const
 const touches = 'Needs every scope of that key as well.'
 
-/** `scopes`: all scopes. */
 export function keyApi(scopes: readonly string[]) {
   const example = {
     ...exampleIdentity('api_key'),

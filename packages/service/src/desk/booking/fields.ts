@@ -25,7 +25,6 @@ interface Location {
 const startAt = 'When it starts. Moves by the action reschedule only.'
 const endAt = 'When it ends, after startAt. Moves by the action reschedule only.'
 
-/** Specification 4.7. */
 export const bookingFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },
@@ -87,7 +86,6 @@ export const bookingFields = {
   ...commonFields(),
 }
 
-/** The body of the action `reschedule`. */
 export const rescheduleFields = {
   startAt: timestamp({ required: true, description: 'When it starts from now on.' }),
   endAt: timestamp({ required: true, description: 'When it ends from now on, after startAt.' }),

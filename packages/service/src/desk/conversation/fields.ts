@@ -6,7 +6,6 @@ export const summaryLimit = 10_000
 
 export const channels = ['email', 'chat', 'sms', 'whatsapp', 'phone', 'api'] as const
 
-/** Specification 4.4. */
 export const conversationFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },

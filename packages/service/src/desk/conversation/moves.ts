@@ -16,7 +16,6 @@ function allowedMoves({ status, handledBy }: Conversation): readonly Conversatio
   return moves[status].filter((move) => move !== 'escalate' || handledBy === 'ai')
 }
 
-/** Makes the move if the conversation allows it. */
 function moved(
   before: Conversation,
   move: ConversationMove,

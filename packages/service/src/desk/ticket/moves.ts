@@ -17,7 +17,6 @@ export const ticketMoves: Readonly<Record<TicketStatus, readonly TicketStatus[]>
   closed: [],
 }
 
-/** What still changes on a closed ticket. */
 export const changeableWhenClosed: ReadonlySet<string> = new Set([
   'tags',
   'subject',

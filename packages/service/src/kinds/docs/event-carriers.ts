@@ -9,7 +9,6 @@ export function fieldCarriers(kind: Kind, name: string): Carriers {
   return changing.length === 0 && setAtCreation(kind, name) ? creationCarriers(kind) : carriers(changing)
 }
 
-/** What the documents say about a field's events. */
 export function carrierSentence(kind: Kind, name: string): string {
   const events = fieldCarriers(kind, name)
   const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)

@@ -20,7 +20,6 @@ function shownValue(kind: Kind, name: string, state: State): unknown {
   return isShown ? state[name] : sampleValues(field).find((value) => value !== null)
 }
 
-/** The object in an event of this type. */
 export function exampleSubject(kind: Kind, type: string): Json {
   const { created, transitions } = explore(kind)
   const made = created.find((state) => kind.rules.events(null, state).includes(type))

@@ -12,7 +12,6 @@ export function schemaName(kind: Kind): string {
   return kind.name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The object, `…Create` and `…Patch`. */
 export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   const name = schemaName(kind)
   const fields = Object.entries(kind.fields)

@@ -24,7 +24,6 @@ export const batchBodyLimit = 16 * 1024 * 1024
 /** The work of a byte, relative to one of an object: 4 KiB of smallest objects take as long as the worst 32 KiB. */
 const timesAsLong = 8
 
-/** The limit of the body of one object. */
 const itemBytes = 1024 * 1024
 
 /** With nested ones: no object has a third of them. */
@@ -46,7 +45,6 @@ type BatchFault =
   | { readonly fault: 'malformed'; readonly detail: BodyFault }
   /** More items than `batchLimit`; the rest was not read. */
   | { readonly fault: 'too_many' }
-  /** Too many bytes around the items. */
   | { readonly fault: 'other_fields' }
 
 interface ItemRange {
@@ -178,7 +176,6 @@ export interface BatchRequest {
   readonly items: readonly SentItem[]
 }
 
-/** Whether objects of this kind have a client's id. */
 export function takesUpserts(kind: Kind): boolean {
   return kind.table.unique.some(({ field }) => field === 'externalId')
 }

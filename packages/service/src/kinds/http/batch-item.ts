@@ -154,7 +154,6 @@ interface BatchPlan {
   readonly outcomes: readonly ItemOutcome[]
 }
 
-/** A new object, or an existing one in another state. */
 type Intention =
   | { readonly to: 'create'; readonly draft: State }
   | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }

@@ -50,7 +50,6 @@ export function createBrowse(
   }
 }
 
-/** The columns of `browseStatement`. */
 function pageOf([total, found, records]: readonly (string | number | null)[]): BrowsePage {
   return { records: String(records ?? ''), found: Number(found), total: Number(total) }
 }

@@ -68,7 +68,6 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
   return filters
 }
 
-/** A filter by the values of the field, except null. */
 function fieldFilter(name: string, field: Field, column: Column): Filter {
   // Ids are stored in lower case.
   const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
@@ -164,7 +163,6 @@ export function listParameters(kind: Kind): QueryParameters {
   return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
 }
 
-/** Reads the query of a list (specification 7). */
 export function parseListQuery(
   kind: Kind,
   organizationId: string,

@@ -31,7 +31,6 @@ interface DeskOptions {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly journal: Journal
-  /** Milliseconds for a search for words. */
   readonly searchTimeout: number
 }
 

@@ -109,7 +109,6 @@ interface StreamQuery {
   readonly of: readonly Kind[]
 }
 
-/** Reads the query of a sync of these kinds. */
 function streamQueries(kinds: readonly Kind[]) {
   // Parameters of other lists are known here, for a better error.
   const known = [...new Set([...Object.keys(syncParameters), 'offset', ...kinds.flatMap(filterNames)])]

@@ -41,7 +41,6 @@ export interface Changes {
     precondition: Precondition,
     signal?: AbortSignal,
   ): Promise<Outcome<string>>
-  /** The kind must have the action. */
   act(
     organizationId: string,
     id: string,
@@ -223,7 +222,6 @@ function duplicate(kind: Kind, field: string, existingId: string): Problem {
   return problem('duplicate', detail, { existingId })
 }
 
-/** 422 for a field that refers to what does not exist. */
 function unknownReference(kind: Kind, field: string): Problem {
   const target = kind.fields[field]?.reference
   const called = target?.condition?.otherwise ?? target?.kind
@@ -233,7 +231,6 @@ function unknownReference(kind: Kind, field: string): Problem {
   ])
 }
 
-/** 404 for an id that the organization does not have. */
 export function noSuchObject(kind: Kind, id: string): Problem {
   return noSuch(kind.name, id, 'It may have been removed; check the id.')
 }

@@ -8,11 +8,9 @@ import { fail, type Result } from '../../kernel/result.ts'
 export type { State } from '../../kernel/fields/field.ts'
 
 export interface RuleContext {
-  /** As on the wire. */
   readonly now: string
 }
 
-/** Pure functions of an object's states. */
 export interface Rules<S> {
   /** Completes or refuses a new object; `draft` is what was sent, with initial values for the rest. */
   create?(draft: S, context: RuleContext): Result<S, Problem>
@@ -51,7 +49,6 @@ export interface Declaration<F extends Fields> {
   readonly description: string
   readonly fields: F
   readonly rules: Rules<StateOf<F>>
-  /** By the name in their path. */
   readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
   /** Clients never change objects of it: there is no PATCH. */
   readonly immutable?: boolean
@@ -104,7 +101,6 @@ export interface DeskReader {
   referring<S = State>(kind: Kind, field: string, ids: readonly string[]): Promise<readonly Read<S>[]>
 }
 
-/** An object that a creation changes. */
 export interface Moved {
   readonly kind: Kind
   readonly id: string

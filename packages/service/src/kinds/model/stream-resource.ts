@@ -7,7 +7,6 @@ import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts
 /** 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. A cursor of more would have to name them. */
 const mostKinds = 16
 
-/** In any order. */
 export function streamResource(kinds: Iterable<string>): string {
   return `changes ${[...kinds].sort().join(' ')}`
 }

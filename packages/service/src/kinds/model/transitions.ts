@@ -142,7 +142,6 @@ function patches(kind: Kind, state: State, sent: ReadonlyMap<string, readonly un
   })
 }
 
-/** None when no value changes. */
 function transition<By extends Transition['by']>(
   kind: Kind,
   by: By,
@@ -194,7 +193,6 @@ export function sampleValues(field: Field, example?: unknown): readonly unknown[
   return words === null ? samples.slice(0, 3) : samples
 }
 
-/** Null for a field that is no choice. */
 function wordsOf(field: Field): readonly string[] | null {
   return field.schema instanceof z.ZodEnum ? (field.schema.options as string[]) : null
 }
