@@ -26,10 +26,10 @@ interface ListOptions<T extends Row> {
 }
 
 /** Rows that are kept when new ones are shown: the oldest go, and "load more" brings them back. */
-const keptAtMost = 500
+const mostRows = 500
 
 /** Rows that a look for new ones asks for. */
-const lookedAtMost = 100
+const mostNewRows = 100
 
 export interface List<T extends Row> {
   readonly rows: readonly T[]
@@ -69,7 +69,7 @@ export function useList<T extends Row>({
     staleTime: every === undefined ? 0 : Number.POSITIVE_INFINITY,
   })
   const held = pages.data?.pages.reduce((sum, { data }) => sum + data.length, 0) ?? 0
-  const looked = Math.min(Math.max(held, pageSize), lookedAtMost)
+  const looked = Math.min(Math.max(held, pageSize), mostNewRows)
   const head = useQuery({
     queryKey: [...key, 'head'],
     queryFn: ({ signal }) => load({ limit: looked, offset: 0 }, signal),
@@ -104,7 +104,7 @@ export function useList<T extends Row>({
       const last = held?.pages.at(-1)
       if (held === undefined || last === undefined) return held
       const all = [...fresh, ...held.pages.flatMap(({ data }) => data)].filter(({ id }) => !gone.has(id))
-      const data = all.slice(0, keptAtMost)
+      const data = all.slice(0, mostRows)
       const hasMore = last.pagination.hasMore || all.length > data.length
       return { pages: [{ ...last, data, pagination: { ...last.pagination, hasMore } }], pageParams: [0] }
     })

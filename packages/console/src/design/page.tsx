@@ -15,18 +15,18 @@ interface PageProps {
   readonly children: ReactNode
 }
 
-let hasGoneOn = false
+let hasNavigated = false
 
 /** After sign-in: keyboard focus then goes to the beginning of each new page. */
-export function goOn(): void {
-  hasGoneOn = true
+export function markNavigation(): void {
+  hasNavigated = true
 }
 
 export function Page({ title, trail, beside, about, actions, filters, children }: PageProps) {
   const main = useRef<HTMLElement>(null)
   useEffect(() => {
     // The pressed element has gone with its page.
-    if (hasGoneOn && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+    if (hasNavigated && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
   }, [])
   return (
     <main ref={main} className={css.page} id="content" tabIndex={-1}>

@@ -10,7 +10,7 @@ interface Toast {
 }
 
 /** Milliseconds; errors take longer to read. */
-const stands = { done: 5000, failed: 12_000 } as const
+const shownFor = { done: 5000, failed: 12_000 } as const
 /** The oldest goes when there is another. */
 const atOnce = 4
 
@@ -26,7 +26,7 @@ function become(next: readonly Toast[]): void {
 function add(title: string, description: string | null): void {
   const toast = { id: ++count, title, description }
   become([...toasts, toast].slice(-atOnce))
-  setTimeout(() => dismiss(toast.id), description === null ? stands.done : stands.failed)
+  setTimeout(() => dismiss(toast.id), description === null ? shownFor.done : shownFor.failed)
 }
 
 function dismiss(id: number): void {

@@ -2,7 +2,7 @@
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
-import { goOn, Page } from '../design/page.tsx'
+import { markNavigation, Page } from '../design/page.tsx'
 import { Forbidden } from '../design/states.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
@@ -32,7 +32,7 @@ export function Shell() {
   useEffect(
     () =>
       router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
-        if (fromLocation !== undefined && pathChanged) goOn()
+        if (fromLocation !== undefined && pathChanged) markNavigation()
       }),
     [router],
   )

@@ -130,8 +130,13 @@ function OnDay({ booking, who }: { readonly booking: Booking; readonly who: stri
   )
 }
 
-function placeOf({ from, to, lane, lanes }: Placed<Booking>, first: number): CSSProperties {
-  return { '--from': from - first, '--length': to - from, '--lane': lane, '--lanes': lanes } as CSSProperties
+function placeOf({ from, to, column, columns }: Placed<Booking>, first: number): CSSProperties {
+  return {
+    '--from': from - first,
+    '--length': to - from,
+    '--column': column,
+    '--columns': columns,
+  } as CSSProperties
 }
 
 function sayCount(count: number, left: number): string {

@@ -63,8 +63,8 @@ export interface Placed<T> {
   readonly from: number
   readonly to: number
   /** Its column among bookings that overlap. */
-  readonly lane: number
-  readonly lanes: number
+  readonly column: number
+  readonly columns: number
 }
 
 /** The shortest drawn length, in hours. */
@@ -86,13 +86,14 @@ export function placeOn<T extends Times>(day: Date, bookings: readonly T[]): rea
   let groupEnd = 0
   function close(): void {
     const ends: number[] = []
-    const lanes = group.map(({ from, to }) => {
+    const columns = group.map(({ from, to }) => {
       const free = ends.findIndex((end) => end <= from)
-      const lane = free === -1 ? ends.length : free
-      ends[lane] = to
-      return lane
+      const column = free === -1 ? ends.length : free
+      ends[column] = to
+      return column
     })
-    for (const [n, one] of group.entries()) placed.push({ ...one, lane: lanes[n] ?? 0, lanes: ends.length })
+    for (const [n, one] of group.entries())
+      placed.push({ ...one, column: columns[n] ?? 0, columns: ends.length })
     group = []
   }
   for (const one of onDay) {

@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 /** Older entries are dropped. */
-const keptAtMost = 5000
+const mostEntries = 5000
 
 export function entryOf(change: Change<Row>, n: number): Entry {
   if (change.type === 'removed') {
@@ -46,6 +46,6 @@ export function labelOf(row: Row): string {
 }
 
 /** In the order of the stream; a new array, as React compares arrays by identity. */
-export function withEntries(held: readonly Entry[], come: readonly Entry[]): readonly Entry[] {
-  return [...held, ...come].slice(-keptAtMost)
+export function withEntries(known: readonly Entry[], added: readonly Entry[]): readonly Entry[] {
+  return [...known, ...added].slice(-mostEntries)
 }

@@ -71,7 +71,7 @@ export interface ExplorerState {
   /** Why it has ended. */
   readonly error: Error | null
   /** A temporary problem: it goes on by itself. */
-  readonly waitingOut: string | null
+  readonly temporaryProblem: string | null
 }
 
 const beginning: ExplorerState = {
@@ -86,11 +86,11 @@ const beginning: ExplorerState = {
   provedAt: null,
   trial: null,
   error: null,
-  waitingOut: null,
+  temporaryProblem: null,
 }
 
 /** Milliseconds between two updates of the screen, however many changes come. */
-const pictureEvery = 100
+const updateEvery = 100
 
 const pathOf = (kind: string) => `${kind}s`
 
@@ -144,7 +144,11 @@ export class Explorer {
   pause(): void {
     this.#stopping.abort()
     const { trial } = this.#state
-    this.#become({ phase: 'paused', waitingOut: null, trial: trial?.step === 'comparing' ? null : trial })
+    this.#become({
+      phase: 'paused',
+      temporaryProblem: null,
+      trial: trial?.step === 'comparing' ? null : trial,
+    })
   }
 
   /** Goes on from the cursor, without a gap. After a restore the cursor is refused. */
@@ -240,7 +244,7 @@ export class Explorer {
   async #follow(signal: AbortSignal): Promise<void> {
     const { from, cursor, startedAt } = this.#state
     const start = cursor !== null ? { cursor } : from === 'now' ? { updatedAfter: startedAt } : {}
-    const onFailure = (error: DeskwireError) => this.#become({ waitingOut: error.detail })
+    const onFailure = (error: DeskwireError) => this.#become({ temporaryProblem: error.detail })
     try {
       for await (const page of this.#client.changes.follow(start, { signal, onFailure })) {
         await this.#take(page as SyncPage<Row, Record<string, Checkpoint>>, signal)
@@ -262,7 +266,7 @@ export class Explorer {
       total: page.total,
       cursor: page.cursor,
       phase: phase === 'reading' && !page.hasMore ? 'following' : phase,
-      waitingOut: null,
+      temporaryProblem: null,
     })
     if (from !== 'beginning' || page.checkpoint === undefined) return
     this.#served = new Map(Object.entries(page.checkpoint))
@@ -308,7 +312,7 @@ export class Explorer {
     this.#state = { ...this.#state, ...change }
     // Actions of the user are shown at once, changes with the next update.
     if (isStep || change.trial !== undefined) this.#publish()
-    else this.#picture ??= setTimeout(() => this.#publish(), pictureEvery)
+    else this.#picture ??= setTimeout(() => this.#publish(), updateEvery)
   }
 
   #publish(): void {

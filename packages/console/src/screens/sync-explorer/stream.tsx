@@ -32,7 +32,7 @@ interface StreamProps {
 export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
   const [top, setTop] = useState(0)
   /** The newest that is shown while the user has scrolled down; null while it is live. */
-  const [heldAt, setHeldAt] = useState<number | null>(null)
+  const [newestShown, setNewestShown] = useState<number | null>(null)
   const [active, setActive] = useState<number | null>(null)
   const [opened, setOpened] = useState<Entry | null>(null)
   const box = useRef<HTMLDivElement>(null)
@@ -46,17 +46,17 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
     [entries, kind, what],
   )
   const shown = useMemo(
-    () => (heldAt === null ? matching : matching.filter(({ n }) => n <= heldAt)).toReversed(),
-    [matching, heldAt],
+    () => (newestShown === null ? matching : matching.filter(({ n }) => n <= newestShown)).toReversed(),
+    [matching, newestShown],
   )
   const waiting = matching.length - shown.length
   const newest = entries.at(-1)?.n ?? 0
 
   function hold(): void {
-    setHeldAt((held) => held ?? newest)
+    setNewestShown((held) => held ?? newest)
   }
   function release(): void {
-    setHeldAt(null)
+    setNewestShown(null)
     setActive(null)
     setTop(0)
     if (box.current !== null) box.current.scrollTop = 0
@@ -109,7 +109,7 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
   return (
     <div className={css.stream}>
       <div className={css.news} role="status">
-        {heldAt !== null && (
+        {newestShown !== null && (
           <Button size="s" kind="primary" className={css.pill} onClick={release}>
             {waiting === 0 ? 'Held: go on live' : `${waiting.toLocaleString('en')} new`}
           </Button>

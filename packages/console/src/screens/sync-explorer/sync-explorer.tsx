@@ -86,9 +86,9 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
         </Empty>
       )}
       {error !== null && <ErrorState error={error} retry={() => explorer.resume()} />}
-      {state.waitingOut !== null && (
+      {state.temporaryProblem !== null && (
         <Notice tone="wait" title="It goes on by itself">
-          <p>{state.waitingOut} Nothing is lost: it goes on behind the same cursor.</p>
+          <p>{state.temporaryProblem} Nothing is lost: it goes on behind the same cursor.</p>
         </Notice>
       )}
       {phase !== 'idle' && (
@@ -127,9 +127,9 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
   )
 }
 
-function Phase({ state: { phase, waitingOut } }: { readonly state: ExplorerState }) {
+function Phase({ state: { phase, temporaryProblem } }: { readonly state: ExplorerState }) {
   if (phase === 'idle') return null
-  if (waitingOut !== null) return <Status tone="wait">Waiting</Status>
+  if (temporaryProblem !== null) return <Status tone="wait">Waiting</Status>
   if (phase === 'ended') return <Status tone="bad">Ended</Status>
   if (phase === 'paused') return <Status tone="wait">Paused</Status>
   return <Status tone="good">{phase === 'reading' ? 'Reading' : 'Live'}</Status>
