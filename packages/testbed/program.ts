@@ -107,7 +107,7 @@ async function printed(
     const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr)
     if (match !== null) resolve(match)
   }
-  const fail = (why: string) => reject(new Error(`${why}: ${output.all}`))
+  const fail = (why: string) => reject(new Error(`${why}: ${output.all.trimEnd()}`))
   const timer = setTimeout(() => fail(`not within ${patience} ms ${pattern}`), patience)
   const streams = [child.stdout, child.stderr].filter((stream) => stream !== null)
   for (const stream of streams) stream.on('data', look)
