@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
-import { deskwire, npmStart, type ServiceProcess, startDeskwire } from '../../testbed/services.ts'
+import { deskwire, type ServiceProcess, serve, startDeskwire } from '../../testbed/services.ts'
 import { orgDelete } from '../src/commands/org-delete.ts'
 import { runHere } from './run-here.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   dataDir = await temporaryDataDir({ installed: true })
   keyFile = join(dataDir.parent, 'first-key')
   settings = { DESKWIRE_DATA_DIR: dataDir.path }
-  service = await npmStart({ ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile })
+  service = await serve([], { settings: { ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile } })
 })
 
 afterAll(async () => {

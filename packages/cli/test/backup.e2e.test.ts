@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDataDir } from '../../testbed/installation.ts'
-import { deskwire, npmStart } from '../../testbed/services.ts'
+import { deskwire, serve } from '../../testbed/services.ts'
 import { backupCommand } from '../src/commands/backup.ts'
 import { restoreCommand } from '../src/commands/restore.ts'
 
@@ -34,7 +34,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   const first = '/v1/customers?updatedAfter=1970-01-01T00:00:00Z'
   let cursor = ''
   {
-    await using service = await npmStart(settings)
+    await using service = await serve([], { settings })
     const endpoint = { url: 'https://127.0.0.1:1/', events: ['customer.created'] }
     expect((await call(`${service.url}/v1/webhooks`, 'POST', endpoint)).status).toBe(201)
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Kept' })
@@ -72,7 +72,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   })
 
   {
-    await using service = await npmStart({ ...settings, ...elsewhere })
+    await using service = await serve([], { settings: { ...settings, ...elsewhere } })
     const page = await call(service.url + first)
     expect(page.json.data.map(({ name }: { name: string }) => name)).toEqual(['Kept'])
     expect(await call(`${service.url}/v1/customers?cursor=${cursor}`)).toMatchObject({
@@ -85,7 +85,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   // A copied directory, or any restore by other tools.
   const told = await deskwire(['restored', '--json'], { settings: elsewhere })
   expect(JSON.parse(told.stdout)).toEqual({ epoch: expect.any(Number), organizations: 1 })
-  await using service = await npmStart({ ...settings, ...elsewhere })
+  await using service = await serve([], { settings: { ...settings, ...elsewhere } })
   expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(410)
 })
 

@@ -5,7 +5,7 @@ import { createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
-import { deskwire, npmStart, startDeskwire } from '../../testbed/services.ts'
+import { deskwire, serve, startDeskwire } from '../../testbed/services.ts'
 
 test('it shows changes at the receiver and in the sync, with a worker killed in between', async () => {
   await using place = await temporaryDataDir()
@@ -50,11 +50,13 @@ test('at a service of somebody else it kills nothing and leaves nothing', async 
   const dir = join(place.parent, 'listen')
   mkdirSync(dir)
   const { stdout: ca } = await deskwire(['listen', '--ca', '--dir', dir])
-  await using service = await npmStart({
-    DESKWIRE_DATA_DIR: place.path,
-    DESKWIRE_BOOTSTRAP_KEY: key,
-    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
-    DESKWIRE_TARGET_CA: ca.trim(),
+  await using service = await serve([], {
+    settings: {
+      DESKWIRE_DATA_DIR: place.path,
+      DESKWIRE_BOOTSTRAP_KEY: key,
+      DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+      DESKWIRE_TARGET_CA: ca.trim(),
+    },
   })
   const ran = await deskwire(['demo', '--json', '--dir', dir, '--url', service.url, '--key', key])
   expect(ran).toMatchObject({ code: 0, stderr: '' })

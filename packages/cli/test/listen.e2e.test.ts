@@ -7,14 +7,7 @@ import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { forward, startHttpServer } from '../../testbed/loopback.ts'
 import type { Program } from '../../testbed/program.ts'
-import {
-  deskwire,
-  npmStart,
-  piped,
-  type ServiceProcess,
-  serve,
-  startDeskwire,
-} from '../../testbed/services.ts'
+import { deskwire, piped, type ServiceProcess, serve, startDeskwire } from '../../testbed/services.ts'
 import { eventTypes, type Step, triggerOf } from '../src/triggers.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -28,11 +21,13 @@ beforeAll(async () => {
   dir = join(dataDir.parent, 'listen')
   const made = await deskwire(['listen', '--ca', '--dir', dir])
   expect(made).toEqual({ code: 0, stdout: `${join(dir, 'ca.pem')}\n`, stderr: '' })
-  service = await npmStart({
-    DESKWIRE_DATA_DIR: dataDir.path,
-    DESKWIRE_BOOTSTRAP_KEY: key,
-    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
-    DESKWIRE_TARGET_CA: made.stdout.trim(),
+  service = await serve([], {
+    settings: {
+      DESKWIRE_DATA_DIR: dataDir.path,
+      DESKWIRE_BOOTSTRAP_KEY: key,
+      DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+      DESKWIRE_TARGET_CA: made.stdout.trim(),
+    },
   })
 })
 
