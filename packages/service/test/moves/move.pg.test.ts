@@ -441,7 +441,6 @@ test('deletes and suspends an organization in every database that holds a copy o
     (JSON.parse((await run('list')).said) as { organizations: { organizationId: string }[] }).organizations
       .filter((one) => one.organizationId === organizationId)
       .map(({ organizationId: _, ...shown }) => shown)
-  expect(await listed()).toMatchObject([{ database: 'three', status: 'active' }])
   expect(await run('suspend', organizationId)).toMatchObject({ code: 0 })
   expect(await listed()).toMatchObject([{ database: 'three', status: 'suspended' }])
   for (const one of pools) {
@@ -465,7 +464,6 @@ test('deletes and suspends an organization in every database that holds a copy o
   expect(await listed()).toMatchObject([{ database: 'two', status: 'deleting' }])
   expect(await run('delete', organizationId, '--yes', organizationId)).toMatchObject({ code: 0 })
   expect(await traces()).toEqual([[], [], []])
-  expect(await listed()).toEqual([])
   expect(await run('delete', organizationId, '--yes', organizationId)).toEqual({
     code: 2,
     said: `deskwire: there is no organization ${organizationId}\n`,
