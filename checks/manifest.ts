@@ -62,6 +62,11 @@ const podman: Need = {
     ['podman', 'buildah', 'podman-compose', 'mmdebstrap'].every((name) => isOnPath(name)),
   remedy: 'be root, and install podman, buildah, podman-compose, netavark, aardvark-dns and mmdebstrap',
 }
+const cgroups: Need = {
+  isMet: () => existsSync('/sys/fs/cgroup/cgroup.controllers') || process.env.CONTAINERS_CONF !== undefined,
+  remedy:
+    'boot with control groups of version 2 alone, or name a runtime that needs none in CONTAINERS_CONF and set BUILDAH_ISOLATION=chroot',
+}
 const image: Need = {
   isMet: () => succeeds('podman', 'image', 'exists', 'localhost/deskwire'),
   remedy: 'run the check "image" before',
@@ -220,21 +225,21 @@ export const checks: Readonly<Record<string, Check>> = {
   image: {
     shows: 'the image and the compose files start, write, sync and deliver, also after a kill',
     program: ['checks/deploy/image.ts'],
-    needs: [podman, registries],
+    needs: [podman, cgroups, registries],
     minutes: 6,
     when: 'release',
   },
   unit: {
     shows: 'systemd starts, confines, restarts and stops the service',
     program: ['checks/deploy/unit.ts'],
-    needs: [podman, image],
+    needs: [podman, cgroups, image],
     minutes: 2,
     when: 'release',
   },
   operator: {
     shows: 'the guide on installing works as it is written, on a fresh Debian, with an upgrade under load',
     program: ['checks/operator.ts'],
-    needs: [podman, history, registries],
+    needs: [podman, cgroups, history, registries],
     minutes: 10,
     when: 'release',
   },
