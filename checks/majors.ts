@@ -59,7 +59,7 @@ try {
   const copies = await copiesOf(before.url)
   await before.end('SIGTERM')
   const backup = await run(['backup', file], there)
-  report(`deskwire backup on PostgreSQL ${old.version}`, backup.code === 0)
+  report(`deskwire backup create on PostgreSQL ${old.version}`, backup.code === 0)
   await old.stop()
 
   mkdirSync(dataDir, { mode: 0o700 })
@@ -71,7 +71,7 @@ try {
   const advised = / (restore) FILE (--replace)/.exec(line)?.slice(1) ?? []
   report(`a start on it: ${line}`, refused.code === 1 && !line.includes('\n') && advised.length === 2)
   const restored = await run([advised[0] ?? '', file, advised[1] ?? ''], here)
-  report(`deskwire restore FILE --replace${restored.said.trim()}`, restored.code === 0)
+  report(`deskwire backup restore FILE --replace${restored.said.trim()}`, restored.code === 0)
   const aside = readdirSync(dataDir).find((name) => name.startsWith('before-restore-')) ?? ''
   report(
     `data/before-restore-TIME is of PostgreSQL ${versionOf(join(dataDir, aside))}, data/postgres of ${versionOf(join(dataDir, 'postgres'))}`,

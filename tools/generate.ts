@@ -19,6 +19,7 @@ import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
 import { keyPage } from './generate/keys.ts'
 import { metricsPage } from './generate/metrics.ts'
+import { operationsModule } from './generate/operations.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
@@ -43,6 +44,7 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
   'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
+  'packages/cli/src/resources/operations.ts': () => operationsModule(document),
   'packages/console/src/generated/api.ts': () => typesOfConsole,
   'packages/console/src/generated/lists.ts': () => consoleLists(kinds),
 }

@@ -130,7 +130,7 @@ async function tryStandby(): Promise<void> {
 
 /**
  * An asynchronous standby lacks the last second when it is promoted: what is lost, and that no reader misses that after
- * `deskwire restored`.
+ * `deskwire backup mark-restored`.
  */
 async function tryStandbyBehind(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-behind-'))

@@ -30,6 +30,8 @@ export function environment(settings: Environment): NodeJS.ProcessEnv {
     ...Object.fromEntries(plain),
     npm_config_update_notifier: 'false',
     npm_config_loglevel: 'error',
+    // Not what this user is logged in to.
+    XDG_CONFIG_HOME: '/nonexistent',
     ...settings,
   }
 }

@@ -1,4 +1,4 @@
-import { commands } from '../../packages/cli/src/commands.ts'
+import { commands, groups } from '../../packages/cli/src/commands.ts'
 import { exitCodeMeanings, exitCodes } from '../../packages/cli/src/failure.ts'
 import { madeBy, table } from './markdown.ts'
 
@@ -10,17 +10,35 @@ export async function commandsPage(): Promise<string> {
   ])
   const helps = await Promise.all(
     commands
-      .filter(({ name }) => name !== 'serve')
+      .filter(({ name, operation }) => name !== 'serve' && operation === undefined)
       .map(async ({ name, load }) => `## ${name}\n\n\`\`\`\n${(await load()).help()}\`\`\`\n`),
   )
-  const known = commands.map(({ name, summary }) => [linked(name), summary])
+  const known = Object.entries(groups).flatMap(([group, title]) =>
+    commands
+      .filter((one) => one.group === group && one.operation === undefined)
+      .map(({ name, alias, summary }, n) => [
+        n === 0 ? title : '',
+        linked(name),
+        alias === undefined ? summary : `${summary} (formerly \`${alias}\`)`,
+      ]),
+  )
+  const calls = commands.flatMap(({ name, operation }) =>
+    operation === undefined ? [] : [[`\`${name}\``, `\`${operation.method} /v1${operation.path}\``]],
+  )
   return `${madeBy}
 # Commands
 
 What \`deskwire\` does from a command line. \`deskwire COMMAND --help\` prints what stands below. A flag that names a service or
 a key wins over its environment variable.
 
-${table(['command', ''], known)}
+${table(['', 'command', ''], known)}
+
+## Commands of the API
+
+Each makes one call of the API. Flags are the parameters and fields of the call, \`--customer-id\` for \`customerId\`; ids are words. \`-f\` and \`--data\`
+give other fields. \`deskwire tickets list --help\` names them. Any other call: [\`deskwire api\`](#api).
+
+${table(['command', 'call'], calls)}
 
 ## Exit codes
 
@@ -29,7 +47,8 @@ They mean the same of every command, and a script can rely on them:
 ${table(['code', 'meaning'], meanings)}
 
 Results go to standard output; failures are one line on standard error. With \`--json\` standard output is one JSON object, or one
-a line where results come as they arise. Progress is shown only where standard error is a terminal, and nothing is coloured.
+a line where results come as they arise. Progress is shown only where standard error is a terminal; headings of tables are bold where standard output is
+one and \`NO_COLOR\` is not set.
 Control characters of a server or a file are shown as JSON writes them (\`\\u001b\`); files, and what \`export\` writes into a pipe, have every byte.
 
 ${helps.join('\n')}`

@@ -1,33 +1,48 @@
 /** For commands that call a running service over HTTP. */
 import { type Client, type ClientOptions, createClient } from '@deskwire/sdk'
+import { namedProfile } from './profiles.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The two flags that say which service, for the help of each such command. */
+/** The flags that say which service, of each such command. */
+export const clientFlags = ['url', 'key', 'profile'] as const
+
+/** Their help. */
 export const clientHelp = `  --url BASE             the service, for example http://127.0.0.1:8080/v1 (DESKWIRE_URL)
   --key KEY              an API key of the organization (DESKWIRE_API_KEY)
+  --profile NAME         what deskwire login has kept instead (DESKWIRE_PROFILE, default)
 `
+
+export type TargetFlags = Partial<Record<(typeof clientFlags)[number], string>>
 
 export interface Target {
   readonly baseUrl: string
   readonly apiKey: string
 }
 
-/** Where the flags or the environment point; null when they name no service at all. */
-export function readTarget(given: { url?: string; key?: string }): Target | null {
+/**
+ * Where the flags, the environment or a profile point, in this order, so that no key goes to a service that it is not of; null when
+ * they name no service at all.
+ */
+export function readTarget(given: TargetFlags): Target | null {
+  if (given.profile !== undefined) {
+    if (given.url !== undefined || given.key !== undefined)
+      throw new UsageError('--profile and --url or --key do not go together: a profile has both')
+    return namedProfile(given.profile)
+  }
   const url = given.url ?? process.env.DESKWIRE_URL
   const apiKey = given.key ?? process.env.DESKWIRE_API_KEY
-  if (!url && given.key === undefined) return null
+  if (!url && given.key === undefined) return namedProfile(null)
   if (!url) throw new UsageError('--key needs --url as well: the service it is a key of')
   if (!apiKey) throw new UsageError('--url needs --key as well: an API key (dwk_…) of that service')
   return { baseUrl: baseUrlOf(url), apiKey }
 }
 
 /** The same, where there has to be one. */
-export function requireTarget(command: string, given: { url?: string; key?: string }): Target {
+export function requireTarget(command: string, given: TargetFlags): Target {
   const target = readTarget(given)
   if (target !== null) return target
   throw new UsageError(
-    `${command} needs --url with the service, for example http://127.0.0.1:8080/v1, and --key`,
+    `${command} needs --url with the service, for example http://127.0.0.1:8080/v1, and --key; or run deskwire login once`,
   )
 }
 

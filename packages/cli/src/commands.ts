@@ -1,3 +1,4 @@
+import { type Operation, operations } from './resources/operation.ts'
 import { startLean } from './start-lean.ts'
 
 /** The commands. Each has a module of its own, loaded when it is asked for: most need little of the service. */
@@ -8,16 +9,31 @@ export interface Command {
   words?(): readonly string[]
 }
 
+/** What the commands are for, in the order of the help. */
+export const groups = {
+  run: 'Run the service',
+  develop: 'Develop against it',
+  data: 'Work with its data',
+  administer: 'Administer it, next to its database',
+  diagnose: 'Diagnose',
+} as const
+
 export interface NamedCommand {
   /** The words that name it. */
   readonly name: string
+  /** A former name, which works as well. */
+  readonly alias?: string
+  readonly group: keyof typeof groups
   readonly summary: string
+  /** The call of the API that it makes, where it is made from one. */
+  readonly operation?: Operation
   load(): Promise<Command>
 }
 
 export const commands: readonly NamedCommand[] = [
   {
     name: 'serve',
+    group: 'run',
     summary: 'run the service',
     load: async () => {
       startLean()
@@ -25,169 +41,272 @@ export const commands: readonly NamedCommand[] = [
     },
   },
   {
+    name: 'demo',
+    group: 'run',
+    summary: 'see deliveries and the sync agree, a killed worker included',
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
+  },
+  {
     name: 'migrate',
+    group: 'run',
     summary: 'bring the schema up to date (serve does it too)',
     load: async () => (await import('./commands/migrate.ts')).migrateCommand,
   },
   {
     name: 'org create',
+    group: 'administer',
     summary: 'make an organization and print its first API key',
     load: async () => (await import('./commands/org-create.ts')).orgCreate,
   },
   {
     name: 'org list',
+    group: 'administer',
     summary: 'print the organizations, with what they store',
     load: async () => (await import('./commands/org-list.ts')).orgList,
   },
   {
     name: 'org move',
+    group: 'administer',
     summary: 'move an organization to another database, while it works',
     load: async () => (await import('./commands/org-move.ts')).orgMove,
   },
   {
     name: 'org drop-source',
+    group: 'administer',
     summary: 'remove what a move has left behind',
     load: async () => (await import('./commands/org-move.ts')).orgDropSource,
   },
   {
     name: 'org balance',
+    group: 'administer',
     summary: 'say which organizations to move between databases',
     load: async () => (await import('./commands/org-move.ts')).orgBalance,
   },
   {
     name: 'org suspend',
+    group: 'administer',
     summary: 'refuse the keys of an organization and hold its deliveries',
     load: async () => (await import('./commands/org-suspend.ts')).orgSuspend,
   },
   {
     name: 'org resume',
+    group: 'administer',
     summary: 'end the suspension of an organization',
     load: async () => (await import('./commands/org-suspend.ts')).orgResume,
   },
   {
     name: 'org delete',
+    group: 'administer',
     summary: 'delete an organization and everything of it',
     load: async () => (await import('./commands/org-delete.ts')).orgDelete,
   },
   {
     name: 'keys create',
+    group: 'administer',
     summary: 'make another API key of an organization',
     load: async () => (await import('./commands/keys-create.ts')).keysCreate,
   },
   {
     name: 'keys list',
+    group: 'administer',
     summary: 'print the API keys of an organization',
     load: async () => (await import('./commands/keys-list.ts')).keysList,
   },
   {
     name: 'keys revoke',
+    group: 'administer',
     summary: 'revoke an API key at once',
     load: async () => (await import('./commands/keys-revoke.ts')).keysRevoke,
   },
   {
-    name: 'listen',
-    summary: 'receive deliveries on this machine, verify and print them',
-    load: async () => (await import('./commands/listen.ts')).listenCommand,
-  },
-  {
-    name: 'trigger',
-    summary: 'make a change that causes an event',
-    load: async () => (await import('./commands/trigger.ts')).triggerCommand,
-  },
-  {
-    name: 'chaos-receiver',
-    summary: 'receive deliveries and misbehave: errors, redirects, resets, silence',
-    load: async () => (await import('./commands/chaos-receiver.ts')).chaosReceiver,
-  },
-  {
-    name: 'sign',
-    summary: 'sign a body as the service signs deliveries',
-    load: async () => (await import('./commands/sign.ts')).signCommand,
-  },
-  {
-    name: 'verify-signature',
-    summary: 'say which rule a signature breaks, and why',
-    load: async () => (await import('./commands/verify-signature.ts')).verifySignatureCommand,
-  },
-  {
-    name: 'tail',
-    summary: 'print changes and removals, in order, as they happen',
-    load: async () => (await import('./commands/tail.ts')).tailCommand,
-  },
-  {
-    name: 'mirror',
-    summary: 'keep an exact copy in PostgreSQL, SQLite or DuckDB, or export one',
-    load: async () => (await import('./commands/mirror.ts')).mirrorCommand,
-  },
-  {
-    name: 'verify',
-    summary: 'compare every row of a copy with the service',
-    load: async () => (await import('./commands/verify.ts')).verifyCommand,
-  },
-  {
-    name: 'repair',
-    summary: 'fetch the rows of a copy that differ, and no others',
-    load: async () => (await import('./commands/repair.ts')).repairCommand,
-  },
-  {
-    name: 'import',
-    summary: 'take rows in from a CSV file',
-    load: async () => (await import('./commands/import.ts')).importCommand,
-  },
-  {
-    name: 'export',
-    summary: 'write all rows of a kind as lines of JSON',
-    load: async () => (await import('./commands/export.ts')).exportCommand,
-  },
-  {
-    name: 'backup',
+    name: 'backup create',
+    alias: 'backup',
+    group: 'administer',
     summary: 'write everything to one file, beside a running service',
     load: async () => (await import('./commands/backup.ts')).backupCommand,
   },
   {
-    name: 'restore',
+    name: 'backup restore',
+    alias: 'restore',
+    group: 'administer',
     summary: 'bring a backup back, into an empty data directory or database',
     load: async () => (await import('./commands/restore.ts')).restoreCommand,
   },
   {
-    name: 'restored',
+    name: 'backup mark-restored',
+    alias: 'restored',
+    group: 'administer',
     summary: 'tell the service that its database was restored by other tools',
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
     name: 'databases settle',
+    group: 'administer',
     summary: 'tell the directory of several databases what they have',
     load: async () => (await import('./commands/databases-settle.ts')).databasesSettle,
   },
   {
-    name: 'doctor',
-    summary: 'look whether everything is there that the service needs',
-    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  },
-  {
     name: 'encryption-key rotate',
+    group: 'administer',
     summary: 'encrypt signing secrets with another key, beside a running service',
     load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
   },
   {
+    name: 'login',
+    group: 'develop',
+    summary: 'keep a service and an API key for later commands',
+    load: async () => (await import('./commands/login.ts')).loginCommand,
+  },
+  {
+    name: 'whoami',
+    group: 'develop',
+    summary: 'print which service, organization and key commands use',
+    load: async () => (await import('./commands/login.ts')).whoamiCommand,
+  },
+  {
+    name: 'logout',
+    group: 'develop',
+    summary: 'forget a service and its key',
+    load: async () => (await import('./commands/login.ts')).logoutCommand,
+  },
+  {
+    name: 'listen',
+    group: 'develop',
+    summary: 'receive deliveries on this machine, verify and print them',
+    load: async () => (await import('./commands/listen.ts')).listenCommand,
+  },
+  {
+    name: 'trigger',
+    group: 'develop',
+    summary: 'make a change that causes an event',
+    load: async () => (await import('./commands/trigger.ts')).triggerCommand,
+  },
+  {
+    name: 'chaos-receiver',
+    group: 'develop',
+    summary: 'receive deliveries and misbehave: errors, redirects, resets, silence',
+    load: async () => (await import('./commands/chaos-receiver.ts')).chaosReceiver,
+  },
+  {
+    name: 'completion',
+    group: 'develop',
+    summary: 'print a script that completes commands in a shell',
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
+  },
+  {
+    name: 'api',
+    group: 'data',
+    summary: 'make any call of the API',
+    load: async () => (await import('./commands/api.ts')).apiCommand,
+  },
+  {
+    name: 'tail',
+    group: 'data',
+    summary: 'print changes and removals, in order, as they happen',
+    load: async () => (await import('./commands/tail.ts')).tailCommand,
+  },
+  {
+    name: 'import',
+    group: 'data',
+    summary: 'take rows in from a CSV file',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
+    name: 'export',
+    group: 'data',
+    summary: 'write all rows of a kind as lines of JSON',
+    load: async () => (await import('./commands/export.ts')).exportCommand,
+  },
+  {
+    name: 'mirror run',
+    alias: 'mirror',
+    group: 'data',
+    summary: 'keep an exact copy in PostgreSQL, SQLite or DuckDB, or export one',
+    load: async () => (await import('./commands/mirror.ts')).mirrorCommand,
+  },
+  {
+    name: 'mirror verify',
+    alias: 'verify',
+    group: 'data',
+    summary: 'compare every row of a copy with the service',
+    load: async () => (await import('./commands/verify.ts')).verifyCommand,
+  },
+  {
+    name: 'mirror repair',
+    alias: 'repair',
+    group: 'data',
+    summary: 'fetch the rows of a copy that differ, and no others',
+    load: async () => (await import('./commands/repair.ts')).repairCommand,
+  },
+  {
+    name: 'doctor',
+    group: 'diagnose',
+    summary: 'look whether everything is there that the service needs',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     name: 'conform',
+    group: 'diagnose',
     summary: 'try the rules of lists and syncs against a running deployment',
     load: async () => (await import('./commands/conform.ts')).conformCommand,
   },
   {
-    name: 'demo',
-    summary: 'see deliveries and the sync agree, a killed worker included',
-    load: async () => (await import('./commands/demo.ts')).demoCommand,
+    name: 'signature verify',
+    alias: 'verify-signature',
+    group: 'diagnose',
+    summary: 'say which rule a signature breaks, and why',
+    load: async () => (await import('./commands/verify-signature.ts')).verifySignatureCommand,
   },
   {
-    name: 'completion',
-    summary: 'print a script that completes commands in a shell',
-    load: async () => (await import('./commands/completion.ts')).completionCommand,
+    name: 'signature sign',
+    alias: 'sign',
+    group: 'diagnose',
+    summary: 'sign a body as the service signs deliveries',
+    load: async () => (await import('./commands/sign.ts')).signCommand,
   },
+  ...operations.map(
+    (operation): NamedCommand => ({
+      name: operation.name,
+      group: 'data',
+      summary: operation.summary,
+      operation,
+      load: async () => (await import('./resources/command.ts')).resourceCommand(operation),
+    }),
+  ),
 ]
 
-export function usage(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
-  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(width)}  ${summary}`)
-  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
+/** The command that a command line begins with, and how many of its words name it: the longest name wins. */
+export function commandOf(given: readonly string[]): { command: NamedCommand; words: number } | null {
+  const names = commands.flatMap((command) =>
+    [command.name, command.alias].flatMap((name) =>
+      name?.split(' ').every((word, n) => given[n] === word)
+        ? [{ command, words: name.split(' ').length }]
+        : [],
+    ),
+  )
+  return names.sort((a, b) => b.words - a.words)[0] ?? null
+}
+
+/** The commands by groups, those of a resource in one line; or those whose names begin with a word. */
+export function usage(first?: string): string {
+  const wanted = commands.filter(({ name }) => first === undefined || name.split(' ')[0] === first)
+  const lines = new Map<string, { name: string; summary: string; group: NamedCommand['group'] }>()
+  for (const { name, summary, group, operation } of wanted) {
+    const [resource = '', verb = ''] = name.split(' ')
+    const known = lines.get(resource)
+    if (first !== undefined || operation === undefined) lines.set(name, { name, summary, group })
+    else if (known === undefined) lines.set(resource, { name: resource, summary: verb, group })
+    else lines.set(resource, { ...known, summary: `${known.summary}, ${verb}` })
+  }
+  const width = Math.max(...[...lines.values()].map(({ name }) => name.length))
+  const sections = Object.entries(groups).flatMap(([group, title]) => {
+    const own = [...lines.values()].filter((line) => line.group === group)
+    if (own.length === 0) return []
+    return [`${title}\n${own.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`).join('')}`]
+  })
+  return `Deskwire, a desk service whose outside copies never drift.
+
+${sections.join('\n')}
+deskwire COMMAND --help says more; deskwire --version says which release this is.
+`
 }

@@ -1,24 +1,38 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from './usage-error.ts'
 
-interface Flags<S extends string, B extends string> {
+interface Flags<S extends string, B extends string, L extends string> {
   readonly texts: Partial<Record<S, string>>
   readonly switches: Partial<Record<B, boolean>>
+  /** Flags that may come several times; none of them is an empty list. */
+  readonly lists: Readonly<Record<L, readonly string[]>>
   /** Words that are no flags. */
   readonly words: readonly string[]
 }
 
 /** Reads a command line. @throws UsageError that names what is accepted. */
-export function parseFlags<const S extends string, const B extends string>(
+export function parseFlags<const S extends string, const B extends string, const L extends string = never>(
   args: readonly string[],
-  accepted: { readonly texts: readonly S[]; readonly switches: readonly B[]; readonly words?: number },
-): Flags<S, B> {
-  const { texts, switches, words = 0 } = accepted
+  accepted: {
+    readonly texts: readonly S[]
+    readonly switches: readonly B[]
+    /** With the letters that they are known by too. */
+    readonly lists?: Readonly<Record<L, string>>
+    readonly words?: number
+  },
+): Flags<S, B, L> {
+  const { texts, switches, lists = {} as Record<L, string>, words = 0 } = accepted
   const options = {
     ...Object.fromEntries(switches.map((name) => [name, { type: 'boolean' as const }])),
     ...Object.fromEntries(texts.map((name) => [name, { type: 'string' as const }])),
+    ...Object.fromEntries(
+      Object.entries<string>(lists).map(([name, short]) => [
+        name,
+        { type: 'string' as const, multiple: true, short },
+      ]),
+    ),
   }
-  const names = [...texts, ...switches].map((name) => `--${name}`).join(', ')
+  const names = [...texts, ...switches, ...Object.keys(lists)].map((name) => `--${name}`).join(', ')
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: words > 0 })
     if (positionals.length > words) {
@@ -26,7 +40,15 @@ export function parseFlags<const S extends string, const B extends string>(
     }
     const pick = <V>(wanted: readonly string[]) =>
       Object.fromEntries(Object.entries(values).filter(([name]) => wanted.includes(name))) as V
-    return { texts: pick(texts), switches: pick(switches), words: positionals }
+    const given: Record<string, unknown> = Object.fromEntries(
+      Object.keys(lists).map((name) => [name, values[name] ?? []]),
+    )
+    return {
+      texts: pick(texts),
+      switches: pick(switches),
+      lists: given as Record<L, string[]>,
+      words: positionals,
+    }
   } catch (error) {
     if (error instanceof UsageError) throw error
     // The first sentence says what is wrong; the others, on lines of their own, guess why.

@@ -1,5 +1,5 @@
 /** Finds the command that words name, runs it, and turns an expected failure into one line and an exit code. */
-import { commands, usage } from './commands.ts'
+import { commandOf, commands, usage } from './commands.ts'
 import { CommandFailure, exitCodes, outputLost } from './failure.ts'
 import { plain, printError, printOut } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
@@ -36,24 +36,46 @@ async function run(given: readonly string[]): Promise<void> {
     printOut(`${version}\n`)
     return
   }
-  // The longest name first: `org create` before `org`.
-  const command = commands.find(({ name }) => name.split(' ').every((word, n) => given[n] === word))
-  if (command === undefined) {
+  const found = commandOf(given)
+  if (found === null) {
+    const [first = ''] = given
+    const isKnown = commands.some(({ name }) => name.startsWith(`${first} `))
     // `deskwire org --help`: half a name, but the question is clear.
     if (isHelp(given.at(-1))) {
-      printOut(usage())
+      printOut(usage(isKnown ? first : undefined))
       return
     }
-    const names = commands.map(({ name }) => name).join(', ')
-    throw new UsageError(`there is no command "${given.slice(0, 2).join(' ')}"; there are: ${names}`)
+    throw new UsageError(await unknownCommand(given, isKnown))
   }
-  const rest = given.slice(command.name.split(' ').length)
+  const { command } = found
+  const rest = given.slice(found.words)
   const { help, run } = await command.load()
   if (rest.some(isHelp)) {
     printOut(help())
     return
   }
   await run(rest)
+}
+
+/** What was probably meant: of a half name its commands, otherwise the most similar one. */
+async function unknownCommand(given: readonly string[], isKnown: boolean): Promise<string> {
+  const asked = given.slice(0, 2).join(' ')
+  const { closest } = await import('@deskwire/service/closest')
+  const [first = ''] = given
+  if (isKnown && given.length === 1) {
+    const verbs = commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.split(' ')[1]] : []))
+    return `${first} needs one of: ${verbs.join(', ')}`
+  }
+  const names = commands.flatMap(({ name, alias }) => [name, ...(alias === undefined ? [] : [alias])])
+  const of = isKnown ? names.filter((name) => name.startsWith(`${first} `)) : names
+  const byFirst = closest(
+    first,
+    names.map((name) => name.split(' ')[0] ?? ''),
+  )
+  const near = isKnown || names.includes(byFirst) ? closest(isKnown ? asked : first, of) : `${byFirst} --help`
+  // What begins otherwise was hardly meant.
+  const guess = near[0] === asked[0] ? `; did you mean "deskwire ${near}"?` : ';'
+  return `there is no command "${asked}"${guess} deskwire --help lists them all`
 }
 
 /** Failures that the libraries expect; their own code is loaded by now, as it threw them. */

@@ -24,7 +24,8 @@ function offered(bash: string, ...words: string[]): string[] {
 
 test('bash offers commands, the rest of a name, words and flags', async () => {
   const bash = await script('bash')
-  expect(offered(bash, 'res')).toEqual(['restore', 'restored'])
+  expect(offered(bash, 'backup', 're')).toEqual(['restore'])
+  expect(offered(bash, 'tickets', 'create', '--cust')).toEqual(['--customer-id', '--custom-attributes'])
   expect(offered(bash, 'org', '')).toEqual([
     'create',
     'list',

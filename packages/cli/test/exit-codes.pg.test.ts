@@ -149,12 +149,12 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     1: () => ['--dir', path('listen'), ...at('dwk_x')],
     2: wrongLine,
   },
-  sign: {
+  'signature sign': {
     0: () => [file('body', '{"id":"a","type":"b"}'), '--secret', whsec],
     1: () => [path('none'), '--secret', whsec],
     2: wrongLine,
   },
-  'verify-signature': {
+  'signature verify': {
     0: async () => {
       out = ''
       await runDeskwire(['sign', file('body', '{}'), '--secret', whsec, '--json'])
@@ -165,20 +165,20 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     3: () => [file('body', '{}'), '--secret', whsec, '--signature', 't=1,v1=00'],
   },
   tail: { 0: () => ['--once', ...at()], 1: () => ['--once', ...at('dwk_x')], 2: wrongLine },
-  mirror: {
+  'mirror run': {
     0: () => ['--to', path('mirror.db'), '--once', ...at()],
     1: () => ['--to', file('taken.db', 'mine'), '--once', ...at()],
     2: wrongLine,
     3: async () => ['--once', ...(await copyOf('mirror-quarantined.db', 'quarantined'))],
     130: async () => ['--to', path('stopped.db'), '--once', ...(await silent())],
   },
-  verify: {
+  'mirror verify': {
     0: () => copyOf('exact.db', 'exact'),
     1: () => ['--to', path('none.db'), ...at()],
     2: wrongLine,
     3: () => copyOf('changed.db', 'changed'),
   },
-  repair: {
+  'mirror repair': {
     0: () => copyOf('repaired.db', 'changed'),
     1: () => ['--to', path('none.db'), ...at()],
     2: wrongLine,
@@ -196,7 +196,7 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     1: () => ['customers', '--out', path('none/out'), ...at()],
     2: wrongLine,
   },
-  backup: {
+  'backup create': {
     0: () => [path('a.backup'), ...database()],
     1: () => [path('a.backup'), ...database()],
     2: wrongLine,

@@ -56,7 +56,7 @@ test('commands and their flags exist', () => {
 })
 
 /** Read by commands that call a service, and by programs that guides show. */
-const notOfTheService = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_WEBHOOK_SECRET']
+const notOfTheService = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_PROFILE', 'DESKWIRE_WEBHOOK_SECRET']
 
 test('settings exist', () => {
   const known: readonly string[] = [

@@ -1,4 +1,4 @@
-/** `deskwire mirror`, `verify` and `repair`, at a service of their own; what follows and is stopped as a process. */
+/** `deskwire mirror run`, `verify` and `repair`, at a service of their own; what follows and is stopped as a process. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -61,7 +61,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   await eventually('it is told', () => mirror.output.stdout.includes(' customer'))
   expect(await mirror.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(mirror.output.stdout).toMatch(
-    /^4 rows loaded; the copy in \S+copy\.db is up to date; deskwire verify compares what it holds\n\d{4}-\S+Z {2}1 customer\n$/,
+    /^4 rows loaded; the copy in \S+copy\.db is up to date; deskwire mirror verify compares what it holds\n\d{4}-\S+Z {2}1 customer\n$/,
   )
   expect(sql(file, 'select name from customers')).toEqual([{ name: 'Ada Lovelace' }])
 
@@ -77,7 +77,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   expect(bad).toMatchObject({ code: 3, stderr: '' })
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
-  expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair fetches those\n$/m)
+  expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire mirror repair fetches those\n$/m)
   const mended = await runHere(['repair', '--to', file, '--json', ...at])
   expect([mended.code, JSON.parse(mended.stdout)]).toEqual([
     0,

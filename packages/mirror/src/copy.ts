@@ -874,7 +874,7 @@ async function make(tx: StoreWriter, table: Table): Promise<void> {
 
 const drifted = (what: string) =>
   new MirrorError(
-    `${what} Change it back, or have it made and filled again: \`deskwire repair\`, or repair() of a mirror.`,
+    `${what} Change it back, or have it made and filled again: \`deskwire mirror repair\`, or repair() of a mirror.`,
   )
 
 const isExpected = (error: unknown) =>

@@ -292,7 +292,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
       )
       expect(refusal).toBeInstanceOf(MirrorError)
       expect(refusal.message).toContain(why)
-      expect(refusal.message).toContain('deskwire repair')
+      expect(refusal.message).toContain('deskwire mirror repair')
     }
     await client.customers.update(customerIds[0] as string, { name: 'Later' })
     await expect(running.catchUp()).rejects.toThrow(why)

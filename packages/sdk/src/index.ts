@@ -24,7 +24,7 @@ export {
   type Digestible,
   type RowsDigest,
 } from './checkpoint.ts'
-export { type Client, createClient } from './client.ts'
+export { type Client, createClient, type RequestOptions } from './client.ts'
 export {
   type ComparedCopy,
   comparedRows,

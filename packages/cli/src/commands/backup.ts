@@ -6,7 +6,7 @@ import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const backupCommand: Command = {
-  help: () => `deskwire backup FILE: write the database to a file, as it is at one moment.
+  help: () => `deskwire backup create FILE: write the database to a file, as it is at one moment.
 
   FILE                   must not exist yet; it is there once it is whole
   --json                 print JSON
@@ -18,7 +18,7 @@ Exit codes: 0 when it is whole, and proved; 3 when it is whole, and rows in it d
 FILE; 2 for a wrong command line.
 
 Example:
-  deskwire backup desk-2026-01-31.backup
+  deskwire backup create desk-2026-01-31.backup
 `,
   async run(args) {
     const { words, json, config, database } = readCommand(args, ['database'], 1)

@@ -11,7 +11,7 @@ export const databasesSettle: Command = {
 ${oneDatabaseHelp}
 The directory, in the first database, gets the organizations and tokens that it does not know of, and a database that says it
 serves an organization which has moved on since says so no more. A token that organizations of two databases have stays with the one
-that the directory knows it of. All databases are asked, or the one that is named. To be run once a database is added that had organizations before; deskwire restored and deskwire restore do it by themselves. It changes nothing else, can be
+that the directory knows it of. All databases are asked, or the one that is named. To be run once a database is added that had organizations before; deskwire backup mark-restored and deskwire backup restore do it by themselves. It changes nothing else, can be
 repeated, and nobody waits for it.
 
 Example:

@@ -1,4 +1,4 @@
-import { clientHelp, readTarget } from '../client.ts'
+import { clientFlags, clientHelp, readTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { type DemoOptions, runDemo, type Told } from '../demo/run.ts'
 import { startServer, temporaryDirectory } from '../demo/server.ts'
@@ -24,7 +24,7 @@ Example:
   deskwire demo
 `,
   async run(args) {
-    const { texts, switches } = parseFlags(args, { texts: ['url', 'key', 'dir'], switches: ['json'] })
+    const { texts, switches } = parseFlags(args, { texts: [...clientFlags, 'dir'], switches: ['json'] })
     // Without the flag the demo is one of its own, whatever the environment names.
     const target = texts.url === undefined && texts.key === undefined ? null : readTarget(texts)
     const tell = (told: Told | { step: 'server'; url: string }) => {

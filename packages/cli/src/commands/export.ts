@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { chmod, lstat, open, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Change, Checkpoint, Row } from '@deskwire/sdk'
-import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
 import { fileMode, partOf } from '../files.ts'
@@ -31,7 +31,7 @@ Example:
   words: () => plurals,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['out', 'url', 'key'],
+      texts: ['out', ...clientFlags],
       switches: ['json'],
       words: 1,
     })

@@ -1,4 +1,4 @@
-import { clientHelp, requireTarget } from '../client.ts'
+import { clientFlags, clientHelp, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
@@ -40,7 +40,7 @@ Example:
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['kind', 'delimiter', 'ignore', 'url', 'key'],
+      texts: ['kind', 'delimiter', 'ignore', ...clientFlags],
       switches: ['dry-run', 'json'],
       words: 1,
     })

@@ -1,5 +1,5 @@
 import type { MirrorOptions, QuarantinedRow } from '@deskwire/mirror'
-import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
@@ -11,7 +11,7 @@ import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const mirrorCommand: Command = {
-  help: () => `deskwire mirror --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
+  help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
 ${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
   --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark; settled when a copy begins
@@ -20,7 +20,7 @@ ${copyHelp}                         ndjson:DIR or parquet:DIR write an export of
 ${clientHelp}
 Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again.
 What was written is compared with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
-the tables; deskwire verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
+the tables; deskwire mirror verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
 It changes no table and no file that it did not make: where one has a name that it needs, it refuses. A row that the store cannot
 hold is quarantined, and reported. A service or database that does not answer is waited for. After a restore of the service a new
 copy is built next to the old one, and replaces it when it is whole.
@@ -31,13 +31,13 @@ Exit codes: 0 when it was stopped, or is done with --once or an export; 3 when i
 refuses the key, or the place holds something else; 2 for a wrong command line; 130 when it was stopped before an export or --once was done: run it again to go on.
 
 Examples:
-  deskwire mirror --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
-  deskwire mirror --to copy.duckdb --once
-  deskwire mirror --to parquet:./export
+  deskwire mirror run --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
+  deskwire mirror run --to copy.duckdb --once
+  deskwire mirror run --to parquet:./export
 `,
   async run(args) {
     const { texts, switches } = parseFlags(args, {
-      texts: ['to', 'schema', 'removals', 'url', 'key'],
+      texts: ['to', 'schema', 'removals', ...clientFlags],
       switches: ['once', 'json'],
     })
     const place = readPlace('mirror', texts)
@@ -92,7 +92,7 @@ Examples:
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onCaughtUp: () => {
-          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is up to date; deskwire verify compares what it holds`
+          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is up to date; deskwire mirror verify compares what it holds`
           if (!isTold) tell({ type: 'up_to_date', to: place.name, loaded }, sentence)
           isTold = true
         },

@@ -12,9 +12,9 @@ import { UsageError } from '../usage-error.ts'
 import { toldOf } from './restored.ts'
 
 export const restoreCommand: Command = {
-  help: () => `deskwire restore FILE: bring a backup back, whole or not at all.
+  help: () => `deskwire backup restore FILE: bring a backup back, whole or not at all.
 
-  FILE                   made by deskwire backup
+  FILE                   made by deskwire backup create
   --replace              move a database that the data directory holds aside, into before-restore-TIME in it
   --without-key          go on although the encryption key does not open the signing secrets of the backup
   --check                read the file from end to end, and do nothing
@@ -27,7 +27,7 @@ was lost: clients begin anew. What came after the backup is gone; keys that were
 sessions have ended), customers who were deleted since are back, and deliveries that were pending go out again.
 
 Example:
-  deskwire restore desk-2026-01-31.backup --check
+  deskwire backup restore desk-2026-01-31.backup --check
 `,
   async run(args) {
     const { words, switches, json, config, database } = readCommand(args, ['database'], 1, [
@@ -37,7 +37,7 @@ Example:
     ])
     const [file] = words
     if (file === undefined)
-      throw new UsageError('restore needs the name of a file that deskwire backup wrote')
+      throw new UsageError('restore needs the name of a file that deskwire backup create wrote')
     if (switches.replace && !isEmbedded(config)) {
       throw new UsageError(
         '--replace moves an embedded database aside; for a server make a new database and name that',

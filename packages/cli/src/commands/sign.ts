@@ -6,7 +6,7 @@ import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const signCommand: Command = {
-  help: () => `deskwire sign [FILE]: sign a body as the service signs deliveries, and print the headers.
+  help: () => `deskwire signature sign [FILE]: sign a body as the service signs deliveries, and print the headers.
 
   FILE                   the raw body; standard input unless told
 ${secretHelp}  --signatures LIST      service, standard, or both with a comma (service): X-Service-Signature, or Standard Webhooks
@@ -21,7 +21,7 @@ environment cannot.
 Exit codes: 0 when it is signed; 1 when FILE cannot be read; 2 for a wrong command line.
 
 Example:
-  deskwire sign event.json | curl -H @- --data-binary @event.json http://localhost:3000/hook
+  deskwire signature sign event.json | curl -H @- --data-binary @event.json http://localhost:3000/hook
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {

@@ -8,7 +8,7 @@ import type {
   SyncParams,
 } from '@deskwire/sdk'
 import type { Kind } from '@deskwire/service/administration'
-import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
@@ -50,7 +50,7 @@ Examples:
   words: () => plurals,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['since', 'cursor', 'url', 'key'],
+      texts: ['since', 'cursor', ...clientFlags],
       switches: ['from-start', 'once', 'json'],
       words: plurals.length,
     })

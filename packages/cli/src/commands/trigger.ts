@@ -1,4 +1,4 @@
-import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
 import { plain, printOut } from '../terminal.ts'
@@ -19,7 +19,7 @@ Example:
   words: () => eventTypes,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
-      texts: ['url', 'key'],
+      texts: clientFlags,
       switches: ['json'],
       words: 1,
     })

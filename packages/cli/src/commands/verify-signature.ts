@@ -22,7 +22,7 @@ const headerFlags = {
 } as const
 
 export const verifySignatureCommand: Command = {
-  help: () => `deskwire verify-signature [FILE]: say whether a delivery is signed rightly and, if not, which rule it breaks, and why.
+  help: () => `deskwire signature verify [FILE]: say whether a delivery is signed rightly and, if not, which rule it breaks, and why.
 
   FILE                   the raw body as it was received; standard input unless told
 ${secretHelp}  --headers FILE         the headers of the delivery, a line "Name: value" each, or a JSON object
@@ -40,8 +40,8 @@ a body that was parsed and written again, a line break too many, white space aro
 Exit codes: 0 verified; 3 refused; 1 when a file cannot be read; 2 for a wrong command line.
 
 Examples:
-  deskwire verify-signature body.json --headers headers.txt --secret whsec_…
-  deskwire verify-signature body.json --signature "t=1769851800,v1=…" --at 1769851800
+  deskwire signature verify body.json --headers headers.txt --secret whsec_…
+  deskwire signature verify body.json --signature "t=1769851800,v1=…" --at 1769851800
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {

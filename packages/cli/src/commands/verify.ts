@@ -7,18 +7,18 @@ import { differencesText, quarantineText } from '../mirror/show.ts'
 import { printOut } from '../terminal.ts'
 
 export const verifyCommand: Command = {
-  help: () => `deskwire verify --to PLACE: compare every row of a copy, its text and each of its columns, with the service.
+  help: () => `deskwire mirror verify --to PLACE: compare every row of a copy, its text and each of its columns, with the service.
 
 ${copyHelp}  --json                 print JSON, with all differences
 ${clientHelp}
 The copy is brought up to date first. The service tells digests of ranges of ids, so that calls and bytes grow with what differs,
-and not with the rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire repair does.
+and not with the rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire mirror repair does.
 
 Exit codes: 0 when the copy is exact; 3 when rows differ or are quarantined; 1 when it could not be compared, or there is no copy; 2 for a wrong command
 line.
 
 Example:
-  deskwire verify --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
+  deskwire mirror verify --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
 `,
   async run(args) {
     const { json, place, result } = await withCopy('verify', args, (mirror) => mirror.verify())
@@ -29,7 +29,7 @@ Example:
     else {
       const what = differences.length === 1 ? '1 row differs' : `${count(differences.length)} rows differ`
       printOut(
-        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire repair fetches those'}\n`,
+        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire mirror repair fetches those'}\n`,
       )
     }
     if (!exact) process.exitCode = exitCodes.found

@@ -1,7 +1,7 @@
 /** What commands that receive deliveries on this machine have alike: `listen`, and `chaos-receiver`. */
 
 import { signWebhook, type WebhookWithSecret } from '@deskwire/sdk'
-import { clientHelp, readTarget, type Target } from '../client.ts'
+import { clientFlags, clientHelp, readTarget, type Target } from '../client.ts'
 import { plain, printOut } from '../terminal.ts'
 import { eventTypes } from '../triggers.ts'
 import { stopped } from '../until-stopped.ts'
@@ -15,7 +15,7 @@ import { howToTrust } from './register.ts'
 const defaultPort = 8443
 
 /** The flags of such a command. */
-export const placeFlags = ['forward-to', 'secret', 'events', 'port', 'dir', 'url', 'key'] as const
+export const placeFlags = ['forward-to', 'secret', 'events', 'port', 'dir', ...clientFlags] as const
 
 export const placeHelp = () => `  --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)
   --events TYPE,…        with --url: what to subscribe to (all of them)

@@ -1,7 +1,7 @@
 /** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
 import type { Mirror, Store } from '@deskwire/mirror'
 import type { ExportManifest, ExportOptions } from '@deskwire/mirror/ndjson'
-import { clientOf, requireTarget } from '../client.ts'
+import { clientFlags, clientOf, requireTarget } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
@@ -83,7 +83,7 @@ async function openCopy(command: string, place: Place): Promise<Store> {
   const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
   if (await hasCopy(store)) return store
   await store.close()
-  throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
+  throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror run --to makes one`)
 }
 
 /** What a mirror expects to go wrong, and what its store refuses, as one line for the user; any other error is returned as it is. */
@@ -111,7 +111,10 @@ export async function withCopy<T>(
   args: readonly string[],
   work: (mirror: Mirror) => Promise<T>,
 ): Promise<{ json: boolean; place: string; result: T }> {
-  const { texts, switches } = parseFlags(args, { texts: ['to', 'schema', 'url', 'key'], switches: ['json'] })
+  const { texts, switches } = parseFlags(args, {
+    texts: ['to', 'schema', ...clientFlags],
+    switches: ['json'],
+  })
   const place = readPlace(command, texts)
   const client = clientOf(requireTarget(command, texts))
   try {

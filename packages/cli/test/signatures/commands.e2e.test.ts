@@ -1,4 +1,4 @@
-/** `deskwire sign` and `deskwire verify-signature`, as a process once. */
+/** `deskwire signature sign` and `deskwire signature verify`, as a process once. */
 import { writeFileSync } from 'node:fs'
 import { verifyStandardWebhook, verifyWebhook } from '@deskwire/sdk'
 import { expect, test } from 'vitest'

@@ -54,7 +54,8 @@ export async function verifyBackupFile(path: string): Promise<void> {
     throw new BackupError(`${path} cannot be read: ${error.message}`)
   })
   const found = await file.stat()
-  if (!found.isFile()) throw new BackupError(`${path} is not a file: name one that deskwire backup wrote`)
+  if (!found.isFile())
+    throw new BackupError(`${path} is not a file: name one that deskwire backup create wrote`)
   const { size } = found
   const wrong = wrongFirstLine(await readAt(file, 0, Math.min(size, 64)))
   if (wrong !== null) throw new BackupError(`${path} ${wrong}`)

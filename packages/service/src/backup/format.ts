@@ -1,5 +1,5 @@
 /**
- * The format of a backup file (decision 20): `deskwire backup 1` and a line break; frames, compressed together with Zstandard; SHA-256 of
+ * The format of a backup file (decision 20): `deskwire backup create 1` and a line break; frames, compressed together with Zstandard; SHA-256 of
  * all bytes before. A frame is a letter, the length of its content in four bytes, most significant first, and the content: a header, then
  * for each table its name and columns and its rows in COPY format, then the end with the counts.
  */
@@ -13,7 +13,7 @@ export class BackupError extends Error {
 
 const formatVersion = 1
 
-const magic = 'deskwire backup '
+const magic = 'deskwire backup create '
 export const firstLine: Buffer = Buffer.from(`${magic}${formatVersion}\n`)
 export const checksumLength = 32
 
@@ -87,7 +87,7 @@ export function parseContent<T>(frame: Frame | undefined, type: FrameType, schem
 /** Why a file with these first bytes cannot be read by this release; null when it can. */
 export function wrongFirstLine(bytes: Buffer): string | null {
   if (bytes.subarray(0, firstLine.length).equals(firstLine)) return null
-  const [, version] = /^deskwire backup (\d{1,9})\n/.exec(bytes.toString('latin1')) ?? []
+  const [, version] = /^deskwire backup create (\d{1,9})\n/.exec(bytes.toString('latin1')) ?? []
   return version === undefined
     ? 'is not a backup of Deskwire'
     : `is a backup of format ${version}, and this release reads format ${formatVersion}: restore it with the release that made it, or a newer one`

@@ -8,8 +8,8 @@ export const embedded = createLauncher({
     dataDir: 'DESKWIRE_DATA_DIR',
     ownServer: 'set DESKWIRE_DATABASE_URL to the address of a PostgreSQL server',
     otherMajor:
-      'with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace, which leaves the old database beside the new one',
+      'with the release that made it run deskwire backup create FILE, then with this one deskwire backup restore FILE --replace, which leaves the old database beside the new one',
     replace: '--replace',
-    replaceAgain: 'run deskwire restore again',
+    replaceAgain: 'run deskwire backup restore again',
   },
 })

@@ -67,7 +67,7 @@ describe('a file', () => {
     await expect(examineBackup(other)).rejects.toThrow('is not a backup of Deskwire')
     await expect(examineBackup(join(files.path, 'nothing'))).rejects.toThrow('cannot be read')
     const later = await spoiled((bytes) =>
-      Buffer.concat([Buffer.from('deskwire backup 2\n'), bytes.subarray(18)]),
+      Buffer.concat([Buffer.from('deskwire backup create 2\n'), bytes.subarray(18)]),
     )
     await expect(examineBackup(later)).rejects.toThrow('of format 2, and this release reads format 1')
   })

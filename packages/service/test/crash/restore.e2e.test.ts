@@ -89,7 +89,7 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /a restore into \S+ was interrupted: run deskwire restore again, or delete/,
+      /a restore into \S+ was interrupted: run deskwire backup restore again, or delete/,
     ),
   })
   expect(await run().ended).toMatchObject({ code: 0 })

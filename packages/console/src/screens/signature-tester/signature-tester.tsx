@@ -42,7 +42,7 @@ export function SignatureTester() {
         <Notice tone="wait" title="This page has no way to compute a signature">
           <p>
             Browsers allow it on https and on localhost alone. Open the console by such an address, or use{' '}
-            <code>deskwire verify-signature</code>.
+            <code>deskwire signature verify</code>.
           </p>
         </Notice>
       </Page>

@@ -1,0 +1,68 @@
+/** What a call is given on the command line: fields of its body or query. */
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { readJson } from '@deskwire/sdk/json'
+import { UsageError } from '../usage-error.ts'
+import type { Flag } from './operation.ts'
+
+export type Fields = Record<string, unknown>
+
+export const fieldHelp = `  --field, -f NAME=TEXT  a field; NAME:=JSON for any value, author.type=ai for one within another
+  --data JSON            the whole body; @FILE reads it from a file, @- from standard input
+`
+
+/** Adds `name=text`, `name:=json` and `one.within=another`. @throws UsageError */
+export function addFields(to: Fields, given: readonly string[]): void {
+  for (const one of given) {
+    const [, path, isJson, value = ''] = /^([\w.-]+?)(:?)=([\s\S]*)$/.exec(one) ?? []
+    if (path === undefined)
+      throw new UsageError(
+        `--field: ${JSON.stringify(one)} is not accepted; it must be like status=open or tags:=["a"]`,
+      )
+    set(to, path.split('.'), isJson === ':' ? readJsonText(`--field ${path}`, value) : value)
+  }
+}
+
+/** The value of a flag as the API has it; which values there are is for the service to say. @throws UsageError */
+export function flagValue({ name, type }: Flag, given: string): unknown {
+  if (type === 'list') return given.split(',').filter((one) => one !== '')
+  if (type === 'json') return readJsonText(`--${name}`, given)
+  if (type === 'number') {
+    if (/^-?\d+$/.test(given)) return Number(given)
+    throw new UsageError(`--${name}: ${JSON.stringify(given)} is not accepted; it must be a whole number`)
+  }
+  return given
+}
+
+/** The body that `--data` gives: an object. @throws UsageError */
+export async function readData(given: string): Promise<Fields> {
+  const json = !given.startsWith('@')
+    ? given
+    : given === '@-'
+      ? await text(process.stdin)
+      : await readFile(given.slice(1), 'utf8')
+  const value = readJsonText('--data', json)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw new UsageError('--data must be a JSON object, or @FILE with one')
+}
+
+function readJsonText(flag: string, given: string): unknown {
+  try {
+    return readJson(given)
+  } catch {
+    throw new UsageError(`${flag} must be JSON`)
+  }
+}
+
+function set(to: Fields, [first = '', ...others]: readonly string[], value: unknown): void {
+  // Not a name that leads out of the object.
+  if (first === '__proto__') throw new UsageError('--field: __proto__ is no field')
+  if (others.length === 0) {
+    to[first] = value
+    return
+  }
+  const within = to[first]
+  const next = typeof within === 'object' && within !== null ? (within as Fields) : {}
+  to[first] = next
+  set(next, others, value)
+}

@@ -1,0 +1,71 @@
+// Made by `npm run generate` from openapi.json.
+
+/** name, method, path, summary, flags of the query, flags of the body. `!` is required, `[]` a list, `#` a number, `?` a switch, `{}` JSON. */
+export const operationLines = `
+teammates list	GET	/teammates	List or sync teammates	limit# offset# updatedAfter cursor wait# ids email createdAfter createdBefore q	
+teammates create	POST	/teammates	Create a teammate		name! email active?
+teammates get	GET	/teammates/{id}	Read a teammate		
+teammates update	PATCH	/teammates/{id}	Change a teammate		name email active?
+customers list	GET	/customers	List or sync customers	limit# offset# updatedAfter cursor wait# ids email phone externalId tag createdAfter createdBefore q	
+customers create	POST	/customers	Create a customer		name company email phone locale timezone externalId tags[] customAttributes{}
+customers get	GET	/customers/{id}	Read a customer		
+customers update	PATCH	/customers/{id}	Change a customer		name company email phone locale timezone externalId tags[] customAttributes{}
+customers delete	DELETE	/customers/{id}	Delete a customer		
+conversations list	GET	/conversations	List or sync conversations	limit# offset# updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
+conversations create	POST	/conversations	Create a conversation		customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
+conversations get	GET	/conversations/{id}	Read a conversation		
+conversations update	PATCH	/conversations/{id}	Change a conversation		subject assigneeId externalId tags[] customAttributes{}
+conversations escalate	POST	/conversations/{id}/escalate	Hands it from an AI to a person.		
+conversations resolve	POST	/conversations/{id}/resolve	Closes it. Its summary is written some minutes later.		
+conversations reopen	POST	/conversations/{id}/reopen	Opens it again; resolvedAt, summary and summarizedAt become null.		
+conversations summarize	POST	/conversations/{id}/summarize	Writes the summary of a resolved conversation, as an AI outside does.		summary!
+messages list	GET	/messages	List or sync messages	limit# offset# updatedAfter cursor wait# ids conversationId direction=inbound|outbound createdAfter createdBefore q	
+messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt
+messages get	GET	/messages/{id}	Read a message		
+tickets list	GET	/tickets	List or sync tickets	limit# offset# updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag createdAfter createdBefore q	
+tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
+tickets get	GET	/tickets/{id}	Read a ticket		
+tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
+tickets delete	DELETE	/tickets/{id}	Delete a ticket		
+bookings list	GET	/bookings	List or sync bookings	limit# offset# updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag createdAfter createdBefore startAfter startBefore q	
+bookings create	POST	/bookings	Create a booking		customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
+bookings get	GET	/bookings/{id}	Read a booking		
+bookings update	PATCH	/bookings/{id}	Change a booking		customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}
+bookings confirm	POST	/bookings/{id}/confirm	Confirms a pending booking.		
+bookings reject	POST	/bookings/{id}/reject	Turns a pending booking down.		reason
+bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken place.		by!=customer|teammate|system reason
+bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt!
+bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
+bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
+webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
+webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[]
+webhooks get	GET	/webhooks/{id}	Read an endpoint		
+webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] status=active|disabled
+webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log		
+webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		overlap#
+webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
+webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disabled		
+webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
+webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed		since! until includeBeforeCreation? includeSucceeded?
+webhooks stats	GET	/webhooks/{id}/stats	What became of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
+deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed eventType webhookId	
+deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
+deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
+deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the delivery would carry if it were sent now		
+deliveries retry	POST	/webhooks/{id}/deliveries/{deliveryId}/retry	Send a failed delivery again		
+deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an event that has arrived once more		
+deliveries stats	GET	/stats	What became of deliveries, and what changed, in steps of time	from to step=1m|1h|1d	
+recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
+recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
+api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore	
+api-keys create	POST	/api-keys	Make a key		name! scopes![] expiresAt
+api-keys get	GET	/api-keys/{id}	Read a key		
+api-keys update	PATCH	/api-keys/{id}	Change name, scopes or expiry of a key		name scopes[] expiresAt
+api-keys delete	DELETE	/api-keys/{id}	Revoke a key at once		
+api-keys rotate	POST	/api-keys/{id}/rotate	Replace the token; the old one works 24 hours more		
+api-keys delete-previous-token	DELETE	/api-keys/{id}/previous-token	End the overlap: only the newest token works		
+console-links create	POST	/console-links	Make a link to the console for somebody without a key		scopes![] expiresIn#
+console-links delete	DELETE	/console-links/{id}	End a link and its session at once		
+organization get	GET	/organization	Read the organization		
+organization update	PATCH	/organization	Rename the organization		name
+`

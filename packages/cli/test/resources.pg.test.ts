@@ -1,0 +1,231 @@
+/** `login` and what it keeps, `api`, and the commands of resources, at a running service. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryDataDir } from '../../testbed/installation.ts'
+import { startHttpServer } from '../../testbed/loopback.ts'
+import { startProgram } from '../../testbed/program.ts'
+import { root, textOf } from '../../testbed/repository.ts'
+import { environment, main, startDeskwire } from '../../testbed/services.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
+import { commands, usage } from '../src/commands.ts'
+import { operations, wordsOf } from '../src/resources/operation.ts'
+import { runHere } from './run-here.ts'
+
+const shared = sharedService()
+
+async function desk() {
+  const { token } = await shared().newOrganization()
+  const at = ['--url', shared().url, '--key', token]
+  return { token, at, run: (...words: string[]) => runHere([...words, ...at]) }
+}
+
+test('login keeps a key that works, for its user alone, and commands use it until logout', async () => {
+  await using directory = await temporaryDataDir()
+  const settings = { XDG_CONFIG_HOME: join(directory.parent, 'config') }
+  const file = join(settings.XDG_CONFIG_HOME, 'deskwire', 'profiles.json')
+  const run = (...words: string[]) => runHere(words, { settings })
+  const none = await run('tickets', 'list')
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('or run deskwire login once') })
+
+  const refused = await run('login', '--url', shared().url, '--key', 'dwk_x')
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  const [one, two] = [await desk(), await desk()]
+  const piped = startDeskwire(['login', '--url', shared().url], { settings, input: 'open' })
+  piped.stdin?.end(`${one.token}\n`)
+  const kept = await piped.ended
+  expect(kept).toMatchObject({ code: 0, stderr: '' })
+  expect(kept.stdout).not.toContain(one.token)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(join(file, '..')).mode & 0o777).toBe(0o700)
+  await run('login', '--url', shared().url, '--key', two.token, '--profile', 'two')
+
+  const known = JSON.parse((await run('whoami', '--json')).stdout)
+  expect(known).toMatchObject({ url: `${shared().url}/v1`, key: { last4: one.token.slice(-4) } })
+  const idOf = async (words: string[], more = {}) =>
+    JSON.parse((await runHere(['whoami', '--json', ...words], { settings: { ...settings, ...more } })).stdout)
+      .key.last4
+  expect(await idOf(['--profile', 'two'])).toBe(two.token.slice(-4))
+  expect(await idOf([], { DESKWIRE_PROFILE: 'two' })).toBe(two.token.slice(-4))
+  // Flags, then the environment, then profiles.
+  const environment = { DESKWIRE_URL: shared().url, DESKWIRE_API_KEY: one.token, DESKWIRE_PROFILE: 'two' }
+  expect(await idOf([], environment)).toBe(one.token.slice(-4))
+  expect(await idOf(two.at, environment)).toBe(two.token.slice(-4))
+  expect(await run('whoami', '--profile', 'three')).toMatchObject({
+    code: 2,
+    stderr:
+      'deskwire: there is no profile three, but default, two: deskwire login --profile three makes it\n',
+  })
+  // A key goes to the service that it is of.
+  expect((await run('whoami', '--url', 'http://127.0.0.1:1')).stderr).toMatch(/--url needs --key as well/)
+  expect((await run('whoami', '--profile', 'two', '--url', shared().url)).stderr).toMatch(
+    /do not go together/,
+  )
+
+  expect((await run('logout')).stdout).toBe('profile default is forgotten; its key stays valid\n')
+  expect(readFileSync(file, 'utf8')).not.toContain(one.token)
+  expect((await run('tickets', 'list')).code).toBe(2)
+  writeFileSync(file, 'nothing')
+  expect((await run('whoami')).stderr).toMatch(/profiles\.json does not hold profiles: delete it/)
+})
+
+test('rows are made, listed, shown, changed and deleted', async () => {
+  const { run } = await desk()
+  const made = await run(
+    'customers',
+    'create',
+    '--name',
+    'Ada',
+    '--tags',
+    'a,b',
+    '-f',
+    'customAttributes.plan=pro',
+    '--json',
+  )
+  const { id } = JSON.parse(made.stdout)
+  const ticket = await run(
+    'tickets',
+    'create',
+    '--customer-id',
+    id,
+    '--subject',
+    'The engine halts',
+    '--output',
+    'ndjson',
+  )
+  expect(JSON.parse(ticket.stdout)).toMatchObject({ customerId: id, status: 'new' })
+  await run(
+    'tickets',
+    'create',
+    '--data',
+    JSON.stringify({ customerId: id, subject: 'Jammed' }),
+    '--priority',
+    'high',
+  )
+
+  const table = await run('tickets', 'list', '--priority', 'high')
+  expect(table.stdout).toMatch(/^ID +NUMBER +SUBJECT .*\n\S{36} +2 +Jammed .*\n$/)
+  const lines = await run('tickets', 'list', '--output', 'ndjson', '--fields', 'number,subject')
+  expect(lines.stdout).toBe('{"number":2,"subject":"Jammed"}\n{"number":1,"subject":"The engine halts"}\n')
+  const paged = await run('tickets', 'list', '--limit', '1', '--fields', 'number')
+  expect(paged).toMatchObject({ stdout: 'NUMBER\n2\n', stderr: '1 of 2: --offset 1 shows the next\n' })
+  expect((await run('tickets', 'list', '--status', 'closed')).stderr).toBe('nothing found\n')
+
+  const shown = await run('customers', 'get', id)
+  expect(shown.stdout).toMatch(/^tags +a,b\ncustomAttributes +\{"plan":"pro"\}$/m)
+  const changed = await run('customers', 'update', id, '--name', 'Ada Lovelace', '-f', 'tags:=[]', '--json')
+  expect(JSON.parse(changed.stdout)).toMatchObject({ name: 'Ada Lovelace', tags: [] })
+  expect(await run('customers', 'delete', id)).toMatchObject({ code: 0, stdout: 'done\n', stderr: '' })
+  expect(await run('customers', 'delete', id, '--json')).toMatchObject({ code: 1, stdout: '' })
+})
+
+test('endpoints are registered, their log read, and what was missed is recovered', async () => {
+  const { run } = await desk()
+  const made = await run(
+    'webhooks',
+    'create',
+    '--endpoint',
+    'https://127.0.0.1:9/',
+    '--events',
+    'customer.created',
+    '--json',
+  )
+  const { id, secret } = JSON.parse(made.stdout)
+  expect(secret).toMatch(/^whsec_/)
+  await run('customers', 'create', '--name', 'Ada')
+  const log = await run('deliveries', 'list', '--webhook-id', id, '--output', 'ndjson')
+  const delivery = JSON.parse(log.stdout)
+  expect((await run('deliveries', 'payload', id, delivery.id)).stdout).toMatch(/^type +customer\.created$/m)
+  const recovery = await run(
+    'webhooks',
+    'recover',
+    id,
+    '--since',
+    new Date(Date.now() - 60_000).toISOString(),
+    '--json',
+  )
+  expect(JSON.parse(recovery.stdout)).toMatchObject({ object: 'recovery' })
+  expect(await run('deliveries', 'retry', id)).toMatchObject({
+    code: 2,
+    stderr: 'deskwire: deliveries retry needs DELIVERY_ID: see deskwire deliveries retry --help\n',
+  })
+})
+
+test('api makes any call', async () => {
+  const { run } = await desk()
+  const made = await run('api', 'post', '/v1/customers', '-f', 'name=Ada', '-f', 'tags:=["a"]')
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: 'Ada', tags: ['a'] })
+  const { id } = JSON.parse(made.stdout)
+  const read = async (...words: string[]) => JSON.parse((await run('api', ...words)).stdout).data.length
+  expect([
+    await read('customers?limit=1'),
+    await read('GET', '/customers?limit=5', '-f', 'tag=none'),
+  ]).toEqual([1, 0])
+  const stale = await run('api', 'PATCH', `/customers/${id}`, '-f', 'name=Eve', '-H', 'If-Match: "none"')
+  expect(stale).toMatchObject({ code: 1, stderr: expect.stringContaining('412 version_mismatch') })
+  for (const wrong of [
+    [],
+    ['FETCH', '/customers'],
+    ['/customers', '-f', 'name'],
+    ['/customers', '--data', '['],
+  ])
+    expect([wrong, (await run('api', ...wrong)).code]).toEqual([wrong, 2])
+})
+
+test('what a server sends is shown with its control characters, in a table and as JSON', async () => {
+  const hostile = 'a\u001b]0;owned\u0007\u202eb'
+  await using server = await startHttpServer((_request, response) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ data: [{ id: hostile, name: hostile, [hostile]: 1 }] })),
+  )
+  const at = ['--url', server.url, '--key', 'dwk_x']
+  for (const words of [
+    ['tickets', 'list'],
+    ['tickets', 'list', '--json'],
+    ['api', '/x'],
+    ['tickets', 'get', 'x'],
+  ]) {
+    const { stdout } = await runHere([...words, ...at])
+    expect(stdout).toContain('a\\u001b]0;owned\\u0007\\u202eb')
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+  }
+})
+
+test('headings are bold on a terminal, and nowhere when NO_COLOR is set', async () => {
+  const { at } = await desk()
+  await runHere(['customers', 'create', '--name', 'Ada', ...at])
+  const line = ['node', main, 'customers', 'list', '--fields', 'name', ...at].join(' ')
+  const onTerminal = async (settings: Record<string, string>) => {
+    const env = {
+      ...environment({ TERM: 'xterm-256color', ...settings }),
+      PATH: `${process.execPath}/..:${process.env.PATH}`,
+    }
+    const words = ['-qec', line.replace('node', process.execPath), '/dev/null']
+    return (await startProgram('script', words, { cwd: root, env }).ended).stdout
+  }
+  expect(await onTerminal({})).toContain('\u001b[1mNAME')
+  expect(await onTerminal({ NO_COLOR: '1' })).not.toContain('\u001b')
+  expect((await runHere(['customers', 'list', ...at])).stdout).not.toContain('\u001b')
+})
+
+test('a name that is not there is answered with the one that was meant', async () => {
+  const said = async (...words: string[]) => (await runHere(words)).stderr
+  expect(await said('tickts', 'list')).toContain('did you mean "deskwire tickets --help"?')
+  expect(await said('tickets', 'lst')).toContain('did you mean "deskwire tickets list"?')
+  expect(await said('serv')).toContain('did you mean "deskwire serve"?')
+  expect(await said('tickets')).toContain('tickets needs one of: list, create, get, update, delete')
+  expect(await said('zzz')).toBe('deskwire: there is no command "zzz"; deskwire --help lists them all\n')
+})
+
+test('each call of the document has a command of its own, whose name no other has', () => {
+  const names = commands.flatMap(({ name, alias }) => [name, ...(alias === undefined ? [] : [alias])])
+  expect(new Set(names).size).toBe(names.length)
+  const { paths } = JSON.parse(textOf('openapi.json'))
+  for (const { method, path } of operations) expect(paths[`/v1${path}`][method.toLowerCase()]).toBeDefined()
+  expect(operations.length).toBeGreaterThan(60)
+  expect(operations.find(({ name }) => name === 'deliveries retry')).toMatchObject({ method: 'POST' })
+  for (const one of operations) expect(wordsOf(one).length).toBe(one.path.split('{').length - 1)
+  for (const title of ['Run the service', 'Develop against it', 'Work with its data', 'Diagnose'])
+    expect(usage()).toContain(`\n${title}\n`)
+})
