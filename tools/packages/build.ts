@@ -31,6 +31,7 @@ export function buildPackages(
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
     const project = join(root, 'tsconfig.build.json')
     execFileSync(process.execPath, [compiler, '-p', project, '--outDir', compiled], { stdio: 'inherit' })
+    nameCommit(join(compiled, 'packages/service/src/kernel/version.js'))
     return packages.map((name) => {
       const target = place(name)
       rmSync(target, { recursive: true, force: true })
@@ -41,6 +42,24 @@ export function buildPackages(
   } finally {
     rmSync(compiled, { recursive: true })
   }
+}
+
+/** Writes the commit into the compiled module; outside a repository it stays null. */
+function nameCommit(path: string): void {
+  const git = (...words: string[]) => {
+    try {
+      return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim()
+    } catch {
+      return ''
+    }
+  }
+  const head = git('rev-parse', '--short=12', 'HEAD')
+  if (head === '') return
+  const name = `${head}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+'}`
+  const before = readFileSync(path, 'utf8')
+  const after = before.replace('export const commit = null', `export const commit = '${name}'`)
+  if (after === before) throw new Error(`${path} has no commit to be named`)
+  writeFileSync(path, after)
 }
 
 /** Everything but the compiled code. */

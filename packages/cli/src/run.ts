@@ -32,8 +32,8 @@ async function run(given: readonly string[]): Promise<void> {
     return
   }
   if (given[0] === '--version' || given[0] === '-v') {
-    const { version } = await import('@deskwire/service/version')
-    printOut(`${version}\n`)
+    const { commit, version } = await import('@deskwire/service/version')
+    printOut(`${version} (${commit ?? 'from a checkout'})\n`)
     return
   }
   const found = commandOf(given)

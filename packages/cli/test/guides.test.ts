@@ -71,10 +71,16 @@ test('settings exist', () => {
 })
 
 test('nothing of ours is installed by a name that a registry would have to know', () => {
-  const installs = code.filter(({ line }) => /\b(?:npm (?:install|i|add)|pnpm add|yarn add)\b/.test(line))
+  const installs = code.filter(({ line }) =>
+    /\b(?:npm (?:install|i|add)|pnpm add|yarn add|pip3? install|uv (?:pip install|add)|poetry add)\b/.test(
+      line,
+    ),
+  )
   expect(installs.length).toBeGreaterThan(5)
   const named = installs.filter(({ line }) =>
-    line.split(/\s+/).some((word) => /^(?:@deskwire\/|deskwire(?:@|$))/.test(word)),
+    line
+      .split(/\s+/)
+      .some((word) => /^["']?(?:@deskwire\/|deskwire(?:[-_]\w+)?(?:[@[=><~!"']|$))/.test(word)),
   )
   expect(named).toEqual([])
 })

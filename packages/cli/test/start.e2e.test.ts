@@ -181,7 +181,10 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
       words: 'trigger ticket.lost',
       line: /^there is no event type "ticket\.lost"; there are: customer\.created, /,
     },
-    { words: 'trigger ticket.created', line: /^trigger needs --url with the service, .*, and --key; or run deskwire login once$/ },
+    {
+      words: 'trigger ticket.created',
+      line: /^trigger needs --url with the service, .*, and --key; or run deskwire login once$/,
+    },
     { words: 'trigger ticket.created --url http://127.0.0.1:1', line: /^--url needs --key as well/ },
     { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
     { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
@@ -223,7 +226,11 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
 })
 
 test('deskwire --version says which release it is', async () => {
-  expect(await deskwire(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  expect(await deskwire(['--version'])).toEqual({
+    code: 0,
+    stdout: `${version} (from a checkout)\n`,
+    stderr: '',
+  })
 })
 
 describe('help', () => {

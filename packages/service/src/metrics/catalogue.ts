@@ -36,9 +36,9 @@ export const catalogue = {
   deskwire_build_info: {
     type: 'gauge',
     of: 'each',
-    labels: ['version', 'node'],
+    labels: ['version', 'commit', 'node'],
     ofAllDatabases: true,
-    help: 'Which release runs, on which Node: always 1',
+    help: 'Which release runs, built from which commit, on which Node: always 1',
   },
   deskwire_http_request_duration_seconds: {
     type: 'histogram',

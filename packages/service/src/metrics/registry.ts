@@ -5,7 +5,7 @@ import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
 import { type ProcessRole, processLabel } from '../kernel/telemetry.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import { version } from '../kernel/version.ts'
+import { commit, version } from '../kernel/version.ts'
 import type { ApiModule } from '../openapi/api-module.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { gauge } from './instruments.ts'
@@ -44,7 +44,9 @@ function threadMetrics(role: ProcessRole): Registry {
     for (const name of mayAbort) register.removeSingleMetric(name)
   }
   watchEventLoop(register)
-  gauge(register, 'deskwire_build_info', (it) => it.set({ version, node: process.versions.node }, 1))
+  gauge(register, 'deskwire_build_info', (it) =>
+    it.set({ version, commit: commit ?? '', node: process.versions.node }, 1),
+  )
   made.set(role, register)
   return register
 }
