@@ -38,9 +38,9 @@ bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it 
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
-webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[]
+webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410?
 webhooks get	GET	/webhooks/{id}	Read an endpoint		
-webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] status=active|disabled
+webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? status=active|disabled
 webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log		
 webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		overlap#
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
