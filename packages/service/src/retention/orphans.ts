@@ -3,7 +3,6 @@ import { notServedOrganizations } from '../journal/not-served.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
 
-/** Can be interrupted and repeated. */
 export async function removeOrphans(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>(
     'select r.organization_id, r.webhook_id from removed_webhooks r limit 100',

@@ -7,7 +7,6 @@ interface LargestStores {
   readonly rows: readonly number[]
   /** Of the bodies of existing rows. */
   readonly bytes: readonly number[]
-  /** Removal records, which are kept. */
   readonly removed: readonly number[]
   /** Rows of events, deliveries and attempts: estimated. */
   readonly log: readonly number[]

@@ -16,7 +16,6 @@ import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 
-/** Sent over the worker's IPC channel. */
 export interface WorkerOrders {
   /** First the one with the directory; with names when there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]

@@ -125,7 +125,6 @@ export const readLogFunction: SchemaFunction = schemaFunction(
   }),
 )
 
-/** The number of matching rows, up to `countedAtMost` + 1. */
 export const countLogFunction: SchemaFunction = schemaFunction(
   'count_log',
   { arguments: asked, returns: 'bigint', settings },

@@ -11,7 +11,6 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
 type Step = keyof typeof stepLengths
 
-/** A little more than a day of minutes. */
 export const mostSteps = 1_500
 export const defaultSteps = 60
 const longestQuery = 20_000
