@@ -1,9 +1,12 @@
 /** Endpoints that events are delivered to, and the log of what became of each delivery. */
+
+import type { Open } from './envelope.ts'
 import type {
   AllDeliveryFilters,
   Attempt,
   Delivery,
   DeliveryFilters,
+  EventData,
   Recovery,
   RecoveryInput,
   RetriedNow,
@@ -25,6 +28,35 @@ export type WebhookWithSecret = Webhook & { secret: string }
 /** Every step, the earliest first: those in which nothing happened too. */
 export interface Stats {
   data: StatsPoint[]
+}
+
+/** Which events to read. */
+export interface EventQuery {
+  types?: (keyof EventData)[]
+  /** The id of the object that they are about. */
+  subject?: string
+  /** Where to start, without a cursor. Default: the oldest event that is kept. */
+  createdAfter?: string
+  cursor?: string
+  limit?: number
+  /** Seconds to wait for an event when there is none. */
+  wait?: number
+}
+
+/** An event as a delivery would carry it now; `data` is null when its object is gone. */
+export interface ListedEvent {
+  id: string
+  type: Open<keyof EventData>
+  apiVersion: string
+  createdAt: string
+  organizationId: string
+  data: EventData[keyof EventData] | null
+}
+
+/** A page of events. */
+export interface EventPage {
+  data: ListedEvent[]
+  pagination: { limit: number; hasMore: boolean; nextCursor: string }
 }
 
 /** A delivery's id begins with its time. */
@@ -106,6 +138,13 @@ export class Webhooks extends ChangeableObjects<
   async retry(id: string, deliveryId: string, options?: CreateOptions): Promise<Delivery> {
     const path = this.address(id, 'deliveries', deliveryId, 'retry')
     return this.send({ method: 'POST', path }, options)
+  }
+
+  /** Events that the key may read, oldest first; go on with `nextCursor`, and with `wait` as soon as something happens. */
+  async events(params: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
+    const { types, ...query } = params
+    const asked = types === undefined ? query : { ...query, types: types.join(',') }
+    return this.send({ method: 'GET', path: '/events', query: asked }, options)
   }
 
   /** Sends the event of a delivery that has succeeded once more, as a new delivery that reads its subject anew. */

@@ -14,6 +14,7 @@ import type { ApiModule, Json } from './openapi/api-module.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { organizationApi } from './organization/routes.ts'
 import { deliveryApi } from './webhooks/delivery-routes.ts'
+import { eventApi } from './webhooks/event-routes.ts'
 import { recoveryApi } from './webhooks/recovery/routes.ts'
 import { endpointApi } from './webhooks/routes.ts'
 import { statsApi } from './webhooks/stats-routes.ts'
@@ -32,6 +33,7 @@ export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly
     deliveryApi(kinds),
     recoveryApi,
     statsApi(kinds),
+    eventApi(kinds),
     keyApi(scopes),
     consoleLinkApi(scopes),
     organizationApi,

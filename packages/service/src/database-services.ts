@@ -146,7 +146,7 @@ export function createDatabaseServices(
     name,
     parts: [
       ...desk.parts,
-      ...webhookRoutes({ ...services, settings, resolver: options.resolver }),
+      ...webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers }),
       ...keyRoutes({
         ...services,
         scopes: scopeNames(kinds.map(({ plural }) => plural)),

@@ -311,6 +311,11 @@ export interface paths {
         };
         get: operations["getWebhookStats"];
     };
+    "/v1/events": {
+        parameters: {
+        };
+        get: operations["listEvents"];
+    };
     "/v1/api-keys": {
         parameters: {
         };
@@ -1033,6 +1038,25 @@ export interface components {
         };
         Stats: {
             data: components["schemas"]["StatsPoint"][];
+        };
+        EventPage: {
+            data: components["schemas"]["ListedEvent"][];
+            pagination: components["schemas"]["EventPagination"];
+        };
+        ListedEvent: {
+            id: string;
+            type: string;
+            apiVersion: string;
+            createdAt: string;
+            organizationId: string;
+            data: {
+                [key: string]: unknown;
+            } | null;
+        };
+        EventPagination: {
+            limit: number;
+            hasMore: boolean;
+            nextCursor: string;
         };
         ApiKey: {
             id: string;
@@ -3446,6 +3470,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Stats"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                types?: string;
+                subject?: string;
+                createdAfter?: string;
+                cursor?: string;
+                limit?: number;
+                wait?: number;
+            };
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
                 };
             };
             default: {

@@ -5,10 +5,12 @@ import { createReadPayload } from '../delivery/payload.ts'
 import type { Resolver } from '../delivery/target/resolver.ts'
 import { type BoundRoutes, bindRoutes } from '../http/route.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
+import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { deliveryApi } from './delivery-routes.ts'
 import { createEndpoints } from './endpoints.ts'
+import { eventApi } from './event-routes.ts'
 import { createEventTypes } from './event-types.ts'
 import { createDeliveryLog } from './log.ts'
 import { recoveryApi } from './recovery/routes.ts'
@@ -28,8 +30,9 @@ export function webhookRoutes(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly resolver: Resolver
+  readonly readers: WaitingReaders
 }): readonly BoundRoutes[] {
-  const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver } = options
+  const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver, readers } = options
   const { schedule, rotationOverlap, logRetention } = settings
   const tables = kinds.map((kind) => kind.table)
   const store = createWebhookStore(database, callUnderClock, logRetention)
@@ -67,5 +70,6 @@ export function webhookRoutes(options: {
     bindRoutes(() => deliveryApi(kinds).routes, services),
     bindRoutes(() => recoveryApi.routes, { ...services, recoveries }),
     bindRoutes(() => statsApi(kinds).routes, { ...services, database }),
+    bindRoutes(() => eventApi(kinds).routes, { ...services, database, tables, readers }),
   ]
 }

@@ -53,6 +53,13 @@ test('an endpoint is registered with how its deliveries are made', async () => {
   })
 })
 
+test('events are read without an endpoint', async () => {
+  const { api, run } = await desk()
+  const { id } = await makeCustomer(api)
+  const said = await run('webhooks.events(')
+  expect(said).toMatch(new RegExp(`^customer.created ${id}\nGo on from [\\w-]{92}\n$`))
+})
+
 test('what arrived is sent again', async () => {
   const { api, run, engine, sent } = await desk()
   await makeCustomer(api)

@@ -277,6 +277,8 @@ function valueFor(url: string, name: string): string {
         url.split('/')[2] ?? ''
       ] ?? 'active',
     eventType: 'customer.created',
+    types: 'customer.created',
+    subject: theirs.ids.customers!,
     webhookId: theirs.ids.webhooks!,
     from: new Date(Date.now() - 3_600_000).toISOString(),
     to: '2000-01-02T00:00:00Z',

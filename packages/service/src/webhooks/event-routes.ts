@@ -1,0 +1,328 @@
+/**
+ * `GET /v1/events`: events in the order of their commits, each with the envelope that a delivery would carry now, for
+ * clients that poll and need no endpoint (specification 11.6).
+ */
+import type { Caller } from '../auth/look-up.ts'
+import { grants } from '../auth/scopes.ts'
+import type { Database } from '../db/fair-pool.ts'
+import { envelope } from '../delivery/attempt.ts'
+import { currentBody } from '../delivery/claim.ts'
+import { anId, invalid, paging, time } from '../http/list-parameters.ts'
+import { listBody } from '../http/replies.ts'
+import { type Call, routesOf } from '../http/route.ts'
+import { timestampText } from '../journal/body.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import type { WaitingReaders } from '../journal/waiting-readers.ts'
+import { decodeCursor, encodeCursor, lowestId, type Position } from '../kernel/cursor.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
+import { firstIdAt, timeOfId } from '../kernel/ids.ts'
+import { done, refused } from '../kernel/outcome.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Kind } from '../kinds/model/kind.ts'
+import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
+import { exampleId, exampleTime } from '../openapi/examples.ts'
+import { count, time as instant, text, uuid } from '../openapi/shown-field.ts'
+import { createEventTypes } from './event-types.ts'
+
+interface EventServices {
+  readonly database: Pick<Database, 'of'>
+  readonly tables: readonly StreamTable[]
+  readonly readers: WaitingReaders
+  readonly clock: Clock
+  /** How far back events are kept for certain, in milliseconds. */
+  readonly retention: number
+}
+
+const resource = 'events'
+/** Proxies close a connection after 60 s, most of them. */
+const longestWait = 50
+/** Events that one page looks through for the types that it is asked for. */
+const lookedThrough = 2_000
+
+interface Page {
+  readonly epoch: number
+  readonly records: string
+  readonly position: Position
+  readonly hasMore: boolean
+}
+
+/** Events of these kinds. */
+export function eventApi(kinds: readonly Kind[]) {
+  const types = createEventTypes(kinds)
+  const query = {
+    types: {
+      description: `Of these types, separated by commas: of ${types.names.join(', ')}. Default: all that the key may read.`,
+      schema: { type: 'string', examples: [types.names.slice(0, 2).join()] },
+      read(text: string | null): Result<readonly string[] | null, Problem> {
+        if (text === null) return ok(null)
+        const asked = [...new Set(text.split(','))]
+        const unknown = asked.find((type) => types.scopeOf(type) === undefined)
+        if (unknown === undefined) return ok(asked)
+        return invalid(`types must be a list of ${types.names.join(', ')}; got ${quoted(unknown)}.`)
+      },
+    },
+    subject: anId('About the object with this id.', null),
+    createdAfter: time(
+      'Where to start, exclusive; without a cursor only. Default: the oldest event that is kept.',
+    ),
+    cursor: {
+      description: 'The nextCursor of the previous page; goes on from there.',
+      schema: { type: 'string' },
+      read: (text: string | null): Result<string | null, Problem> => ok(text),
+    },
+    limit: paging.limit,
+    wait: {
+      description: `With nothing to report, the answer waits this many seconds for something. Above ${longestWait} is served as ${longestWait}.`,
+      schema: { type: 'integer', minimum: 0 },
+      read(text: string | null): Result<number, Problem> {
+        if (text === null) return ok(0)
+        if (/^\d{1,15}$/.test(text)) return ok(Math.min(Number(text), longestWait))
+        return invalid(
+          `wait must be a whole number of seconds from 0 to ${longestWait}; got ${quoted(text)}.`,
+        )
+      },
+    },
+  } as const
+
+  const listEvents = routesOf<EventServices>()({
+    method: 'get',
+    path: '/v1/events',
+    id: 'listEvents',
+    tag: 'webhooks',
+    summary: 'Read events, oldest first',
+    description:
+      'Every event that the key may read, each as a delivery would carry it now; `data` is null where its object is gone. The cursor of the last page stays valid and goes on later, with `wait` as soon as something happens. Events are kept as long as the delivery log.',
+    access: 'any key',
+    query,
+    answers: {
+      200: {
+        description: 'A page of events.',
+        schema: ref('EventPage'),
+        examples: () => ({
+          page: {
+            data: [
+              {
+                id: exampleId(9),
+                type: types.names[0],
+                apiVersion: 'v1',
+                createdAt: exampleTime,
+                organizationId: exampleId(0),
+                data: null,
+              },
+            ],
+            pagination: { limit: 20, hasMore: false, nextCursor: 'AZgAAAAA…' },
+          },
+        }),
+      },
+    },
+    errors: ['invalid_cursor', 'insufficient_scope', 'cursor_too_old'],
+    async handle(services, call) {
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
+      const { cursor, createdAfter, subject, limit, wait } = asked.value
+      const { organizationId } = call.caller
+      const position = startOf(organizationId, cursor, createdAfter)
+      if (!position.ok) return refused(position.error)
+      const named = asked.value.types
+      const oldest = services.clock.now() - services.retention
+      if (cursor !== null && position.value.at < oldest) return refused(tooOld)
+      const readable = readableOf(call.caller, named)
+      if (!readable.ok) return refused(readable.error)
+      const isFiltered = named !== null || readable.value.length < types.names.length
+      const read = () =>
+        readPage(services, organizationId, {
+          position: position.value,
+          types: readable.value,
+          subject,
+          limit,
+          looked: isFiltered ? Math.max(limit, lookedThrough) : limit,
+        })
+      let page = await read()
+      if (wait > 0 && page.records === '' && !page.hasMore) {
+        const waited = await waitFor(services, call, wait, readable.value, read)
+        if (!waited.ok) return refused(waited.error)
+        page = waited.value
+        // The key may have lost a scope meanwhile.
+        const still = readableOf(call.caller, named ?? readable.value)
+        if (!still.ok) return refused(still.error)
+      }
+      const start = decodeOwn(cursor, organizationId)
+      if (start !== null && start.epoch !== page.epoch) return refused(restored)
+      const next = {
+        resource,
+        organizationId,
+        epoch: page.epoch,
+        position: page.position,
+        removalsAfter: null,
+      }
+      return done(listBody(page.records, { limit, hasMore: page.hasMore, nextCursor: encodeCursor(next) }))
+    },
+  })
+
+  return {
+    tags: [],
+    routes: [listEvents],
+    schemas: () => ({
+      EventPage: pageOf(ref('ListedEvent'), 'EventPagination'),
+      ListedEvent: {
+        type: 'object',
+        description: 'An event, as a delivery carries it.',
+        required: ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data'],
+        properties: {
+          id: { ...uuid, description: 'The event, as receivers deduplicate it.' },
+          type: { ...text, examples: types.names, description: 'What happened.' },
+          apiVersion: { ...text, description: 'The version of the envelope.' },
+          createdAt: { ...instant, description: 'When it happened.' },
+          organizationId: { ...uuid, description: 'Whose it is.' },
+          data: {
+            type: ['object', 'null'],
+            description: 'The object now, or its removal record; null when it is gone.',
+            additionalProperties: true,
+          },
+        },
+      },
+      EventPagination: {
+        type: 'object',
+        description: 'Where a page of events stands.',
+        required: ['limit', 'hasMore', 'nextCursor'],
+        properties: {
+          limit: { ...count, description: 'The page size applied.' },
+          hasMore: { type: 'boolean', description: 'True while more events follow.' },
+          nextCursor: { ...text, description: 'Send it as cursor to go on; it stays valid.' },
+        },
+      },
+    }),
+  } satisfies ApiModule
+
+  /** The types to look for: those named, all of which the key must be able to read; or all that it may. */
+  function readableOf(
+    { scopes }: Caller,
+    named: readonly string[] | null,
+  ): Result<readonly string[], Problem> {
+    if (named !== null) {
+      const refusal = types.unreadable(scopes, named)
+      return refusal === null ? ok(named) : fail(refusal)
+    }
+    // A key that may read nothing reads no event, as it sees no change.
+    return ok(types.names.filter((type) => grants(scopes, types.scopeOf(type) ?? '')))
+  }
+}
+
+/** Waits for an event, or until the time is up. */
+async function waitFor(
+  { readers }: EventServices,
+  call: Pick<Call, 'caller' | 'reply' | 'request' | 'recheck'>,
+  seconds: number,
+  types: readonly string[],
+  read: () => Promise<Page>,
+): Promise<Result<Page, Problem>> {
+  const { caller, reply, request } = call
+  const kinds = new Set(types.map((type) => type.slice(0, type.indexOf('.'))))
+  const left = Math.max(0, seconds * 1_000 - reply.elapsedTime)
+  using watch = readers.watch({ organizationId: caller.organizationId, kinds }, left)
+  request.admitted?.wait()
+  const leave = () => watch[Symbol.dispose]()
+  reply.raw.once('close', leave)
+  try {
+    let page = await read()
+    while (page.records === '' && !page.hasMore) {
+      watch.seen(page.position.at)
+      if (!(await watch.next())) break
+      page = await read()
+    }
+    // After the page was read: what it shows was committed before this check.
+    const refusal = await call.recheck()
+    return refusal === null ? ok(page) : fail(refusal)
+  } finally {
+    reply.raw.off('close', leave)
+  }
+}
+
+const decodeOwn = (cursor: string | null, organizationId: string) =>
+  cursor === null ? null : decodeCursor(cursor, resource, organizationId)
+
+function startOf(
+  organizationId: string,
+  cursor: string | null,
+  createdAfter: string | null,
+): Result<Position, Problem> {
+  if (cursor === null) {
+    if (createdAfter === null) return ok({ at: 0, id: lowestId })
+    const at = Date.parse(createdAfter)
+    return ok({ at, id: firstIdAt(at + 1) })
+  }
+  if (createdAfter !== null)
+    return fail(problem('invalid_parameter', 'A cursor goes on from where it is: leave out createdAfter.'))
+  const found = decodeOwn(cursor, organizationId)
+  return found === null ? fail(notACursor) : ok(found.position)
+}
+
+interface Asked {
+  readonly position: Position
+  readonly types: readonly string[]
+  readonly subject: string | null
+  readonly limit: number
+  /** Events that are looked through at most. */
+  readonly looked: number
+}
+
+/** One statement, so that the clock that it brings is of the same moment: no event up to it is added later. */
+async function readPage(
+  { database, tables }: EventServices,
+  organizationId: string,
+  { position, types, subject, limit, looked }: Asked,
+): Promise<Page> {
+  const { rows } = await database.of(organizationId).query<{
+    epoch: number
+    clock: Date
+    seen: number
+    last: string | null
+    id: string | null
+    type: string
+    createdAt: string
+    data: string | null
+  }>(
+    `with seen as materialized (
+       select e.id, e.type, e.created_at, e.subject_kind, e.subject_id from events e
+         where e.organization_id = $1 and e.id > $2 ${subject === null ? '' : 'and e.subject_id = $6'}
+         order by e.id limit $5)
+     select c.epoch, c.last_stamp as clock, (select count(*)::int from seen) as seen,
+         (select s.id from seen s order by s.id desc limit 1) as last,
+         d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", ${currentBody(tables)} as data
+       from organization_clocks c
+       left join lateral (select s.id, s.type as event_type, s.created_at, s.subject_kind, s.subject_id from seen s
+         where s.type = any($3) order by s.id limit $4) d on true
+       where c.organization_id = $1 order by d.id`,
+    [organizationId, position.id, types, limit, looked, ...(subject === null ? [] : [subject])],
+  )
+  const [first] = rows
+  if (first === undefined) throw new Error(`organization ${organizationId} has no clock`)
+  const found = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]))
+  const last = found.length === limit ? found.at(-1)?.id : first.last
+  const isWhole = first.seen < looked && (found.length < limit || last === first.last)
+  return {
+    epoch: first.epoch,
+    records: found.map((row) => envelope({ organizationId }, row, row.data ?? 'null')).join(','),
+    position: {
+      at: isWhole ? first.clock.getTime() : timeOfId(last ?? position.id),
+      id: last ?? position.id,
+    },
+    hasMore: !isWhole,
+  }
+}
+
+const notACursor = problem(
+  'invalid_cursor',
+  'The cursor is not one of this list. Send the nextCursor of GET /v1/events unchanged, with a key of the same organization.',
+)
+
+const tooOld = problem(
+  'cursor_too_old',
+  'Events since this cursor may have been dropped: it is older than the delivery log goes back. Bring your copy up to date with a sync, and start again without a cursor.',
+)
+
+const restored = problem(
+  'cursor_too_old',
+  'The database was restored from a backup older than this cursor, and events that you have read may be undone. Bring your copy up to date with a sync, and start again without a cursor.',
+)
