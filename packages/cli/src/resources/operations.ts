@@ -57,6 +57,7 @@ deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an eve
 deliveries stats	GET	/stats	What became of deliveries, and what changed, in steps of time	from to step=1m|1h|1d	
 recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
+events list	GET	/events	Read events, oldest first	types subject createdAfter cursor limit# wait#	
 api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore	
 api-keys create	POST	/api-keys	Make a key		name! scopes![] expiresAt
 api-keys get	GET	/api-keys/{id}	Read a key		
