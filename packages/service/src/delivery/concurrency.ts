@@ -54,9 +54,6 @@ function inAll({ healthy, unproven, failing }: WorkerUsage): number {
   return healthy + unproven + failing
 }
 
-/** The lateness is an exponential average over about this many ticks. */
-const latenessOver = 8
-
 interface AttemptPermit {
   priority: Priority
 }
@@ -66,7 +63,6 @@ export class ConcurrencyLimiter {
   readonly #used: Record<Priority, number> = { healthy: 0, unproven: 0, failing: 0 }
   /** Attempts under way to a host, of an organization. */
   readonly #toHosts = new Map<string, number>()
-  #lateness = 0
   #payloads = 0
 
   constructor(tuning: ConcurrencyTuning = deliveryTuning.concurrency) {
@@ -92,18 +88,6 @@ export class ConcurrencyLimiter {
   /** The priority has more than its limit, as permits were charged to it later. */
   isOver(priority: Priority): boolean {
     return this.#used[priority] > mostOf(priority, this.#tuning)
-  }
-
-  /** A timer of this worker fired this many milliseconds late. */
-  noteLateness(milliseconds: number): void {
-    this.#lateness += (milliseconds - this.#lateness) / latenessOver
-  }
-
-  /** Whether the worker, not the endpoint, is what is slow, so that more attempts at once are of no use. */
-  isEnoughFor(milliseconds: number): boolean {
-    const { enough, quick, latenessFactor } = this.#tuning
-    const isBusy = this.inUse - this.#used.failing > enough
-    return isBusy && milliseconds <= Math.max(quick, latenessFactor * this.#lateness)
   }
 
   open(priority: Priority): EndpointLimiter | null {
@@ -170,7 +154,6 @@ export interface EndpointLimits {
 interface EndedAttempt {
   readonly attempted: boolean
   readonly answered: boolean
-  readonly took: number
   /** A TLS handshake was made for nothing. */
   readonly lostHandshake: boolean
 }
@@ -192,12 +175,11 @@ export class EndpointLimiter {
     this.#tuning = tuning
     this.#spare = first
     const { priority } = first
-    const atFirst = worker.isEnoughFor(0) ? 1 : tuning.perEndpointAtFirst
     this.#usage = {
       priority,
       underWay: 0,
       overdue: 0,
-      window: priority === 'failing' ? 1 : atFirst,
+      window: priority === 'failing' ? 1 : tuning.perEndpointAtFirst,
       handshakeFailed: false,
       hasSparePermit: true,
       most: tuning.perEndpoint,
@@ -276,23 +258,19 @@ export class EndpointLimiter {
 
   /**
    * To be called every `tickEvery`. Overdue attempts are charged to the failing priority, so that they do not use up the healthy one. With
-   * `eager`, the window widens while there is plenty, unless the worker is what is slow.
+   * `eager`, the window widens while there is plenty.
    */
   tick(eager: boolean): void {
-    let longest = 0
     for (const attempt of this.#underWay) {
       if (this.#isOverdue(attempt)) continue
       attempt.ticks++
-      longest = Math.max(longest, attempt.ticks)
       if (!this.#isOverdue(attempt)) continue
       this.#usage.overdue++
       this.#fallTo('failing')
       this.#worker.charge(attempt.permit, 'failing')
     }
     const { priority } = this.#usage
-    if (!eager || priority === 'failing' || !this.#worker.hasPlenty(priority)) return
-    // The attempt may have begun just before its first tick.
-    if (!this.#worker.isEnoughFor((longest - 1) * this.#tuning.tickEvery)) this.#widen()
+    if (eager && priority !== 'failing' && this.#worker.hasPlenty(priority)) this.#widen()
   }
 
   /** The drain has ended. Attempts still under way keep their permits. */
@@ -301,7 +279,7 @@ export class EndpointLimiter {
     this.#keep(null)
   }
 
-  #learn({ answered, took, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
+  #learn({ answered, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
     // A handshake that hung holds up nothing else of its endpoint.
     if (lostHandshake && !wasOverdue) this.#usage.handshakeFailed = true
     if (!answered) {
@@ -309,8 +287,7 @@ export class EndpointLimiter {
       this.#usage.window = 1
       return
     }
-    if (this.#worker.isEnoughFor(took)) this.#narrow()
-    else this.#widen()
+    this.#widen()
     if (wasOverdue) this.#fallTo('unproven')
     else {
       this.#usage.priority = 'healthy'
@@ -325,10 +302,6 @@ export class EndpointLimiter {
 
   #widen(): void {
     this.#usage.window = Math.min(this.#tuning.perEndpoint, this.#usage.window + 1)
-  }
-
-  #narrow(): void {
-    this.#usage.window = Math.max(1, this.#usage.window - 1)
   }
 
   #isOverdue({ ticks }: RunningAttempt): boolean {

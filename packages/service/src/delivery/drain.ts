@@ -315,9 +315,9 @@ export class Drain {
     const doubtful = this.#limiter.priority === 'failing'
     const destination = { claim, sign, disabled: this.#disabled, doubtful }
     const result = await attempt(this.#services, destination, delivery)
-    const { verdict, responseStatus, durationMs: took, lostHandshake } = result
+    const { verdict, responseStatus, lostHandshake } = result
     const { attempted } = verdict
-    this.#limiter.end(running, { attempted, answered: responseStatus !== null, took, lostHandshake })
+    this.#limiter.end(running, { attempted, answered: responseStatus !== null, lostHandshake })
     this.#note(result)
     this.#quietTicks = 0
     this.#start()

@@ -4,7 +4,6 @@ import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter, type EndpointLimits } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
@@ -78,14 +77,11 @@ export function createEngine(
       log.warn({ err: loggable(error) }, 'could not search for due deliveries; trying again'),
   })
   const { tickEvery } = tuning.concurrency
-  let sinceTick: (() => number) | null = null
   const ticking = periodic({
     every: tickEvery,
     stopWithin: 0,
     run() {
-      if (sinceTick !== null) limiter.noteLateness(sinceTick() - tickEvery)
       for (const { drain } of running.values()) drain.tick()
-      sinceTick = stopwatch()
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
@@ -199,10 +195,7 @@ export function createEngine(
         running.delete(keyOf(queue))
         if (running.size === 0) ticking.pause()
       })
-    if (running.size === 0) {
-      sinceTick = null
-      ticking.start()
-    }
+    if (running.size === 0) ticking.start()
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {

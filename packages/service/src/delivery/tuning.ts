@@ -20,13 +20,8 @@ export interface ConcurrencyTuning {
   readonly perEndpoint: number
   /** Attempts to one host at once by the endpoints of an organization; each of them always has one. */
   readonly perHost: number
-  /** Attempts that a drain begins with (one beyond `enough`). Each response lets one more in, so an endpoint that hangs holds few. */
+  /** Attempts that a drain begins with. Each response lets one more in, so an endpoint that hangs holds few. */
   readonly perEndpointAtFirst: number
-  /** Attempts at once that keep a worker's processor busy. Beyond them only slow endpoints get more. */
-  readonly enough: number
-  /** An endpoint is slow if a response takes longer than `quick`, and longer than `latenessFactor` times the lateness of timers. */
-  readonly quick: number
-  readonly latenessFactor: number
   /** A longer attempt is charged to the failing priority. */
   readonly slowAfter: number
   /** How often a worker checks its drains: the precision of `slowAfter`. */
@@ -215,9 +210,6 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     perEndpoint: 16,
     perHost: 64,
     perEndpointAtFirst: 4,
-    enough: 64,
-    quick: 10,
-    latenessFactor: 16,
     slowAfter: 1_000,
     tickEvery: 25,
     payloadsInMemory: 64 * 1024 * 1024,

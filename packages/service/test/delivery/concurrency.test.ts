@@ -131,9 +131,9 @@ describe('whether another attempt may start', () => {
 })
 
 describe('an endpoint', () => {
-  const quick = { attempted: true, answered: true, took: 5, lostHandshake: false }
-  const unanswered = { attempted: true, answered: false, took: 5, lostHandshake: false }
-  const inVain = { attempted: true, answered: false, took: 5, lostHandshake: true }
+  const quick = { attempted: true, answered: true, lostHandshake: false }
+  const unanswered = { attempted: true, answered: false, lostHandshake: false }
+  const inVain = { attempted: true, answered: false, lostHandshake: true }
   const ticksUntilSlow = usual.slowAfter / usual.tickEvery + 1
   const open = (priority: Priority) => new ConcurrencyLimiter(usual).open(priority) as EndpointLimiter
   const start = (limiter: EndpointLimiter) => limiter.start() as RunningAttempt
@@ -214,80 +214,16 @@ describe('an endpoint', () => {
     expect(room(limiter)).toBe(6)
   })
 
-  describe('where others keep the worker busy', () => {
-    const slowly = { ...quick, took: 200 }
-    /** A worker that has enough to do beside the endpoint, whose timers come so late. */
-    const busy = (lateness: number, others: Priority = 'healthy') => {
-      const worker = new ConcurrencyLimiter(usual)
-      const limiter = worker.open('healthy') as EndpointLimiter
-      for (let n = 0; n < usual.enough; n++) worker.acquire(others)
-      for (let n = 0; n < 100; n++) worker.noteLateness(lateness)
-      return { worker, limiter }
-    }
-    const answer = (limiter: EndpointLimiter, times: number, how: typeof quick) => {
-      for (let n = 0; n < times; n++) limiter.end(start(limiter), how)
-    }
-
-    test('has fewer at once with each answer that comes at once, and one at least', () => {
-      const { limiter } = busy(0)
-      answer(limiter, 2, quick)
-      expect(room(limiter)).toBe(2)
-      answer(limiter, 9, quick)
-      expect(room(limiter)).toBe(1)
-    })
-
-    test('gets more all the same where it takes its time, and not where the worker itself took it', () => {
-      const prompt = busy(0)
-      answer(prompt.limiter, 20, slowly)
-      expect(room(prompt.limiter)).toBe(16)
-      const late = busy(20)
-      answer(late.limiter, 20, slowly)
-      expect(room(late.limiter)).toBe(1)
-    })
-
-    test('begins with one, and gets another for each tick that it certainly takes, if the worker is prompt', () => {
-      for (const [lateness, then] of [
-        [0, 3],
-        [20, 1],
-      ] as const) {
-        const { worker } = busy(lateness)
-        const limiter = worker.open('healthy') as EndpointLimiter
-        expect(room(limiter)).toBe(1)
-        const waiting = start(limiter)
-        for (let n = 0; n < 3; n++) limiter.tick(true)
-        expect(limiter.underWay + room(limiter) - 1).toBe(then)
-        limiter.end(waiting, slowly)
-      }
-    })
-
-    test('is not held back by what hangs', () => {
-      const { limiter } = busy(0, 'failing')
-      answer(limiter, 20, quick)
-      expect(room(limiter)).toBe(16)
-    })
-
-    test('gets as many as ever when the others are done', () => {
-      const worker = new ConcurrencyLimiter(usual)
-      const limiter = worker.open('healthy') as EndpointLimiter
-      const others = Array.from({ length: usual.enough }, () => worker.acquire('healthy')!)
-      answer(limiter, 9, quick)
-      for (const permit of others) worker.release(permit)
-      answer(limiter, 20, quick)
-      expect(room(limiter)).toBe(16)
-    })
-  })
-
   test('loses and keeps no permit, whatever happens to its attempts', () => {
     const step = fc.record({
       act: fc.constantFrom('start', 'end', 'tick'),
       answered: fc.boolean(),
       attempted: fc.boolean(),
-      took: fc.nat(2_000),
       lostHandshake: fc.boolean(),
     })
     fc.assert(
       fc.property(fc.constantFrom(...priorities), fc.array(step, { maxLength: 200 }), (priority, steps) => {
-        const worker = new ConcurrencyLimiter({ ...usual, enough: 3, slowAfter: 50 })
+        const worker = new ConcurrencyLimiter({ ...usual, slowAfter: 50 })
         const limiter = worker.open(priority) as EndpointLimiter
         const running: RunningAttempt[] = []
         for (const { act, ...ended } of steps) {

@@ -71,8 +71,8 @@ async function crowd(sick: number, backlog: number) {
 }
 
 describe('forty backlogs', () => {
-  /** Attempts under way at once, at their most, to receivers that are said to take so long. */
-  async function mostAtOnce(durationMs: number): Promise<number> {
+  /** The maximum number of attempts under way at once. */
+  async function mostAtOnce(): Promise<number> {
     const clock = testClock()
     await using service = await testService({ clock })
     const { organizationId } = await service.newOrganization()
@@ -90,7 +90,7 @@ describe('forty backlogs', () => {
       counts.most = Math.max(counts.most, waiting.length)
       await answered
       counts.sent++
-      return { kind: 'answered', status: 200, responseBody: '', durationMs }
+      return { kind: 'answered', status: 200, responseBody: '', durationMs: 10_000 }
     }
     const { engine } = testEngine(service, clock, { send })
     await engine.runDue()
@@ -100,12 +100,8 @@ describe('forty backlogs', () => {
     return counts.most
   }
 
-  test('of receivers that answer at once have no more attempts under way than the worker can make use of', async () => {
-    expect(await mostAtOnce(1)).toBeLessThan(5 * deliveryTuning.concurrency.enough)
-  })
-
-  test('of receivers that take their time have as many as they may', async () => {
-    expect(await mostAtOnce(10_000)).toBeGreaterThan(5 * deliveryTuning.concurrency.enough)
+  test('of receivers that take their time have many attempts under way', async () => {
+    expect(await mostAtOnce()).toBeGreaterThan(320)
   })
 })
 
