@@ -99,7 +99,10 @@ async function occupy(
 }
 
 /** Creates and deletes a customer with so many tickets, repeatedly. */
-async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
+async function remove(
+  { url, tokens }: Arms,
+  { tickets, apart }: { readonly tickets: number; readonly apart: number },
+): Promise<void> {
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -113,12 +116,11 @@ async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
   while (going) {
     try {
       const { id: customerId } = await call('POST', '/v1/customers', { name: 'Ada' })
-      for (let made = 0; made < tickets && going; made += 1_000) {
-        const items = Array.from({ length: 1_000 }, (_, n) => ({ customerId, subject: `Ticket ${n}` }))
-        await call('POST', '/v1/tickets/batch', { items })
-      }
+      const items = Array.from({ length: tickets }, (_, n) => ({ customerId, subject: `Ticket ${n}` }))
+      await call('POST', '/v1/tickets/batch', { items })
       await call('DELETE', `/v1/customers/${customerId}`)
       count('deleted')
+      for (let waited = 0; going && waited < apart; waited += 100) await delay(100)
     } catch (error) {
       count(`deletion: ${(error as Error).message}`)
       await delay(100)

@@ -33,8 +33,11 @@ interface Attack {
   readonly disconnects?: true
   /** Has to be done: as much next to other tenants as alone, apart from what they use. Without rate limit. */
   readonly lawful?: true
-  /** In addition, creates and deletes customers with so many tickets, one after another. */
-  readonly deletes?: number
+  /**
+   * In addition, creates and deletes a customer with so many tickets every `apart` milliseconds: no more than a worker can deliver, so that
+   * the load ends with the measurement.
+   */
+  readonly deletes?: { readonly tickets: number; readonly apart: number }
   /** Asks the service nothing, and uses as much of the CPU: so many busy threads, and statements that read nothing. */
   readonly foreign?: { readonly threads: number; readonly statements: number }
 }
@@ -105,7 +108,7 @@ const attacks = {
   'a deletion and pings': {
     connections: 30,
     lawful: true,
-    deletes: 6_000,
+    deletes: { tickets: 200, apart: 5_000 },
     request: (arms, n) =>
       post(arms, n, `/v1/webhooks/${arms.webhookIds[n % arms.webhookIds.length]}/ping`, ''),
   },
