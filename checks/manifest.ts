@@ -143,6 +143,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 3,
     when: 'night',
   },
+  python: {
+    shows: 'the Python SDK is typed, and its calls, copies and receivers work against a running service',
+    program: ['checks/python.ts'],
+    needs: [python, registries],
+    minutes: 2,
+    when: 'night',
+  },
   collector: {
     shows: 'a collector of others takes the traces and metrics that are exported over OTLP',
     program: ['checks/collector.ts'],

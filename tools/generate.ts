@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
+import { version } from '../packages/service/src/kernel/version.ts'
 import { accessTypes } from './generate/access-types.ts'
 import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
@@ -20,6 +21,8 @@ import { fieldPage } from './generate/fields.ts'
 import { keyPage } from './generate/keys.ts'
 import { metricsPage } from './generate/metrics.ts'
 import { operationsModule } from './generate/operations.ts'
+import { type ApiDocument, pythonModels } from './generate/python-models.ts'
+import { blocking, listFilters, pythonResources } from './generate/python-resources.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
@@ -30,6 +33,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const document = await apiDocument(kinds)
 const commands = await commandsPage()
 const typesOfConsole = await consoleTypes(document)
+const python = 'packages/sdk-python/src/deskwire'
+const api = document as unknown as ApiDocument
+const written = ['client', 'rows', 'stream', 'transport']
 const files: Readonly<Record<string, () => string | Buffer>> = {
   'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/commands.md': () => commands,
@@ -47,6 +53,18 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
   'packages/cli/src/resources/operations.ts': () => operationsModule(document),
   'packages/console/src/generated/api.ts': () => typesOfConsole,
   'packages/console/src/generated/lists.ts': () => consoleLists(kinds),
+  [`${python}/_version.py`]: () =>
+    `"""Made by npm run generate: all packages have one version."""\n\n__version__ = "${version}"\n`,
+  [`${python}/models.py`]: () => pythonModels(api, listFilters(api)),
+  [`${python}/_async/resources.py`]: () => pythonResources(api),
+  [`${python}/_sync/__init__.py`]: () => '',
+  [`${python}/_sync/resources.py`]: () => blocking(pythonResources(api)),
+  ...Object.fromEntries(
+    written.map((name) => [
+      `${python}/_sync/${name}.py`,
+      () => blocking(readFileSync(join(root, `${python}/_async/${name}.py`), 'utf8')),
+    ]),
+  ),
 }
 
 const check = process.argv.includes('--check')

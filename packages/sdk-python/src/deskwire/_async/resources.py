@@ -1,0 +1,1336 @@
+"""Made by npm run generate from openapi.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from .. import models
+from .rows import AsyncRows
+from .stream import AsyncKind, AsyncStream
+from .transport import AsyncTransport
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AsyncTeammates(AsyncKind[models.Teammate]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "teammates", "teammate")
+
+    def list(self, **filters: Unpack[models.TeammateFilters]) -> AsyncRows[models.Teammate]:
+        """List teammates."""
+        return AsyncRows(self._transport, ["teammates"], filters)
+
+    async def create(
+        self,
+        body: models.TeammateCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Teammate:
+        """Create a teammate."""
+        answer: models.Teammate = await self._transport.request(
+            "POST",
+            ["teammates"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Teammate:
+        """Read a teammate."""
+        answer: models.Teammate = await self._transport.request(
+            "GET",
+            ["teammates", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.TeammatePatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Teammate:
+        """Change a teammate."""
+        answer: models.Teammate = await self._transport.request(
+            "PATCH",
+            ["teammates", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def create_many(
+        self,
+        items: Sequence[models.TeammateCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["teammates", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of teammates."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["teammates", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncCustomers(AsyncKind[models.Customer]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "customers", "customer")
+
+    def list(self, **filters: Unpack[models.CustomerFilters]) -> AsyncRows[models.Customer]:
+        """List customers."""
+        return AsyncRows(self._transport, ["customers"], filters)
+
+    async def create(
+        self,
+        body: models.CustomerCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Customer:
+        """Create a customer."""
+        answer: models.Customer = await self._transport.request(
+            "POST",
+            ["customers"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Customer:
+        """Read a customer."""
+        answer: models.Customer = await self._transport.request(
+            "GET",
+            ["customers", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.CustomerPatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Customer:
+        """Change a customer."""
+        answer: models.Customer = await self._transport.request(
+            "PATCH",
+            ["customers", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a customer."""
+        await self._transport.request(
+            "DELETE",
+            ["customers", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
+
+    async def create_many(
+        self,
+        items: Sequence[models.CustomerCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["customers", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def upsert_many(
+        self,
+        items: Sequence[models.CustomerUpsert],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Changes the rows that have these external ids, and creates the others. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["customers", "batch"],
+            body={"operation": "upsert", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of customers."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["customers", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncConversations(AsyncKind[models.Conversation]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "conversations", "conversation")
+
+    def list(self, **filters: Unpack[models.ConversationFilters]) -> AsyncRows[models.Conversation]:
+        """List conversations."""
+        return AsyncRows(self._transport, ["conversations"], filters)
+
+    async def create(
+        self,
+        body: models.ConversationCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Create a conversation."""
+        answer: models.Conversation = await self._transport.request(
+            "POST",
+            ["conversations"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Read a conversation."""
+        answer: models.Conversation = await self._transport.request(
+            "GET",
+            ["conversations", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.ConversationPatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Change a conversation."""
+        answer: models.Conversation = await self._transport.request(
+            "PATCH",
+            ["conversations", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def escalate(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Hands it from an AI to a person."""
+        answer: models.Conversation = await self._transport.request(
+            "POST",
+            ["conversations", id, "escalate"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def resolve(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Closes it. Its summary is written some minutes later."""
+        answer: models.Conversation = await self._transport.request(
+            "POST",
+            ["conversations", id, "resolve"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def reopen(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Opens it again; resolvedAt, summary and summarizedAt become null."""
+        answer: models.Conversation = await self._transport.request(
+            "POST",
+            ["conversations", id, "reopen"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def summarize(
+        self,
+        id: str,
+        body: models.ConversationSummarize,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Conversation:
+        """Writes the summary of a resolved conversation, as an AI outside does."""
+        answer: models.Conversation = await self._transport.request(
+            "POST",
+            ["conversations", id, "summarize"],
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def create_many(
+        self,
+        items: Sequence[models.ConversationCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["conversations", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def upsert_many(
+        self,
+        items: Sequence[models.ConversationUpsert],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Changes the rows that have these external ids, and creates the others. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["conversations", "batch"],
+            body={"operation": "upsert", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of conversations."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["conversations", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncMessages(AsyncKind[models.Message]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "messages", "message")
+
+    def list(self, **filters: Unpack[models.MessageFilters]) -> AsyncRows[models.Message]:
+        """List messages."""
+        return AsyncRows(self._transport, ["messages"], filters)
+
+    async def create(
+        self,
+        body: models.MessageCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Message:
+        """Create a message."""
+        answer: models.Message = await self._transport.request(
+            "POST",
+            ["messages"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Message:
+        """Read a message."""
+        answer: models.Message = await self._transport.request(
+            "GET",
+            ["messages", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def create_many(
+        self,
+        items: Sequence[models.MessageCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["messages", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of messages."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["messages", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncTickets(AsyncKind[models.Ticket]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "tickets", "ticket")
+
+    def list(self, **filters: Unpack[models.TicketFilters]) -> AsyncRows[models.Ticket]:
+        """List tickets."""
+        return AsyncRows(self._transport, ["tickets"], filters)
+
+    async def create(
+        self,
+        body: models.TicketCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Ticket:
+        """Create a ticket."""
+        answer: models.Ticket = await self._transport.request(
+            "POST",
+            ["tickets"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Ticket:
+        """Read a ticket."""
+        answer: models.Ticket = await self._transport.request(
+            "GET",
+            ["tickets", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.TicketPatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Ticket:
+        """Change a ticket."""
+        answer: models.Ticket = await self._transport.request(
+            "PATCH",
+            ["tickets", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a ticket."""
+        await self._transport.request(
+            "DELETE",
+            ["tickets", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
+
+    async def create_many(
+        self,
+        items: Sequence[models.TicketCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["tickets", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def upsert_many(
+        self,
+        items: Sequence[models.TicketUpsert],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Changes the rows that have these external ids, and creates the others. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["tickets", "batch"],
+            body={"operation": "upsert", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of tickets."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["tickets", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncBookings(AsyncKind[models.Booking]):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport, "bookings", "booking")
+
+    def list(self, **filters: Unpack[models.BookingFilters]) -> AsyncRows[models.Booking]:
+        """List bookings."""
+        return AsyncRows(self._transport, ["bookings"], filters)
+
+    async def create(
+        self,
+        body: models.BookingCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Create a booking."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Read a booking."""
+        answer: models.Booking = await self._transport.request(
+            "GET",
+            ["bookings", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.BookingPatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Change a booking."""
+        answer: models.Booking = await self._transport.request(
+            "PATCH",
+            ["bookings", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def confirm(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Confirms a pending booking."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "confirm"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def reject(
+        self,
+        id: str,
+        body: models.BookingReject | None = None,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Turns a pending booking down."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "reject"],
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def cancel(
+        self,
+        id: str,
+        body: models.BookingCancel,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Cancels a booking that has not taken place."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "cancel"],
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def reschedule(
+        self,
+        id: str,
+        body: models.BookingReschedule,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """Moves it to another time; it stays pending or confirmed."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "reschedule"],
+            body=body,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def complete(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """It took place: from startAt on. Corrects a no-show too."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "complete"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def no_show(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Booking:
+        """The customer did not come: from startAt on. Corrects a completion too."""
+        answer: models.Booking = await self._transport.request(
+            "POST",
+            ["bookings", id, "no-show"],
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    async def create_many(
+        self,
+        items: Sequence[models.BookingCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["bookings", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def upsert_many(
+        self,
+        items: Sequence[models.BookingUpsert],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Changes the rows that have these external ids, and creates the others. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = await self._transport.request(
+            "POST",
+            ["bookings", "batch"],
+            body={"operation": "upsert", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of bookings."""
+        answer: models.RangeDigests = await self._transport.request(
+            "GET",
+            ["bookings", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncWebhooks:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, **filters: Unpack[models.WebhookFilters]) -> AsyncRows[models.Webhook]:
+        """List endpoints."""
+        return AsyncRows(self._transport, ["webhooks"], filters)
+
+    async def create(
+        self,
+        body: models.WebhookCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.WebhookWithSecret:
+        """Register an endpoint."""
+        answer: models.WebhookWithSecret = await self._transport.request(
+            "POST",
+            ["webhooks"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Webhook:
+        """Read an endpoint."""
+        answer: models.Webhook = await self._transport.request(
+            "GET",
+            ["webhooks", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.WebhookPatch,
+        *,
+        timeout: float | None = None,
+    ) -> models.Webhook:
+        """Change an endpoint, disable it or make it active again."""
+        answer: models.Webhook = await self._transport.request(
+            "PATCH",
+            ["webhooks", id],
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete an endpoint with its log."""
+        await self._transport.request(
+            "DELETE",
+            ["webhooks", id],
+            timeout=timeout,
+        )
+
+    async def rotate_secret(
+        self,
+        id: str,
+        body: models.WebhookRotation | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.WebhookWithSecret:
+        """Replace the secret; the old one signs as well for a while."""
+        answer: models.WebhookWithSecret = await self._transport.request(
+            "POST",
+            ["webhooks", id, "rotate-secret"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def drop_previous_secret(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End the overlap: only the newest secret signs."""
+        await self._transport.request(
+            "DELETE",
+            ["webhooks", id, "previous-secret"],
+            timeout=timeout,
+        )
+
+    async def ping(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Delivery:
+        """Send a ping: one attempt, also while disabled."""
+        answer: models.Delivery = await self._transport.request(
+            "POST",
+            ["webhooks", id, "ping"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def deliveries(self, id: str, **filters: Unpack[models.DeliveryFilters]) -> AsyncRows[models.Delivery]:
+        """The delivery log, newest first."""
+        return AsyncRows(self._transport, ["webhooks", id, "deliveries"], filters)
+
+    def all_deliveries(self, **filters: Unpack[models.AllDeliveryFilters]) -> AsyncRows[models.Delivery]:
+        """The delivery log of all endpoints, newest first."""
+        return AsyncRows(self._transport, ["deliveries"], filters)
+
+    async def delivery(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Delivery:
+        """Read a delivery."""
+        answer: models.Delivery = await self._transport.request(
+            "GET",
+            ["webhooks", id, "deliveries", delivery_id],
+            timeout=timeout,
+        )
+        return answer
+
+    def attempts(self, id: str, delivery_id: str) -> AsyncRows[models.Attempt]:
+        """A delivery's attempts, newest first."""
+        return AsyncRows(self._transport, ["webhooks", id, "deliveries", delivery_id, "attempts"], {})
+
+    async def payload(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """What the delivery would carry if it were sent now."""
+        answer: dict[str, Any] = await self._transport.request(
+            "GET",
+            ["webhooks", id, "deliveries", delivery_id, "payload"],
+            timeout=timeout,
+        )
+        return answer
+
+    async def retry(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Delivery:
+        """Send a failed delivery again."""
+        answer: models.Delivery = await self._transport.request(
+            "POST",
+            ["webhooks", id, "deliveries", delivery_id, "retry"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def resend(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Delivery:
+        """Send an event that has arrived once more."""
+        answer: models.Delivery = await self._transport.request(
+            "POST",
+            ["webhooks", id, "deliveries", delivery_id, "resend"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def retry_now(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Hastening:
+        """Attempt now what waits for a later attempt."""
+        answer: models.Hastening = await self._transport.request(
+            "POST",
+            ["webhooks", id, "hasten"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def recover(
+        self,
+        id: str,
+        body: models.RecoveryCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Recovery:
+        """Bring back what an endpoint has missed."""
+        answer: models.Recovery = await self._transport.request(
+            "POST",
+            ["webhooks", id, "recover"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def recoveries(self, id: str) -> AsyncRows[models.Recovery]:
+        """An endpoint's recoveries, newest first."""
+        return AsyncRows(self._transport, ["webhooks", id, "recoveries"], {})
+
+    async def recovery(
+        self,
+        id: str,
+        recovery_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Recovery:
+        """Read how far a recovery is."""
+        answer: models.Recovery = await self._transport.request(
+            "GET",
+            ["webhooks", id, "recoveries", recovery_id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def events(
+        self,
+        *,
+        types: str | None = None,
+        subject: str | None = None,
+        created_after: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        wait: int | None = None,
+        timeout: float | None = None,
+    ) -> models.EventPage:
+        """Read events, oldest first."""
+        answer: models.EventPage = await self._transport.request(
+            "GET",
+            ["events"],
+            query={"types": types, "subject": subject, "createdAfter": created_after, "cursor": cursor, "limit": limit, "wait": wait},
+            timeout=timeout,
+        )
+        return answer
+
+    async def stats(
+        self,
+        id: str,
+        *,
+        start: str | None = None,
+        end: str | None = None,
+        step: Literal["1m", "1h", "1d"] | None = None,
+        timeout: float | None = None,
+    ) -> models.Stats:
+        """What became of an endpoint's deliveries in steps of time."""
+        answer: models.Stats = await self._transport.request(
+            "GET",
+            ["webhooks", id, "stats"],
+            query={"from": start, "to": end, "step": step},
+            timeout=timeout,
+        )
+        return answer
+
+    async def all_stats(
+        self,
+        *,
+        start: str | None = None,
+        end: str | None = None,
+        step: Literal["1m", "1h", "1d"] | None = None,
+        timeout: float | None = None,
+    ) -> models.Stats:
+        """What became of deliveries, and what changed, in steps of time."""
+        answer: models.Stats = await self._transport.request(
+            "GET",
+            ["stats"],
+            query={"from": start, "to": end, "step": step},
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncApiKeys:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, **filters: Unpack[models.ApiKeyFilters]) -> AsyncRows[models.ApiKey]:
+        """List keys."""
+        return AsyncRows(self._transport, ["api-keys"], filters)
+
+    async def create(
+        self,
+        body: models.ApiKeyCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ApiKeyWithToken:
+        """Make a key."""
+        answer: models.ApiKeyWithToken = await self._transport.request(
+            "POST",
+            ["api-keys"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def self(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ApiKey:
+        """Read the key that makes the call."""
+        answer: models.ApiKey = await self._transport.request(
+            "GET",
+            ["api-keys", "self"],
+            timeout=timeout,
+        )
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ApiKey:
+        """Read a key."""
+        answer: models.ApiKey = await self._transport.request(
+            "GET",
+            ["api-keys", id],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        body: models.ApiKeyPatch,
+        *,
+        timeout: float | None = None,
+    ) -> models.ApiKey:
+        """Change name, scopes or expiry of a key."""
+        answer: models.ApiKey = await self._transport.request(
+            "PATCH",
+            ["api-keys", id],
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Revoke a key at once."""
+        await self._transport.request(
+            "DELETE",
+            ["api-keys", id],
+            timeout=timeout,
+        )
+
+    async def rotate(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ApiKeyWithToken:
+        """Replace the token; the old one works 24 hours more."""
+        answer: models.ApiKeyWithToken = await self._transport.request(
+            "POST",
+            ["api-keys", id, "rotate"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def drop_previous_token(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End the overlap: only the newest token works."""
+        await self._transport.request(
+            "DELETE",
+            ["api-keys", id, "previous-token"],
+            timeout=timeout,
+        )
+
+
+class AsyncConsoleLinks:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(
+        self,
+        body: models.ConsoleLinkCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ConsoleLink:
+        """Make a link to the console for somebody without a key."""
+        answer: models.ConsoleLink = await self._transport.request(
+            "POST",
+            ["console-links"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End a link and its session at once."""
+        await self._transport.request(
+            "DELETE",
+            ["console-links", id],
+            timeout=timeout,
+        )
+
+
+class AsyncOrganization:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def get(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.Organization:
+        """Read the organization."""
+        answer: models.Organization = await self._transport.request(
+            "GET",
+            ["organization"],
+            timeout=timeout,
+        )
+        return answer
+
+    async def update(
+        self,
+        body: models.OrganizationPatch,
+        *,
+        timeout: float | None = None,
+    ) -> models.Organization:
+        """Rename the organization."""
+        answer: models.Organization = await self._transport.request(
+            "PATCH",
+            ["organization"],
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+
+class AsyncResources:
+    """Everything that a client has."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self.teammates = AsyncTeammates(transport)
+        self.customers = AsyncCustomers(transport)
+        self.conversations = AsyncConversations(transport)
+        self.messages = AsyncMessages(transport)
+        self.tickets = AsyncTickets(transport)
+        self.bookings = AsyncBookings(transport)
+        self.webhooks = AsyncWebhooks(transport)
+        self.api_keys = AsyncApiKeys(transport)
+        self.console_links = AsyncConsoleLinks(transport)
+        self.organization = AsyncOrganization(transport)
+        self.changes = AsyncStream[models.AnyRow](transport, "changes")

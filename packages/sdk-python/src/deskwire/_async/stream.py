@@ -1,0 +1,115 @@
+"""The ordered stream of one kind's changes, or of all kinds', page by page."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, Generic
+
+from .._retry import jitter, retry_after_of
+from ..errors import APIConnectionError, DeskwireError, RateLimitError, ServerError, unexpected
+from ..stream import BEGINNING, Page, Row, page_of
+from .transport import AsyncTransport
+
+_log = logging.getLogger("deskwire")
+_LONGEST_WAIT = 50
+_IDS_OF_CALL = 100
+
+
+class AsyncStream(Generic[Row]):
+    """Changes in the order of their commits."""
+
+    def __init__(self, transport: AsyncTransport, name: str, kind: str | None = None) -> None:
+        self._transport = transport
+        self._name = name
+        self._kind = kind
+
+    async def sync(
+        self, *, cursor: str | None = None, updated_after: str | None = None, limit: int = 100
+    ) -> AsyncIterator[Page[Row]]:
+        """Yields pages until caught up: at least one, the last with `has_more` False.
+
+        Args:
+            cursor: Where an earlier sync stopped. Without it the sync begins with everything.
+            updated_after: Begins later than this moment, instead of with everything.
+            limit: Rows per page, 100 at most.
+
+        Raises:
+            CursorTooOldError: The service was restored from a backup: begin an empty copy.
+        """
+        while True:
+            page = await self._page(cursor, updated_after, limit)
+            yield page
+            if not page.has_more:
+                return
+            cursor = page.cursor
+
+    async def follow(
+        self,
+        *,
+        cursor: str | None = None,
+        updated_after: str | None = None,
+        limit: int = 100,
+        wait: int = _LONGEST_WAIT,
+        on_failure: Callable[[DeskwireError, float], None] | None = None,
+    ) -> AsyncIterator[Page[Row]]:
+        """A sync that does not end: it waits for changes and continues after failures.
+
+        The first page comes in any case, later ones when something has changed. Connection errors,
+        429 and 5xx are waited out for as long as it takes; everything else is raised.
+
+        Args:
+            wait: Seconds, 50 at most, for which the service holds an empty answer.
+            on_failure: Called with each failure and the seconds until the next attempt.
+        """
+        failures = 0
+        first = True
+        while True:
+            began = time.monotonic()
+            try:
+                # The first answer is not held back: it tells the caller where it is.
+                page = await self._page(cursor, updated_after, limit, 0 if first else wait)
+            except (APIConnectionError, RateLimitError, ServerError) as error:
+                pause = retry_after_of(error) + jitter(failures, 1.0, 30.0)
+                failures += 1
+                _log.warning("following again in %.1f s: %s", pause, error)
+                if on_failure is not None:
+                    on_failure(error, pause)
+                await asyncio.sleep(pause)
+                continue
+            failures = 0
+            is_new = first or bool(page.changes) or page.cursor != cursor
+            first, cursor = False, page.cursor
+            if is_new:
+                yield page
+            elif time.monotonic() - began < 1.0:
+                # It was not held back, and would not be if it were asked again at once.
+                await asyncio.sleep(1.0)
+
+    async def _page(
+        self, cursor: str | None, updated_after: str | None, limit: int, wait: int = 0
+    ) -> Page[Row]:
+        start = {"cursor": cursor} if cursor else {"updatedAfter": updated_after or BEGINNING}
+        query: dict[str, Any] = {**start, "limit": limit, "wait": wait or None}
+        answer = await self._transport.request("GET", [self._name], query=query)
+        page = page_of(answer, self._kind)
+        if page.has_more and page.cursor == cursor:
+            raise unexpected(200, "There is more, but the cursor does not move.")
+        return page
+
+
+class AsyncKind(AsyncStream[Row]):
+    """What every kind of the stream has, besides its own calls."""
+
+    async def get_many(self, ids: Iterable[str]) -> list[Row]:
+        """The rows with these ids, in no order; those that do not exist are left out."""
+        left = list(dict.fromkeys(ids))
+        rows: list[Row] = []
+        while left:
+            query = {"ids": ",".join(left[:_IDS_OF_CALL])}
+            answer = await self._transport.request("GET", [self._name], query=query)
+            rows.extend(answer["data"])
+            del left[:_IDS_OF_CALL]
+        return rows

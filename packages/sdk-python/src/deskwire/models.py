@@ -1,0 +1,1519 @@
+"""Made by npm run generate from openapi.json."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
+"""What errors are told apart by. Later versions may know more."""
+
+class FieldError(TypedDict):
+    """A place of a body that is wrong."""
+
+    pointer: str
+    """JSON pointer into the body."""
+    code: Literal["required", "unknown_field", "read_only", "invalid_type", "invalid_format", "invalid_value", "too_short", "too_long", "too_many", "unknown_reference"] | str
+    """What is wrong there."""
+    detail: str
+    """What is accepted there."""
+
+
+class Removed(TypedDict):
+    """Stands in a sync in place of a row that was removed. Check `object` before any other field."""
+
+    object: Literal["removed"]
+    """What tells it from a row."""
+    id: str
+    """Of the removed row."""
+    resource: str
+    """The kind of the removed row."""
+    removedAt: str
+    """Its place in the stream, the same in the *.deleted event."""
+
+
+class Written(TypedDict):
+    """What a key that may write a kind and not read it is told of an object that it wrote. Nothing is told of what the object holds."""
+
+    id: str
+    """Its id."""
+    object: str
+    """Its kind."""
+    updatedAt: str
+    """Its version."""
+
+
+class Teammate(TypedDict):
+    """A person who works at the desk."""
+
+    id: str
+    """Its id."""
+    object: Literal["teammate"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    name: str
+    """Full name. No event: sync only."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. No event: sync only."""
+    active: bool
+    """Whether work can be assigned. No event: sync only."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class _TeammateCreateRequired(TypedDict):
+    name: str
+    """Full name. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TeammateCreate(_TeammateCreateRequired, total=False):
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null."""
+    active: bool
+    """Whether work can be assigned. Must be true or false. Initially `true`."""
+
+
+class TeammatePatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    name: str
+    """Full name. Must be a string of 1 to 255 characters (no U+0000)."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null."""
+    active: bool
+    """Whether work can be assigned. Must be true or false. Initially `true`."""
+
+
+class Customer(TypedDict):
+    """A person or company the organization talks with."""
+
+    id: str
+    """Its id."""
+    object: Literal["customer"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    name: str | None
+    """Full name. Told by `customer.updated`."""
+    company: str | None
+    """The company that the customer belongs to. Told by `customer.updated`."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Told by `customer.updated`."""
+    phone: str | None
+    """Telephone number, E.164. Told by `customer.updated`."""
+    locale: str | None
+    """Preferred language, BCP 47. Told by `customer.updated`."""
+    timezone: str | None
+    """Time zone, IANA. Told by `customer.updated`."""
+    externalId: str | None
+    """Your own id of it. Told by `customer.updated`."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Told by `customer.updated`."""
+    customAttributes: dict[str, str | float | bool]
+    """Named values of your own. A PATCH merges; null deletes a key. Told by `customer.updated`."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class CustomerCreate(TypedDict, total=False):
+    """At least one of name, email, phone and externalId must have a value."""
+
+    name: str | None
+    """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
+    company: str | None
+    """The company that the customer belongs to. Must be a string of at most 255 characters (no U+0000), or null."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null. Unique in the organization."""
+    phone: str | None
+    """Telephone number, E.164. Must be a telephone number in E.164, for example +4930123456, or null."""
+    locale: str | None
+    """Preferred language, BCP 47. Must be a language tag (BCP 47), for example en-GB, or null."""
+    timezone: str | None
+    """Time zone, IANA. Must be an IANA time zone, for example Europe/Berlin, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class CustomerPatch(TypedDict, total=False):
+    """Fields left out stay as they are. At least one of name, email, phone and externalId must have a value."""
+
+    name: str | None
+    """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
+    company: str | None
+    """The company that the customer belongs to. Must be a string of at most 255 characters (no U+0000), or null."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null. Unique in the organization."""
+    phone: str | None
+    """Telephone number, E.164. Must be a telephone number in E.164, for example +4930123456, or null."""
+    locale: str | None
+    """Preferred language, BCP 47. Must be a language tag (BCP 47), for example en-GB, or null."""
+    timezone: str | None
+    """Time zone, IANA. Must be an IANA time zone, for example Europe/Berlin, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _CustomerUpsertRequired(TypedDict):
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+
+
+class CustomerUpsert(_CustomerUpsertRequired, total=False):
+    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+
+    name: str | None
+    """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
+    company: str | None
+    """The company that the customer belongs to. Must be a string of at most 255 characters (no U+0000), or null."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null. Unique in the organization."""
+    phone: str | None
+    """Telephone number, E.164. Must be a telephone number in E.164, for example +4930123456, or null."""
+    locale: str | None
+    """Preferred language, BCP 47. Must be a language tag (BCP 47), for example en-GB, or null."""
+    timezone: str | None
+    """Time zone, IANA. Must be an IANA time zone, for example Europe/Berlin, or null."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class Conversation(TypedDict):
+    """A thread of messages with a customer."""
+
+    id: str
+    """Its id."""
+    object: Literal["conversation"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
+    """Where it takes place. Set at creation: told by `conversation.created`."""
+    subject: str | None
+    """What it is about. No event: sync only."""
+    status: Literal["open", "resolved"] | str
+    """Moved by the actions resolve and reopen, and back to open by an inbound message. Told by `conversation.resolved`; some changes by no event: sync only."""
+    handledBy: Literal["ai", "human"] | str
+    """Who answers. An AI hands over to a person by escalation or assignment. Told by `conversation.escalated`, some changes also by `conversation.assigned`."""
+    assigneeId: str | None
+    """The teammate who answers. Told by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only."""
+    escalatedAt: str | None
+    """When it was handed to a person. Told by `conversation.escalated`, some changes also by `conversation.assigned`."""
+    resolvedAt: str | None
+    """When it was last resolved; null while it is open. Told by `conversation.resolved`; some changes by no event: sync only."""
+    lastMessageAt: str | None
+    """The latest sentAt of its messages. No event: sync only."""
+    summary: str | None
+    """What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Told by `conversation.summarized`; some changes by no event: sync only."""
+    summarizedAt: str | None
+    """When the summary was written. Told by `conversation.summarized`; some changes by no event: sync only."""
+    externalId: str | None
+    """Your own id of it. No event: sync only."""
+    tags: list[str]
+    """Labels. Repeats are dropped. No event: sync only."""
+    customAttributes: dict[str, str | float | bool]
+    """Named values of your own. A PATCH merges; null deletes a key. No event: sync only."""
+    customerId: str | None
+    """Who the conversation is with. Becomes null when the customer is deleted. Set at creation: told by `conversation.created`. No event tells when it becomes null: sync only."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class _ConversationCreateRequired(TypedDict):
+    customerId: str
+    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
+    """Where it takes place. Must be one of email, chat, sms, whatsapp, phone, api."""
+
+
+class ConversationCreate(_ConversationCreateRequired, total=False):
+    subject: str | None
+    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    handledBy: Literal["ai", "human"]
+    """Who answers. An AI hands over to a person by escalation or assignment. Must be one of ai, human. Initially `'human'`."""
+    assigneeId: str | None
+    """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class ConversationSummarize(TypedDict):
+    summary: str
+    """What was said. Must be a string of 1 to 10000 characters (no U+0000)."""
+
+
+class ConversationPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    subject: str | None
+    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    assigneeId: str | None
+    """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _ConversationUpsertRequired(TypedDict):
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+
+
+class ConversationUpsert(_ConversationUpsertRequired, total=False):
+    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+
+    customerId: str
+    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
+    """Where it takes place. Must be one of email, chat, sms, whatsapp, phone, api."""
+    subject: str | None
+    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    handledBy: Literal["ai", "human"]
+    """Who answers. An AI hands over to a person by escalation or assignment. Must be one of ai, human. Initially `'human'`."""
+    assigneeId: str | None
+    """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _MessageAuthorRequired(TypedDict):
+    type: Literal["customer", "teammate", "ai", "system"]
+
+
+class MessageAuthor(_MessageAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class MessageAttachments(TypedDict):
+    fileName: str
+    contentType: str
+    sizeBytes: int
+    url: str
+
+
+class Message(TypedDict):
+    """Something said in a conversation. It never changes."""
+
+    id: str
+    """Its id."""
+    object: Literal["message"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    conversationId: str
+    """The conversation it belongs to. Set at creation: told by `message.received` or `message.sent`."""
+    direction: Literal["inbound", "outbound"] | str
+    """inbound from the customer, outbound to the customer. Set at creation: told by `message.received` or `message.sent`."""
+    author: MessageAuthor
+    """Who wrote it. Of an inbound message the customer, and of no other. Set at creation: told by `message.received` or `message.sent`."""
+    body: str | None
+    """The text. Required unless there are attachments. Set at creation: told by `message.received` or `message.sent`."""
+    contentType: Literal["text", "html", "markdown"] | str
+    """How the body is written. Set at creation: told by `message.received` or `message.sent`."""
+    attachments: list[MessageAttachments]
+    """Links to files; the files themselves are kept elsewhere. Set at creation: told by `message.received` or `message.sent`."""
+    sentAt: str
+    """When it was sent. Now, unless given. Set at creation: told by `message.received` or `message.sent`."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
+    """The conversation's. Set at creation: told by `message.received` or `message.sent`."""
+    customerId: str | None
+    """The conversation's. Becomes null when the customer is deleted. Set at creation: told by `message.received` or `message.sent`. No event tells when it becomes null: sync only."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class _MessageCreateAuthorRequired(TypedDict):
+    type: Literal["customer", "teammate", "ai", "system"]
+
+
+class MessageCreateAuthor(_MessageCreateAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class MessageCreateAttachments(TypedDict):
+    fileName: str
+    contentType: str
+    sizeBytes: int
+    url: str
+
+
+class _MessageCreateRequired(TypedDict):
+    conversationId: str
+    """The conversation it belongs to. Must be the id (a UUID) of a conversation."""
+    direction: Literal["inbound", "outbound"]
+    """inbound from the customer, outbound to the customer. Must be one of inbound, outbound."""
+    author: MessageCreateAuthor
+    """Who wrote it. Of an inbound message the customer, and of no other. Must be an object {type, id, name}: type customer, teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters."""
+
+
+class MessageCreate(_MessageCreateRequired, total=False):
+    body: str | None
+    """The text. Required unless there are attachments. Must be a string of at most 64000 characters (no U+0000), or null."""
+    contentType: Literal["text", "html", "markdown"]
+    """How the body is written. Must be one of text, html, markdown. Initially `'text'`."""
+    attachments: list[MessageCreateAttachments]
+    """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
+    sentAt: str | None
+    """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+
+
+class Ticket(TypedDict):
+    """Something to be done for a customer."""
+
+    id: str
+    """Its id."""
+    object: Literal["ticket"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    conversationId: str | None
+    """The conversation it came from. Told by `ticket.updated`."""
+    subject: str
+    """What it is about. Told by `ticket.updated`."""
+    description: str | None
+    """The whole story. Told by `ticket.updated`."""
+    type: Literal["question", "incident", "problem", "task"] | str | None
+    """What sort of ticket it is. Told by `ticket.updated`."""
+    priority: Literal["low", "normal", "high", "urgent"] | str
+    """How soon it matters. Told by `ticket.updated`."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"] | str
+    """Where it stands. Which status allows which is in docs/specification.md. Told by `ticket.updated` and `ticket.status_changed`."""
+    assigneeId: str | None
+    """Who works on it. Assigning a new ticket opens it. Told by `ticket.updated`, some changes also by `ticket.status_changed` or `ticket.assigned`."""
+    dueAt: str | None
+    """When it should be done. Told by `ticket.updated`."""
+    resolvedAt: str | None
+    """When it was last resolved. Told by `ticket.updated` and `ticket.status_changed`."""
+    closedAt: str | None
+    """When it was closed. Told by `ticket.updated` and `ticket.status_changed`."""
+    externalId: str | None
+    """Your own id of it. Told by `ticket.updated`."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Told by `ticket.updated`."""
+    customAttributes: dict[str, str | float | bool]
+    """Named values of your own. A PATCH merges; null deletes a key. Told by `ticket.updated`."""
+    customerId: str
+    """Whose ticket it is. Deleting the customer deletes the ticket. Set at creation: told by `ticket.created`."""
+    number: int
+    """Counts up within the organization. Set at creation: told by `ticket.created`."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class _TicketCreateRequired(TypedDict):
+    customerId: str
+    """Whose ticket it is. Deleting the customer deletes the ticket. Must be the id (a UUID) of a customer."""
+    subject: str
+    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TicketCreate(_TicketCreateRequired, total=False):
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    description: str | None
+    """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
+    type: Literal["question", "incident", "problem", "task", None]
+    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    priority: Literal["low", "normal", "high", "urgent"]
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    assigneeId: str | None
+    """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
+    dueAt: str | None
+    """When it should be done. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class TicketPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    subject: str
+    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+    description: str | None
+    """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
+    type: Literal["question", "incident", "problem", "task", None]
+    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    priority: Literal["low", "normal", "high", "urgent"]
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    assigneeId: str | None
+    """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
+    dueAt: str | None
+    """When it should be done. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _TicketUpsertRequired(TypedDict):
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+
+
+class TicketUpsert(_TicketUpsertRequired, total=False):
+    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+
+    customerId: str
+    """Whose ticket it is. Deleting the customer deletes the ticket. Must be the id (a UUID) of a customer."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    subject: str
+    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+    description: str | None
+    """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
+    type: Literal["question", "incident", "problem", "task", None]
+    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    priority: Literal["low", "normal", "high", "urgent"]
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    assigneeId: str | None
+    """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
+    dueAt: str | None
+    """When it should be done. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class BookingLocation(TypedDict):
+    type: Literal["in_person", "phone", "video", "other"]
+    value: str
+
+
+class Booking(TypedDict):
+    """A time agreed with a customer."""
+
+    id: str
+    """Its id."""
+    object: Literal["booking"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    title: str
+    """What is booked. No event: sync only."""
+    startAt: str
+    """When it starts. Moves by the action reschedule only. Told by `booking.rescheduled`."""
+    endAt: str
+    """When it ends, after startAt. Moves by the action reschedule only. Told by `booking.rescheduled`."""
+    timezone: str
+    """The time zone it takes place in, IANA. No event: sync only."""
+    status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"] | str
+    """pending or confirmed at creation; moved by actions from then on. Told by `booking.confirmed`, `booking.rejected`, `booking.cancelled`, `booking.completed` or `booking.no_show`."""
+    location: BookingLocation | None
+    """Where it takes place: an address, a number or a link. No event: sync only."""
+    assigneeId: str | None
+    """The teammate who takes it. No event: sync only."""
+    conversationId: str | None
+    """The conversation it came from. No event: sync only."""
+    notes: str | None
+    """For those who work at the desk. No event: sync only."""
+    cancelledBy: Literal["customer", "teammate", "system"] | str | None
+    """Who cancelled it. Told by `booking.cancelled`."""
+    cancellationReason: str | None
+    """Why it was cancelled. Told by `booking.cancelled`."""
+    rejectionReason: str | None
+    """Why it was rejected. Told by `booking.rejected`."""
+    previousStartAt: str | None
+    """When it started before it was last moved. Told by `booking.rescheduled`."""
+    rescheduleCount: int
+    """How often it was moved. Told by `booking.rescheduled`."""
+    confirmedAt: str | None
+    """When it was confirmed. Told by `booking.confirmed`."""
+    completedAt: str | None
+    """When it was marked as completed. Told by `booking.completed` or `booking.no_show`."""
+    cancelledAt: str | None
+    """When it was cancelled. Told by `booking.cancelled`."""
+    externalId: str | None
+    """Your own id of it. No event: sync only."""
+    tags: list[str]
+    """Labels. Repeats are dropped. No event: sync only."""
+    customAttributes: dict[str, str | float | bool]
+    """Named values of your own. A PATCH merges; null deletes a key. No event: sync only."""
+    customerId: str | None
+    """Who booked. Becomes null when the customer is deleted. No event: sync only."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class BookingCreateLocation(TypedDict):
+    type: Literal["in_person", "phone", "video", "other"]
+    value: str
+
+
+class _BookingCreateRequired(TypedDict):
+    customerId: str
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    title: str
+    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    startAt: str
+    """When it starts. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    endAt: str
+    """When it ends, after startAt. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    timezone: str
+    """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
+
+
+class BookingCreate(_BookingCreateRequired, total=False):
+    status: Literal["pending", "confirmed"]
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    location: BookingCreateLocation | None
+    """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
+    assigneeId: str | None
+    """The teammate who takes it. Must be the id (a UUID) of a teammate, or null."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    notes: str | None
+    """For those who work at the desk. Must be a string of at most 64000 characters (no U+0000), or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class BookingReject(TypedDict, total=False):
+    reason: str | None
+    """Why. Must be a string of at most 2000 characters (no U+0000), or null."""
+
+
+class _BookingCancelRequired(TypedDict):
+    by: Literal["customer", "teammate", "system"]
+    """Who cancels it. Must be one of customer, teammate, system."""
+
+
+class BookingCancel(_BookingCancelRequired, total=False):
+    reason: str | None
+    """Why. Must be a string of at most 2000 characters (no U+0000), or null."""
+
+
+class BookingReschedule(TypedDict):
+    startAt: str
+    """When it starts from now on. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    endAt: str
+    """When it ends from now on, after startAt. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+
+
+class BookingPatchLocation(TypedDict):
+    type: Literal["in_person", "phone", "video", "other"]
+    value: str
+
+
+class BookingPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    customerId: str
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    title: str
+    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    timezone: str
+    """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
+    location: BookingPatchLocation | None
+    """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
+    assigneeId: str | None
+    """The teammate who takes it. Must be the id (a UUID) of a teammate, or null."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    notes: str | None
+    """For those who work at the desk. Must be a string of at most 64000 characters (no U+0000), or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class BookingUpsertLocation(TypedDict):
+    type: Literal["in_person", "phone", "video", "other"]
+    value: str
+
+
+class _BookingUpsertRequired(TypedDict):
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+
+
+class BookingUpsert(_BookingUpsertRequired, total=False):
+    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+
+    customerId: str
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    title: str
+    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    startAt: str
+    """When it starts. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    endAt: str
+    """When it ends, after startAt. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    timezone: str
+    """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
+    status: Literal["pending", "confirmed"]
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    location: BookingUpsertLocation | None
+    """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
+    assigneeId: str | None
+    """The teammate who takes it. Must be the id (a UUID) of a teammate, or null."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    notes: str | None
+    """For those who work at the desk. Must be a string of at most 64000 characters (no U+0000), or null."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class BatchAnswer(TypedDict):
+    """What each item came to, and how many came to what."""
+
+    data: list[BatchItem]
+    """One for each item, in their order."""
+    created: int
+    """Items that made an object."""
+    updated: int
+    """Items that changed one."""
+    unchanged: int
+    """Items that repeated what is there."""
+    refused: int
+    """Items that were left out."""
+
+
+class _BatchItemRequired(TypedDict):
+    index: int
+    """Its place among the items, from 0."""
+    outcome: Literal["created", "updated", "unchanged", "refused"] | str
+    """What it came to."""
+    status: int
+    """What it would have been answered with alone."""
+
+
+class BatchItem(_BatchItemRequired, total=False):
+    """What an item came to: an id, or a problem."""
+
+    id: str
+    """The object, unless refused."""
+    problem: ItemProblem
+
+
+class _ItemProblemRequired(TypedDict):
+    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
+    """What to decide by. Later versions may know more."""
+    title: str
+    """The same for every problem with this code."""
+    detail: str
+    """What is wrong with this very request, and what is accepted or to do next."""
+
+
+class ItemProblem(_ItemProblemRequired, total=False):
+    """Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object."""
+
+    errors: list[FieldError]
+    """For validation_failed: every place of the body that is wrong, a hundred at most."""
+    existingId: str
+    """For duplicate: the object that has the value."""
+
+
+class RangeDigests(TypedDict):
+    """What stands in ranges of ids, all at one moment."""
+
+    asOf: str
+    """The moment: every updatedAt and removedAt up to it is counted in, and no later one."""
+    cursor: str
+    """The same moment in the sync of the kind: the next page from it has what came later."""
+    data: list[RangeDigest]
+    """The ranges, lowest first."""
+
+
+class _RangeDigestRequired(TypedDict):
+    after: str
+    """Its ids are higher than this."""
+    before: str
+    """They are this at most."""
+    count: int
+    """Rows that exist."""
+    digest: str
+    """The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`)."""
+    contentDigest: str
+    """The same sum of SHA-256 of the bytes of each, as they are served."""
+
+
+class RangeDigest(_RangeDigestRequired, total=False):
+    """What stands in a range of ids."""
+
+    ids: list[str]
+    """Its ids, lowest first, where they are no more than idsUpTo."""
+
+
+class _WebhookRequired(TypedDict):
+    id: str
+    """Its id."""
+    object: Literal["webhook"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    url: str
+    """Where deliveries go."""
+    description: str | None
+    """What it is for."""
+    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
+    """The event types it receives."""
+    signatures: list[Literal["service", "standard"] | str]
+    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
+    status: Literal["active", "disabled"] | str
+    """A disabled endpoint gets no events."""
+    disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
+    """Why it is disabled; null while active."""
+    disabledAt: str | None
+    """Since when it is disabled; null while active."""
+    failingSince: str | None
+    """The first failure since the last success."""
+    disablesAt: str | None
+    """From when on a failed attempt disables it, unless one succeeds before; null while it does not fail, and while it is disabled."""
+    failureCount: int
+    """Failed attempts since the last success."""
+    lastSuccessAt: str | None
+    """The last delivery that succeeded."""
+    missedSince: str | None
+    """Where a recovery has to begin: no event before this, as far as the log goes back, has failed or was left out while it was disabled. Null when none was."""
+    previousSecretExpiresAt: str | None
+    """Until when a replaced secret signs as well; null when none does."""
+    apiKeyId: str
+    """The key that registered it. Deliveries go out while that key may read their subjects."""
+    consoleLinkId: str | None
+    """The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended."""
+    createdAt: str
+    """When it was registered."""
+    updatedAt: str
+    """When it was last changed. What counts, like failureCount, does not move it."""
+
+
+class Webhook(_WebhookRequired, total=False):
+    """An endpoint that events are delivered to."""
+
+    headerNames: list[str]
+    """The names of its own headers; absent without any."""
+    rateLimit: int
+    """The most attempts a second; absent without a limit."""
+    maxConcurrent: int
+    """The most attempts at once; absent where that is 16."""
+    payload: str
+    """What data is; absent where it is the object."""
+    honorRetryAfter: bool
+    """Retry-After puts off attempts; absent where it does not."""
+    disableOn410: bool
+    """A 410 disables it; absent where it does not."""
+
+
+class _WebhookWithSecretRequired(TypedDict):
+    id: str
+    """Its id."""
+    object: Literal["webhook"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    url: str
+    """Where deliveries go."""
+    description: str | None
+    """What it is for."""
+    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
+    """The event types it receives."""
+    signatures: list[Literal["service", "standard"] | str]
+    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
+    status: Literal["active", "disabled"] | str
+    """A disabled endpoint gets no events."""
+    disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
+    """Why it is disabled; null while active."""
+    disabledAt: str | None
+    """Since when it is disabled; null while active."""
+    failingSince: str | None
+    """The first failure since the last success."""
+    disablesAt: str | None
+    """From when on a failed attempt disables it, unless one succeeds before; null while it does not fail, and while it is disabled."""
+    failureCount: int
+    """Failed attempts since the last success."""
+    lastSuccessAt: str | None
+    """The last delivery that succeeded."""
+    missedSince: str | None
+    """Where a recovery has to begin: no event before this, as far as the log goes back, has failed or was left out while it was disabled. Null when none was."""
+    previousSecretExpiresAt: str | None
+    """Until when a replaced secret signs as well; null when none does."""
+    apiKeyId: str
+    """The key that registered it. Deliveries go out while that key may read their subjects."""
+    consoleLinkId: str | None
+    """The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended."""
+    createdAt: str
+    """When it was registered."""
+    updatedAt: str
+    """When it was last changed. What counts, like failureCount, does not move it."""
+    secret: str
+    """Signs deliveries. Shown this once: keep it."""
+
+
+class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
+    """An endpoint as creation and rotation answer it."""
+
+    headerNames: list[str]
+    """The names of its own headers; absent without any."""
+    rateLimit: int
+    """The most attempts a second; absent without a limit."""
+    maxConcurrent: int
+    """The most attempts at once; absent where that is 16."""
+    payload: str
+    """What data is; absent where it is the object."""
+    honorRetryAfter: bool
+    """Retry-After puts off attempts; absent where it does not."""
+    disableOn410: bool
+    """A 410 disables it; absent where it does not."""
+
+
+class _WebhookCreateRequired(TypedDict):
+    url: str
+    """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
+    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]]
+    """The event types it receives. Must be a list of 1 to 100 of customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, message.received, message.sent, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected."""
+
+
+class WebhookCreate(_WebhookCreateRequired, total=False):
+    description: str | None
+    """What it is for. Must be a string of at most 255 characters (no U+0000), or null."""
+    signatures: list[Literal["service", "standard"]]
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
+    headers: dict[str, str] | None
+    """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
+    rateLimit: int | None
+    """The most attempts a second. Must be a whole number from 1 to 1000, or null."""
+    maxConcurrent: int | None
+    """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
+    payload: Literal["full", "thin"]
+    """What data of an event is: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    honorRetryAfter: bool
+    """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
+    disableOn410: bool
+    """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
+
+
+class WebhookPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    url: str
+    """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
+    description: str | None
+    """What it is for. Must be a string of at most 255 characters (no U+0000), or null."""
+    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]]
+    """The event types it receives. Must be a list of 1 to 100 of customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, message.received, message.sent, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected."""
+    signatures: list[Literal["service", "standard"]]
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
+    headers: dict[str, str] | None
+    """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
+    rateLimit: int | None
+    """The most attempts a second. Must be a whole number from 1 to 1000, or null."""
+    maxConcurrent: int | None
+    """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
+    payload: Literal["full", "thin"]
+    """What data of an event is: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    honorRetryAfter: bool
+    """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
+    disableOn410: bool
+    """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
+    status: Literal["active", "disabled"]
+    """active resets the failure count. Must be one of active, disabled. Initially `'active'`."""
+
+
+class WebhookRotation(TypedDict, total=False):
+    overlap: int | None
+    """How long the replaced secret still signs, in seconds, up to seven days; 0 ends it at once. Default: 24 hours, or what the operator has set. Must be a whole number from 0 to 604800, or null."""
+
+
+class DeliveryLastError(TypedDict):
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost"] | str
+    message: str
+
+
+class Delivery(TypedDict):
+    """One event on its way to one endpoint. It never holds the payload."""
+
+    id: str
+    """Its id."""
+    object: Literal["delivery"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    webhookId: str
+    """The endpoint it goes to."""
+    eventId: str
+    """The event: `id` of the envelope, the same on every attempt."""
+    eventType: str
+    """The type of the event; `ping` for a ping."""
+    status: Literal["pending", "succeeded", "failed"] | str
+    """Where it stands."""
+    attemptCount: int
+    """Attempts made so far."""
+    maxAttempts: int
+    """Attempts it has in all; a manual retry adds a whole schedule."""
+    responseStatus: int | None
+    """What the receiver answered last."""
+    lastError: DeliveryLastError | None
+    """Why the last attempt failed."""
+    durationMs: int | None
+    """How long the last attempt took, in milliseconds."""
+    lastAttemptAt: str | None
+    """When the last attempt began."""
+    nextAttemptAt: str | None
+    """When the next attempt is due; null unless pending."""
+    deliveredAt: str | None
+    """When it succeeded."""
+    createdAt: str
+    """When it was made: with its event, or later, by a recovery."""
+    updatedAt: str
+    """When it last changed."""
+
+
+class AttemptError(TypedDict):
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost"] | str
+    message: str
+
+
+class Attempt(TypedDict):
+    """One try of a delivery."""
+
+    number: int
+    """Counts up within the delivery."""
+    at: str
+    """When it began."""
+    responseStatus: int | None
+    """What the receiver answered; null when nothing came."""
+    error: AttemptError | None
+    """Why it failed; null when it succeeded."""
+    durationMs: int
+    """How long it took, in milliseconds."""
+    responseBody: str | None
+    """The beginning of the answer, 1 KiB at most, as text."""
+
+
+class Hastening(TypedDict):
+    """What was made due at once."""
+
+    object: Literal["hastening"]
+    """Its kind."""
+    webhookId: str
+    """The endpoint."""
+    hastened: int
+    """Deliveries that are attempted now instead of later."""
+    hasMore: bool
+    """Whether others still wait: ask again."""
+
+
+class _RecoveryRequired(TypedDict):
+    id: str
+    """Its id."""
+    object: Literal["recovery"]
+    """Its kind."""
+    webhookId: str
+    """The endpoint whose missed events come back."""
+    since: str
+    """The beginning of the window, in it."""
+    until: str
+    """The end of the window, in it."""
+    status: Literal["running", "done"] | str
+    """Whether all events of the window have been looked at."""
+    retried: int
+    """Deliveries that had failed and are sent again, so far."""
+    created: int
+    """Deliveries that were missing and have been made, so far."""
+    createdAt: str
+    """When it was asked for."""
+    finishedAt: str | None
+    """When it was done; deliveries may still be pending then."""
+
+
+class Recovery(_RecoveryRequired, total=False):
+    """The return of what an endpoint has missed."""
+
+    includeSucceeded: bool
+    """Events that had arrived are sent again too; only shown where they are."""
+
+
+class _RecoveryCreateRequired(TypedDict):
+    since: str
+    """Events from here on, this moment included; no longer ago than the delivery log goes back. Earlier than the endpoint's createdAt is read as createdAt, unless includeBeforeCreation is true. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+
+
+class RecoveryCreate(_RecoveryCreateRequired, total=False):
+    until: str | None
+    """Events up to here, this moment included; by default all until now. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    includeBeforeCreation: bool
+    """Whether events from before the endpoint was registered are sent too. Must be true or false. Initially `false`."""
+    includeSucceeded: bool
+    """Whether events that the receiver has answered with a 2xx are sent again, each as a new delivery. Must be true or false. Initially `false`."""
+
+
+class StatsPoint(TypedDict):
+    """What is counted in one step."""
+
+    at: str
+    """When the step began. It is as long as was asked for."""
+    succeeded: int
+    """Deliveries that arrived."""
+    failed: dict[str, int]
+    """Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen."""
+    p50: int | None
+    """How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made."""
+    p95: int | None
+    """How long 95 of 100 attempts took at most, likewise."""
+    changes: dict[str, int]
+    """Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was."""
+
+
+class Stats(TypedDict):
+    """What is counted, step by step."""
+
+    data: list[StatsPoint]
+    """Every step, the earliest first."""
+
+
+class EventPage(TypedDict):
+    """A page of a list."""
+
+    data: list[ListedEvent]
+    """The records of the page, in its order."""
+    pagination: EventPagination
+
+
+class ListedEvent(TypedDict):
+    """An event, as a delivery carries it."""
+
+    id: str
+    """The event, as receivers deduplicate it."""
+    type: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str
+    """What happened."""
+    apiVersion: str
+    """The version of the envelope."""
+    createdAt: str
+    """When it happened."""
+    organizationId: str
+    """Whose it is."""
+    data: dict[str, Any] | None
+    """The object now, or its removal record; null when it is gone."""
+
+
+class EventPagination(TypedDict):
+    """Where a page of events stands."""
+
+    limit: int
+    """The page size applied."""
+    hasMore: bool
+    """True while more events follow."""
+    nextCursor: str
+    """Send it as cursor to go on; it stays valid."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without its token."""
+
+    id: str
+    """Its id. It stays when its tokens change."""
+    object: Literal["api_key"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    name: str
+    """What it is for."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    """What it may do."""
+    expiresAt: str | None
+    """When it ceases to work; null when it does not expire."""
+    last4: str
+    """The last four characters of its newest token."""
+    previousTokenExpiresAt: str | None
+    """Until when a replaced token works as well; null when none does."""
+    lastUsedAt: str | None
+    """When a call was last made with it, exact to a minute; null when none was. It does not move updatedAt."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it was last changed or rotated."""
+
+
+class ApiKeyWithToken(TypedDict):
+    """An API key as creation and rotation answer it."""
+
+    id: str
+    """Its id. It stays when its tokens change."""
+    object: Literal["api_key"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    name: str
+    """What it is for."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    """What it may do."""
+    expiresAt: str | None
+    """When it ceases to work; null when it does not expire."""
+    last4: str
+    """The last four characters of its newest token."""
+    previousTokenExpiresAt: str | None
+    """Until when a replaced token works as well; null when none does."""
+    lastUsedAt: str | None
+    """When a call was last made with it, exact to a minute; null when none was. It does not move updatedAt."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it was last changed or rotated."""
+    token: str
+    """What calls carry as Authorization: Bearer. Shown this once: keep it."""
+
+
+class _ApiKeyCreateRequired(TypedDict):
+    name: str
+    """What it is for. Must be a string of 1 to 255 characters (no U+0000)."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
+    """What it may do. A key can grant only what it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+
+
+class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
+    expiresAt: str | None
+    """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+
+
+class ApiKeyPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    name: str
+    """What it is for. Must be a string of 1 to 255 characters (no U+0000)."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
+    """What it may do. A key can grant only what it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    expiresAt: str | None
+    """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+
+
+class ConsoleLink(TypedDict):
+    """A link to the console."""
+
+    id: str
+    """Its id."""
+    object: Literal["console_link"]
+    """Its kind."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    """What its session may do."""
+    url: str
+    """Opens the console, once. Its secret is behind the #, which browsers send to nobody."""
+    expiresAt: str
+    """When link and session end, if not before."""
+
+
+class ConsoleSession(TypedDict):
+    """A session of the console."""
+
+    id: str
+    """The id of its link, by which it is ended."""
+    object: Literal["console_session"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    """What it may do."""
+    token: str
+    """Says who calls, as the token of a key does. Shown this once."""
+    expiresAt: str
+    """When it ends, if not before."""
+
+
+class _ConsoleLinkCreateRequired(TypedDict):
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write"]]
+    """What its session may do, of what the key may that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
+
+
+class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):
+    expiresIn: int | None
+    """After how many seconds link and session end; an hour unless given. Must be a whole number from 60 to 86400, or null."""
+
+
+class ConsoleLinkExchange(TypedDict):
+    link: str
+    """What stands behind #link= in the URL. Must be a string of 1 to 100 characters (no U+0000)."""
+
+
+class Organization(TypedDict):
+    """What owns everything that a key can reach."""
+
+    id: str
+    """Its id: `organizationId` of everything that it owns."""
+    object: Literal["organization"]
+    """Its kind."""
+    name: str
+    """What it is called."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it was last changed."""
+
+
+class OrganizationPatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    name: str
+    """What it is called. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TeammateFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    email: str
+    """Has this email."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class CustomerFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    email: str
+    """Has this email."""
+    phone: str
+    """Has this phone."""
+    externalId: str
+    """Has this externalId."""
+    tag: str
+    """Has this tag."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class ConversationFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    customerId: str
+    """Has this customerId."""
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
+    """Has this channel."""
+    status: Literal["open", "resolved"]
+    """Has this status."""
+    handledBy: Literal["ai", "human"]
+    """Has this handledBy."""
+    assigneeId: str
+    """Has this assigneeId."""
+    externalId: str
+    """Has this externalId."""
+    tag: str
+    """Has this tag."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class MessageFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    conversationId: str
+    """Has this conversationId."""
+    direction: Literal["inbound", "outbound"]
+    """Has this direction."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class TicketFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    customerId: str
+    """Has this customerId."""
+    conversationId: str
+    """Has this conversationId."""
+    number: int
+    """Has this number."""
+    type: Literal["question", "incident", "problem", "task"]
+    """Has this type."""
+    priority: Literal["low", "normal", "high", "urgent"]
+    """Has this priority."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
+    """Has this status."""
+    assigneeId: str
+    """Has this assigneeId."""
+    externalId: str
+    """Has this externalId."""
+    tag: str
+    """Has this tag."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class BookingFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    customerId: str
+    """Has this customerId."""
+    status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
+    """Has this status."""
+    assigneeId: str
+    """Has this assigneeId."""
+    externalId: str
+    """Has this externalId."""
+    tag: str
+    """Has this tag."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    startAfter: str
+    """Later than this, exclusive."""
+    startBefore: str
+    """Earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
+class WebhookFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    status: Literal["active", "disabled"]
+    """Has this status."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+
+
+class AllDeliveryFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    status: Literal["pending", "succeeded", "failed"]
+    """Has this status."""
+    eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
+    """Tells of this."""
+    webhookId: str
+    """Goes to this endpoint; to one that does not exist, nothing does."""
+
+
+class DeliveryFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    status: Literal["pending", "succeeded", "failed"]
+    """Has this status."""
+    eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
+    """Tells of this."""
+
+
+class ApiKeyFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+
+
+AnyRow = Teammate | Customer | Conversation | Message | Ticket | Booking
+"""A row of any kind."""
+
+class _Envelope(TypedDict):
+    id: str
+    """The same on every attempt: deduplicate by it."""
+    apiVersion: str
+    createdAt: str
+    organizationId: str
+
+
+class CustomerEvent(_Envelope):
+    type: Literal["customer.created", "customer.updated"]
+    data: Customer
+
+
+class RemovalEvent(_Envelope):
+    type: Literal["customer.deleted", "ticket.deleted"]
+    data: Removed
+
+
+class ConversationEvent(_Envelope):
+    type: Literal["conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized"]
+    data: Conversation
+
+
+class MessageEvent(_Envelope):
+    type: Literal["message.received", "message.sent"]
+    data: Message
+
+
+class TicketEvent(_Envelope):
+    type: Literal["ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned"]
+    data: Ticket
+
+
+class BookingEvent(_Envelope):
+    type: Literal["booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]
+    data: Booking
+
+
+class PingEvent(_Envelope):
+    type: Literal["ping"]
+    data: dict[str, Any]
+
+
+Event = CustomerEvent | RemovalEvent | ConversationEvent | MessageEvent | TicketEvent | BookingEvent | PingEvent
+"""What a receiver gets. Later versions may send more types: answer them 2xx."""
+
+EventType = Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]

@@ -1,0 +1,17 @@
+/** The parts of the Python SDK that need nothing but Python; `npm run check -- python` runs the others. */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const python = process.platform === 'win32' ? 'python' : 'python3'
+const installed = spawnSync(python, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0
+
+test('signature, proof, copies, retries and receiver pass their tests in Python', () => {
+  if (!installed) return expect(process.env.CI, 'install Python 3.10 or later').toBeFalsy()
+  const { status, stderr } = spawnSync(python, ['-B', 'test_pure.py'], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    encoding: 'utf8',
+  })
+  expect(stderr).toMatch(/^Ran \d\d tests[\s\S]*^OK$/m)
+  expect(status).toBe(0)
+})

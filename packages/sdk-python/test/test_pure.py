@@ -1,0 +1,264 @@
+"""What needs no HTTP client and no service. `npm test` runs it with the standard library alone."""
+
+import asyncio
+import base64
+import http.client
+import importlib.util
+import json
+import random
+import sqlite3
+import sys
+import tempfile
+import threading
+import types
+import unittest
+from pathlib import Path
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+root = Path(__file__).parents[1]
+if importlib.util.find_spec("httpx") is None:
+    # The package's own __init__ imports the client, and that httpx.
+    package = types.ModuleType("deskwire")
+    package.__path__ = [str(root / "src" / "deskwire")]
+    sys.modules["deskwire"] = package
+elif importlib.util.find_spec("deskwire") is None:
+    sys.path.insert(0, str(root / "src"))
+
+from deskwire import _address, _retry, errors, listing, receiver, signature, sqlite, stream  # noqa: E402
+
+VECTORS = root.parent / "sdk" / "vectors"
+SECRET = "whsec_" + base64.b64encode(bytes(32)).decode()
+
+
+def vectors(name):
+    return json.loads((VECTORS / f"{name}.json").read_text())
+
+
+def delivery(type="ticket.created", id="1", **options):
+    envelope = {
+        "id": id, "type": type, "apiVersion": "v1", "createdAt": "", "organizationId": "", "data": {},
+    }
+    body = json.dumps(envelope).encode()
+    return body, signature.sign(body, SECRET, event_id=id, **options)
+
+
+def row(n, at=0, **fields):
+    return {"id": f"{n:036}", "object": "ticket", **fields, "updatedAt": f"2026-01-31T09:30:00.{at:03}Z"}
+
+
+def page(*records, cursor="c", more=False, checkpoint=None):
+    pagination = {"nextCursor": cursor, "hasMore": more, "total": 0}
+    if checkpoint:
+        pagination["checkpoint"] = checkpoint
+    return stream.page_of({"data": list(records), "pagination": pagination}, "ticket")
+
+
+def removed(n):
+    return {"object": "removed", "id": f"{n:036}", "resource": "ticket", "removedAt": "2026-02-01"}
+
+
+class Signatures(unittest.TestCase):
+    def judge(self, vector, headers):
+        body = base64.b64decode(vector["body"])
+        options = {"tolerance": vector["tolerance"], "now": vector["now"]}
+        try:
+            signature.verify_signature(body, headers, vector["secrets"], **options)
+        except errors.SignatureError as error:
+            return error.code
+        return None
+
+    def test_judges_the_published_vectors_of_the_own_header(self):
+        published = vectors("signature")
+        self.assertGreater(len(published), 50)
+        for vector in published:
+            with self.subTest(vector["name"]):
+                given = vector["header"]
+                headers = {} if given is None else {"X-Service-Signature": given}
+                self.assertEqual(self.judge(vector, headers), vector["reason"])
+
+    def test_judges_the_published_vectors_of_standard_webhooks(self):
+        published = vectors("standard-webhooks")
+        self.assertGreater(len(published), 20)
+        for vector in published:
+            with self.subTest(vector["name"]):
+                self.assertEqual(self.judge(vector, vector["headers"]), vector["reason"])
+
+    def test_verifies_what_it_signs_by_either_scheme(self):
+        body, headers = delivery()
+        standard = {name.title(): one for name, one in headers.items() if name.startswith("w")}
+        for given in (headers, standard):
+            self.assertEqual(signature.verify(body, given, ["whsec_b3RoZXI=", SECRET])["id"], "1")
+        with self.assertRaises(errors.SignatureError):
+            signature.verify(body + b" ", headers, SECRET)
+
+    def test_refuses_secrets_that_would_let_anybody_sign(self):
+        body, headers = delivery()
+        for secrets in ("", [], [SECRET, ""]):
+            with self.assertRaises(ValueError):
+                signature.verify(body, headers, secrets)
+
+
+class Proof(unittest.TestCase):
+    def test_computes_the_published_checkpoints(self):
+        for vector in vectors("checkpoint"):
+            with self.subTest(vector["name"]):
+                found = stream.checkpoint_of(vector["rows"])
+                self.assertEqual(found["count"], vector["count"])
+                self.assertEqual(found["digest"], vector["digest"])
+
+    def test_writes_numbers_and_texts_as_the_service_does(self):
+        served = (
+            '{"a":0.00001,"b":-0.0000025,"c":1e-7,"d":1.5e-9,"e":1e-10,"f":1e+21,"g":5,"h":0.1,'
+            '"i":"1e-05 \\"1e-07\\" ü\u2028\\u0001\\n","j":100000000000000000000,"k\\\\":{"1e-06":[1e-7]}}'
+        )
+        self.assertEqual(stream.text_of(json.loads(served)), served)
+
+    def test_a_copy_is_exact_however_pages_are_cut_and_repeated(self):
+        chance = random.Random(1)
+        for _ in range(50):
+            rows, exact = {}, {}
+            for at in range(30):
+                n = chance.randrange(8)
+                record = removed(n) if chance.random() < 0.3 else row(n, at, subject=f"ü{at}")
+                for _ in range(chance.choice([1, 1, 2])):
+                    stream.apply(rows, page(record))
+                exact.pop(record["id"], None)
+                if record["object"] != "removed":
+                    exact[record["id"]] = record
+            self.assertEqual(rows, exact)
+            checkpoint = {"ticket": stream.checkpoint_of(exact.values())}
+            self.assertTrue(stream.is_exact(rows.values(), checkpoint))
+            altered = [*rows.values(), row(9)]
+            self.assertFalse(stream.is_exact(altered, checkpoint))
+            if rows:
+                changed = [{**one, "subject": "x"} for one in rows.values()]
+                self.assertFalse(stream.is_exact(changed, checkpoint))
+        self.assertFalse(stream.is_exact([row(1)], {}))
+
+    def test_sqlite_applies_a_page_whole_or_not_at_all(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "copy.db"
+            with sqlite.SqliteCopy(path) as copy:
+                copy.apply(page(row(1), row(2), cursor="one"))
+                with self.assertRaises(KeyError):
+                    copy.apply(page(removed(1), {"object": "ticket", "id": "3"}, cursor="two"))
+            with sqlite.SqliteCopy(path) as copy:
+                self.assertEqual(copy.cursor, "one")
+                checkpoint = {"ticket": stream.checkpoint_of([row(1), row(2)])}
+                self.assertTrue(copy.is_exact(checkpoint))
+                copy.apply(page(removed(2), cursor="three"))
+                self.assertFalse(copy.is_exact(checkpoint))
+                self.assertEqual(list(copy.rows("ticket")), [row(1)])
+                copy.clear()
+                self.assertIsNone(copy.cursor)
+            with sqlite3.connect(path) as db:
+                self.assertEqual(db.execute("select count(*) from rows").fetchone(), (0,))
+
+
+class Calls(unittest.TestCase):
+    def test_repeats_only_what_is_safe(self):
+        def error(status, code="internal_error", retry_after=None):
+            body = json.dumps({"code": code, "detail": ""})
+            return errors.error_of(status, body, url="", retry_after=retry_after)
+
+        def repeats(method, failure, **options):
+            return _retry.pause_before(0, method, failure, limit=4, **options) is not None
+
+        lost = errors.APIConnectionError("")
+        for method in ("GET", "POST", "PATCH", "DELETE"):
+            in_doubt = method in ("GET", "POST")
+            self.assertTrue(repeats(method, error(429, "rate_limited")))
+            self.assertTrue(repeats(method, error(503, "unavailable")))
+            self.assertTrue(repeats(method, lost, not_sent=True))
+            for failure in (lost, error(408), error(500), error(502), error(503), error(504)):
+                self.assertEqual(repeats(method, failure), in_doubt)
+            for status in (400, 401, 403, 404, 409, 410, 412, 422):
+                self.assertFalse(repeats(method, error(status)))
+        pause = _retry.pause_before(0, "GET", error(503, "unavailable", 7.0), limit=4)
+        self.assertGreaterEqual(pause, 7)
+        self.assertFalse(repeats("GET", error(429, "rate_limited", 61.0)))
+        self.assertIsNone(_retry.pause_before(4, "GET", lost, limit=4))
+
+    def test_reads_retry_after(self):
+        self.assertEqual(_retry.parse_retry_after("3"), 3)
+        self.assertEqual(_retry.parse_retry_after("Sat, 31 Jan 2026 09:30:00 GMT"), 0)
+        for other in (None, "", "soon", "³"):
+            self.assertIsNone(_retry.parse_retry_after(other))
+
+    def test_a_base_address_without_a_path_means_v1(self):
+        for given in ("http://a:1", "http://a:1/", "http://a:1/v1", "http://a:1/v1/"):
+            self.assertEqual(_address.base_of(given), "http://a:1/v1")
+        for wrong in ("a", "ftp://a", "http://u:p@a", "http://a?b", "http://a#b", ""):
+            with self.assertRaises(ValueError):
+                _address.base_of(wrong)
+
+    def test_an_id_stays_within_its_path(self):
+        self.assertEqual(_address.path_of(["tickets", "a/b?"]), "/tickets/a%2Fb%3F")
+        for wrong in ("", ".", ".."):
+            with self.assertRaises(ValueError):
+                _address.path_of(["tickets", wrong])
+
+    def test_every_family_has_its_statuses(self):
+        for status, family in {401: errors.AuthenticationError, 410: errors.CursorTooOldError,
+                               412: errors.ConflictError, 500: errors.ServerError}.items():
+            self.assertIsInstance(errors.error_of(status, "<html>", url="x"), family)
+
+    def test_the_moment_after(self):
+        self.assertEqual(listing.just_after("2026-01-31T23:59:59.999Z"), "2026-02-01T00:00:00.000Z")
+
+
+class Receiving(unittest.TestCase):
+    def setUp(self):
+        self.receiver = receiver.Receiver(SECRET, answer_within=0.2)
+        self.done = []
+
+    def test_does_the_work_of_an_event_once(self):
+        self.receiver.on("ticket.created", "*")(lambda event: self.done.append(event["id"]))
+        for _ in range(2):
+            self.assertEqual(self.receiver.receive(*delivery()).status, 204)
+        self.assertEqual(self.done, ["1", "1"])  # by its type, and by "*"
+        self.assertEqual(self.receiver.receive(*delivery(timestamp=1)).status, 400)
+
+    def test_answers_500_to_work_that_fails_and_begins_it_anew(self):
+        @self.receiver.on("*")
+        async def work(event):
+            self.done.append(event["id"])
+            if len(self.done) < 3:
+                raise RuntimeError("not today")
+
+        with self.assertLogs("deskwire"):
+            self.assertEqual(self.receiver.receive(*delivery()).status, 500)
+            self.assertEqual(asyncio.run(self.receiver.areceive(*delivery())).status, 500)
+        self.assertEqual(self.receiver.receive(*delivery()).status, 204)
+
+    def test_answers_in_time_while_the_work_goes_on(self):
+        gate = threading.Event()
+        self.receiver.on("*")(lambda event: gate.wait() and None)
+        self.assertEqual(self.receiver.receive(*delivery()).status, 503)
+        self.assertEqual(self.receiver.receive(*delivery()).status, 503)
+        gate.set()
+        self.receiver._threads.shutdown()
+        self.assertEqual(self.receiver.receive(*delivery()).status, 204)
+
+    def test_serves_wsgi(self):
+        class Quiet(WSGIRequestHandler):
+            def log_message(self, *_):
+                pass
+
+        body, headers = delivery()
+        with make_server("127.0.0.1", 0, receiver.wsgi(self.receiver), handler_class=Quiet) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                for method, sent, expected in [("POST", body, 204), ("POST", b"{}", 400), ("GET", b"", 405)]:
+                    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+                    connection.request(method, "/", sent, headers)
+                    self.assertEqual(connection.getresponse().status, expected)
+                    connection.close()
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+if __name__ == "__main__":
+    unittest.main()

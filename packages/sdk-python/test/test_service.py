@@ -1,0 +1,296 @@
+"""Against a running service, over real HTTP: `npm run check -- python` starts one and runs this."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from flask import Flask
+from werkzeug.serving import make_server
+
+from deskwire import (
+    APIConnectionError,
+    AsyncClient,
+    AuthenticationError,
+    Client,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    Receiver,
+    apply,
+    is_exact,
+    sign,
+)
+from deskwire.receiver import asgi, flask_view
+
+here = Path(__file__).parent
+SECRET = "whsec_c2VjcmV0LW9mLXRoZS10ZXN0cy1vZi1weXRob24tMDA="
+
+
+@pytest.fixture
+def client():
+    with Client() as it:
+        yield it
+
+
+def make(client, count, **more):
+    answer = client.customers.create_many([{"name": f"C{n} ü", **more} for n in range(count)])
+    assert answer["refused"] == 0
+    return [one["id"] for one in answer["data"]]
+
+
+def test_creates_reads_changes_and_removes(client):
+    made = client.customers.create({"name": "Ada", "customAttributes": {"n": 1e-7, "m": 0.00001}})
+    assert client.customers.get(made["id"]) == made
+    etag = f'"{made["updatedAt"]}"'
+    changed = client.customers.update(made["id"], {"company": "Engines"}, if_match=etag)
+    assert changed["company"] == "Engines"
+    with pytest.raises(ConflictError) as refused:
+        client.customers.update(made["id"], {"company": None}, if_match=etag)
+    assert refused.value.code == "version_mismatch"
+    assert refused.value.request_id
+    assert client.customers.get_many([made["id"], made["id"]]) == [changed]
+    client.customers.delete(made["id"])
+    with pytest.raises(NotFoundError):
+        client.customers.get(made["id"])
+
+
+def test_actions_and_optional_bodies(client):
+    [id] = make(client, 1)
+    times = {"startAt": "2026-12-01T09:00:00Z", "endAt": "2026-12-01T10:00:00Z"}
+    booking = client.bookings.create(
+        {"customerId": id, "title": "Visit", "timezone": "Europe/Berlin", **times}
+    )
+    assert client.bookings.reject(booking["id"])["status"] == "rejected"
+    with pytest.raises(ConflictError) as refused:
+        client.bookings.confirm(booking["id"])
+    assert refused.value.code == "invalid_transition"
+
+
+def test_errors_say_what_is_wrong_and_keep_the_invented_key(client):
+    with pytest.raises(InvalidRequestError) as refused:
+        client.tickets.create({"subject": ""})
+    error = refused.value
+    assert error.code == "validation_failed" and error.status == 422
+    assert {one["pointer"] for one in error.errors} == {"/customerId", "/subject"}
+    assert re.fullmatch(r"[0-9a-f-]{36}", error.idempotency_key)
+    with Client(api_key="dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22") as other:
+        with pytest.raises(AuthenticationError):
+            other.organization.get()
+
+
+def test_an_idempotency_key_repeats_no_work(client):
+    first, again = (client.customers.create({"name": "Once"}, idempotency_key="k-1") for _ in "12")
+    assert first == again
+
+
+def test_lists_every_row_once_across_pages_of_one_moment(client):
+    tag = f"t{random.random()}"
+    wanted = set(make(client, 250, tags=[tag]) + make(client, 30, tags=[tag]))
+    found = [row["id"] for row in client.customers.list(tag=tag)]
+    assert len(found) == len(set(found)) and set(found) == wanted
+    page = client.customers.list(tag=tag).page(limit=10, offset=5)
+    assert [row["id"] for row in page.data] == found[5:15] and page.total == 280
+    assert len(client.customers.list(tag=tag).to_list(limit=120)) == 120
+
+
+def test_a_list_misses_nothing_while_rows_are_removed(client):
+    tag = f"t{random.random()}"
+    wanted = make(client, 230, tags=[tag])
+    found = []
+    for row in client.customers.list(tag=tag):
+        found.append(row["id"])
+        if len(found) in (100, 150):  # rows of the page before: what follows moves up
+            for id in found[len(found) - 40 : len(found) - 20]:
+                client.customers.delete(id)
+    assert sorted(found) == sorted(wanted)
+
+
+def test_a_sync_ends_with_a_proof(client):
+    rows = {}
+    for page in client.changes.sync(limit=50):
+        apply(rows, page)
+    assert page.checkpoint and is_exact(rows.values(), page.checkpoint)
+    client.customers.delete(make(client, 1)[0])
+    make(client, 3)
+    for page in client.changes.sync(cursor=page.cursor):
+        apply(rows, page)
+    assert is_exact(rows.values(), page.checkpoint)
+    one = next(iter(rows))
+    rows[one] = {**rows[one], "object": rows[one]["object"], "name": "changed here"}
+    assert not is_exact(rows.values(), page.checkpoint)
+
+
+def test_the_async_client_does_the_same():
+    async def main():
+        async with AsyncClient() as client:
+            await client.customers.create({"name": "Async"})
+            names = [row["name"] async for row in client.customers.list(q="Async")]
+            assert "Async" in names
+            rows, cursor = {}, None
+            async for page in client.customers.sync():
+                apply(rows, page)
+                cursor = page.cursor
+            assert is_exact(rows.values(), page.checkpoint)
+            following = client.customers.follow(cursor=cursor)
+            await anext_of(following)
+            news = asyncio.ensure_future(anext_of(following))
+            made = await client.customers.create({"name": "News"})
+            page = await asyncio.wait_for(news, 30)
+            assert [change.row["id"] for change in page.changes] == [made["id"]]
+            await following.aclose()
+
+    async def anext_of(pages):
+        async for page in pages:
+            return page
+
+    asyncio.run(main())
+
+
+class Scripted(threading.Thread):
+    """Answers requests with these bytes, one after the other, and keeps what it got."""
+
+    def __init__(self, *answers):
+        super().__init__(daemon=True)
+        self.answers, self.seen = answers, []
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        for answer in self.answers:
+            connection, _ = self.socket.accept()
+            self.seen.append(connection.recv(65536).decode())
+            connection.sendall(answer)
+            connection.close()
+
+
+def http_answer(status, body, headers=""):
+    data = json.dumps(body).encode()
+    head = f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\nconnection: close\r\n{headers}\r\n"
+    return head.encode() + data
+
+
+def test_a_post_is_repeated_with_its_key_and_a_patch_in_doubt_is_not():
+    busy = http_answer(503, {"code": "unavailable", "detail": "d"}, "retry-after: 0\r\n")
+    server = Scripted(b"", busy, http_answer(201, {"id": "x"}))
+    with Client(server.url, "dwk_x") as client:
+        assert client.customers.create({"name": "a"}) == {"id": "x"}
+    keys = {re.search(r"idempotency-key: (\S+)", text)[1] for text in server.seen}
+    assert len(server.seen) == 3 and len(keys) == 1
+    assert "user-agent: deskwire-python/" in server.seen[0]
+    server = Scripted(b"")
+    with Client(server.url, "dwk_x") as client, pytest.raises(APIConnectionError):
+        client.customers.update("x", {"name": "a"})
+    with Client("http://127.0.0.1:1", "dwk_x", retries=0) as client:
+        with pytest.raises(APIConnectionError, match="Nothing could be sent to 127.0.0.1:1"):
+            client.organization.get()
+
+
+def test_a_follower_that_is_killed_at_any_moment_resumes_without_a_difference(client, tmp_path):
+    program, copy = str(here / "follower.py"), str(tmp_path / "copy.db")
+    chance, stop = random.Random(7), threading.Event()
+
+    def load():
+        with Client() as writer:
+            while not stop.is_set():
+                ids = make(writer, 20)
+                for id in ids[:7]:
+                    writer.customers.delete(id)
+                writer.customers.update(ids[9], {"company": "changed"})
+
+    writing = threading.Thread(target=load)
+    writing.start()
+    try:
+        for _ in range(12):
+            child = subprocess.Popen(
+                [sys.executable, program, copy, "follow"], stdout=subprocess.PIPE, text=True
+            )
+            for _ in range(chance.randrange(1, 12)):
+                assert child.stdout.readline()
+            time.sleep(chance.random() / 20)  # anywhere between two pages
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+    finally:
+        stop.set()
+        writing.join()
+    assert subprocess.run([sys.executable, program, copy, "once"]).returncode == 0
+
+
+def fastapi_server(receiver):
+    app = FastAPI()
+    app.add_route("/hook", asgi(receiver), methods=["POST"])
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+
+    def end():
+        server.should_exit = True
+        thread.join()
+
+    return server.servers[0].sockets[0].getsockname()[1], end
+
+
+def flask_server(receiver):
+    app = Flask("test")
+    app.add_url_rule("/hook", view_func=flask_view(receiver), methods=["POST"])
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    return server.server_port, lambda: (server.shutdown(), thread.join())
+
+
+@pytest.mark.parametrize("start", [fastapi_server, flask_server])
+def test_a_receiver_in_a_framework(start):
+    receiver, got = Receiver(SECRET), []
+
+    @receiver.on("ticket.created")
+    async def work(event):
+        got.append(event["data"])
+
+    envelope = {"id": "e", "type": "ticket.created", "apiVersion": "v1", "createdAt": "c"}
+    body = json.dumps({**envelope, "organizationId": "o", "data": {"subject": "ü"}}).encode()
+    signed = sign(body, SECRET, event_id="e")
+    standard = {name: value for name, value in signed.items() if name.startswith("webhook-")}
+    port, end = start(receiver)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}") as http:
+            for headers, sent, expected in [
+                (signed, body, 204),
+                (standard, body, 204),
+                (signed, body + b" ", 400),
+                ({}, body, 400),
+                (signed, b"x" * 2_000_000, 413),
+            ]:
+                assert http.post("/hook", content=sent, headers=headers).status_code == expected
+    finally:
+        end()
+    assert got == [{"subject": "ü"}]
+
+
+def test_the_readme_runs(tmp_path):
+    shown = re.findall(r"```python\n(.*?)```", (here.parent / "README.md").read_text(), re.S)
+    environment = {**os.environ, "DESKWIRE_WEBHOOK_SECRET": SECRET}
+
+    def run(program):
+        words = [sys.executable, "-c", program]
+        return subprocess.check_output(words, cwd=tmp_path, env=environment, text=True)
+
+    assert len(shown) == 3
+    assert run(shown[0]) == "The engine halts\n"
+    assert run(shown[1]) == run(shown[1]) == "exact: True\n"
+    assert run(shown[2]) == ""
