@@ -46,6 +46,28 @@ test('one is registered: what is wrong with the address stands at it, and the se
   expect(made).toMatchObject({ url, events: ['customer.created', 'customer.updated', 'customer.deleted'] })
 })
 
+test('options are chosen in the form, and shown; headers by their names alone', async () => {
+  const { api, well } = await bench().seeded()
+  const { page, audit } = await bench().open(api, `/endpoints/${well.id}`)
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Options', { exact: true }).click()
+  await dialog.getByLabel('Headers').fill('X-Token: hidden')
+  await dialog.getByLabel('Attempts a second, at most').fill('5')
+  await dialog.getByLabel('Payload').selectOption('thin')
+  await dialog.getByLabel('Disable it when it answers 410').check()
+  await audit()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('id and kind alone').waitFor()
+  await page.getByText('x-token').waitFor()
+  expect((await api.get(`/v1/webhooks/${well.id}`)).json).toMatchObject({
+    headerNames: ['x-token'],
+    rateLimit: 5,
+    payload: 'thin',
+    disableOn410: true,
+  })
+})
+
 test('one that fails says why, and what it has missed is sent again in two clicks', async () => {
   const { api, failing, failingReceiver } = await bench().seeded()
   const { page, audit } = await bench().open(api, `/endpoints/${failing.id}`)
