@@ -199,6 +199,22 @@ recipes['POST /v1/webhooks/:id/deliveries/:deliveryId/retry'] = async (api) => {
     },
   }
 }
+recipes['POST /v1/webhooks/:id/deliveries/:deliveryId/resend'] = async (api) => {
+  const { engine, answer } = testEngine(shared(), clock)
+  answer(200)
+  const webhook = await makeWebhook(api)
+  await makeCustomer(api)
+  await engine.runDue()
+  const [delivery] = await deliveriesOf(api, webhook.id)
+  expect(delivery.status).toBe('succeeded')
+  return {
+    path: `/v1/webhooks/${webhook.id}/deliveries/${delivery.id}/resend`,
+    async undo() {
+      await engine.runDue()
+      await must(api.patch(`/v1/webhooks/${webhook.id}`, { status: 'disabled' }))
+    },
+  }
+}
 recipes['POST /v1/api-keys'] = async (api) => ({
   path: '/v1/api-keys',
   body: { name: 'Once', scopes: ['customers:read'] },
