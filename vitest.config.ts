@@ -36,8 +36,8 @@ export default defineConfig(({ mode }) => ({
     include: [...(files[mode] ?? [])],
     provide: { isSuite: mode === 'test' },
     globalSetup: ['packages/testbed/global-setup.ts'],
-    // Most tests wait for processes and databases of their own: five files at once also on two cores. A browser does not wait.
-    maxWorkers: mode === 'test' ? 5 : 2,
+    // Most tests wait for processes and databases of their own: four files at once also on two cores. A browser does not wait.
+    maxWorkers: mode === 'test' ? 4 : 2,
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.
     isolate: false,
     sequence: { sequencer: LongestFirst },

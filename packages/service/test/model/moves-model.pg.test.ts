@@ -128,7 +128,7 @@ test('every answer is the one that the model gives, wherever the organization is
         },
       },
       withMoves,
-      { runs: 3, maxCommands: 40 },
+      { runs: 5, maxCommands: 40 },
     )
     expect(ran).toBeGreaterThan(20)
     expect(moved.alone + moved.beside).toBeGreaterThan(2)

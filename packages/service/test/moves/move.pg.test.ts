@@ -441,6 +441,7 @@ test('deletes and suspends an organization in every database that holds a copy o
     (JSON.parse((await run('list')).said) as { organizations: { organizationId: string }[] }).organizations
       .filter((one) => one.organizationId === organizationId)
       .map(({ organizationId: _, ...shown }) => shown)
+  expect(await listed()).toMatchObject([{ database: 'three', status: 'active' }])
   expect(await run('suspend', organizationId)).toMatchObject({ code: 0 })
   expect(await listed()).toMatchObject([{ database: 'three', status: 'suspended' }])
   for (const one of pools) {
