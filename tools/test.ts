@@ -1,5 +1,5 @@
 /**
- * `npm test`: lint, types, generated files, at once; then every test. The last line counts tests from the runner's report.
+ * `npm test`: lint, prose, types, generated files, at once; then every test. The last line counts tests from the runner's report.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 
 const checks: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['lint', 'biome', 'check', '--error-on-warnings', '.'],
+  ['prose', 'node', 'tools/prose.ts'],
   ['types', 'tsc', '-p', 'tsconfig.json'],
   ["the console's types", 'tsc', '-p', 'packages/console'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],

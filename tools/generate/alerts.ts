@@ -133,7 +133,7 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     summary: 'Workers have disabled {{ $value | humanize }} endpoints within an hour: {{ $labels.reason }}',
     description:
-      'Many at once have one reason: a network that is away, or a resolver. Their owners are not told by themselves.',
+      'Many at once have one reason: a network that is away, or a resolver. The service does not notify their owners.',
   },
   {
     name: 'DeskwireAttemptsFail',

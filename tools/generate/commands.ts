@@ -28,7 +28,7 @@ export async function commandsPage(): Promise<string> {
   return `${madeBy}
 # Commands
 
-What \`deskwire\` does from a command line. \`deskwire COMMAND --help\` prints what stands below. A flag that names a service or
+The commands of \`deskwire\`. \`deskwire COMMAND --help\` prints the same text. A flag that names a service or
 a key wins over its environment variable.
 
 ${table(['', 'command', ''], known)}
@@ -49,7 +49,7 @@ ${table(['code', 'meaning'], meanings)}
 Results go to standard output; failures are one line on standard error. With \`--json\` standard output is one JSON object, or one
 a line where results come as they arise. Progress is shown only where standard error is a terminal; headings of tables are bold where standard output is
 one and \`NO_COLOR\` is not set.
-Control characters of a server or a file are shown as JSON writes them (\`\\u001b\`); files, and what \`export\` writes into a pipe, have every byte.
+Control characters of a server or a file are shown as JSON writes them (\`\\u001b\`); files, and the output of \`export\` into a pipe, have every byte.
 
 ${helps.join('\n')}`
 }

@@ -16,7 +16,7 @@ Every refusal is \`application/problem+json\` (RFC 9457): \`{type, title, status
 
 ${table(['status', 'code', 'meaning', 'what to do'], rows)}
 
-\`validation_failed\` lists every wrong field in \`errors: [{pointer, code, detail}]\`, \`pointer\` being a JSON pointer
+\`validation_failed\` lists every wrong field in \`errors: [{pointer, code, detail}]\`, with a JSON pointer
 into the body, and \`code\` one of ${fieldErrorCodes.map((code) => `\`${code}\``).join(', ')}.
 \`duplicate\` names the object that has the value in \`existingId\`.
 `

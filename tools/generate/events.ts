@@ -15,7 +15,7 @@ export function eventPage(kinds: readonly Kind[]): string {
   return `${madeBy}
 # Events
 
-An event is recorded in the same commit as the change it tells of: it exists exactly if the change does.
+An event is recorded in the same commit as the change that it reports: it exists exactly if the change does.
 
 ${table(['type', 'sent when', 'data'], [...rows, ['`ping`', 'on request; it cannot be subscribed to', 'an empty object']])}
 
@@ -23,8 +23,8 @@ How to receive them: [webhooks](../guides/webhooks.md).
 
 ## Moves and their events
 
-What is marked *sync only* is in the stream like every change, at its place, and no event tells of it: a copy that must
-have it follows the [sync](../guides/sync.md). Which event tells of which field is in
+A change marked *sync only* is in the stream like every other, and no event reports it: a copy that must have it
+follows the [sync](../guides/sync.md). The event that reports a field is listed in
 [objects and fields](fields.md).
 
 ${table(

@@ -12,8 +12,8 @@ export function fieldPage(kinds: readonly Kind[]): string {
 
 Every object also has \`id\` (UUIDv7), \`object\` (its kind), \`organizationId\`, \`createdAt\` and \`updatedAt\`, all set by
 the service. A field that is not listed, or not yours to set, is refused (422). The rules that lists, moves and
-references follow are in the [specification](../specification.md). What is *sync only* no
-[event](events.md) tells of; it is in the stream like every change.
+references follow are in the [specification](../specification.md). No [event](events.md)
+reports a change that is *sync only*; it is in the stream like every other.
 ${kinds.map(section).join('')}`
 }
 

@@ -60,7 +60,7 @@ ${shownFields(linkFields(scopes))}
 
 ## console_session
 
-What \`POST /v1/console-links/exchange\` gives for a \`link\`, which is what stands behind \`#link=\`, once and without a key.
+The response of \`POST /v1/console-links/exchange\` to a \`link\`, the part of the URL after \`#link=\`. It works once and needs no key.
 
 ${shownFields(sessionFields(scopes))}
 

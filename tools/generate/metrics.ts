@@ -5,7 +5,7 @@ const whose: Readonly<Record<Figure['of'], string>> = {
   api: 'the API',
   worker: 'workers',
   each: 'each process',
-  database: 'whoever is asked',
+  database: 'the database',
 }
 
 /** Every figure of the service. */
@@ -20,11 +20,9 @@ export function metricsPage(): string {
   return `${madeBy}
 # Metrics
 
-What \`/metrics\` shows of the service, in Prometheus' text format, and what telemetry exports under the same names. Each series has
-the label \`process\` as well: \`api\`, \`worker\`, or \`bulk\`, the API's thread for large bodies. Those of \`whoever is asked\` come
-from the database: every process tells the same, so take the largest and do not add them up. Beside them stand \`process_…\` and
-\`nodejs_…\`, the usual ones of a Node process without
-its handles and requests: \`nodejs_active_resources\` counts these. What to look at is in [observing](../guides/observing.md).
+\`/metrics\` shows these in Prometheus' text format, and telemetry exports them under the same names. Each series has
+the label \`process\` as well: \`api\`, \`worker\`, or \`bulk\`, the API's thread for large bodies. Those of \`the database\` are
+the same from every process: take the largest and do not add them up. There are also \`process_…\` and \`nodejs_…\`, as Node processes usually have them, without handles and requests: \`nodejs_active_resources\` counts these. What to look at is in [observing](../guides/observing.md).
 
 ${table(['metric', 'type', 'labels', 'of', 'what it says'], rows)}
 `

@@ -163,7 +163,7 @@ export interface RetriedNow {
   object: 'hastening'
 ${shown(hasteningFields, ['object'])}}
 
-/** The return of what an endpoint has missed. */
+/** The replay of events that an endpoint missed. */
 export interface Recovery {
   object: 'recovery'
 ${shown(recoveryFields, ['object'])}}

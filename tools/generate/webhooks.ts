@@ -68,7 +68,7 @@ ${shownFields(attemptFields)}
 
 ## stats
 
-What became of deliveries, and what changed, in steps of time: \`/v1/webhooks/{id}/stats\`, and of all endpoints \`/v1/stats\`. They
+Results of deliveries, and changes, in steps of time: \`/v1/webhooks/{id}/stats\`, and of all endpoints \`/v1/stats\`. They
 take \`from\`, \`to\` and a \`step\` of ${Object.keys(stepLengths)
     .map((word) => `\`${word}\``)
     .join(', ')}, and answer up to ${mostSteps.toLocaleString('en')} whole steps as \`data\`. Of each:
@@ -77,8 +77,8 @@ ${shownFields(statsFields)}
 
 ## recovery
 
-The return of what an endpoint has missed: \`POST /v1/webhooks/{id}/recover\` begins one, \`/v1/webhooks/{id}/recoveries\` and
-\`/v1/webhooks/{id}/recoveries/{recoveryId}\` tell how far it is. Yours to set:
+The replay of events that an endpoint missed: \`POST /v1/webhooks/{id}/recover\` begins one, \`/v1/webhooks/{id}/recoveries\` and
+\`/v1/webhooks/{id}/recoveries/{recoveryId}\` show its progress. Yours to set:
 
 ${table(
   ['field', 'accepts', 'meaning'],

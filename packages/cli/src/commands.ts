@@ -61,7 +61,7 @@ export const commands: readonly NamedCommand[] = [
   {
     name: 'org list',
     group: 'administer',
-    summary: 'print the organizations, with what they store',
+    summary: 'print the organizations and their sizes',
     load: async () => (await import('./commands/org-list.ts')).orgList,
   },
   {
@@ -122,7 +122,7 @@ export const commands: readonly NamedCommand[] = [
     name: 'backup create',
     alias: 'backup',
     group: 'administer',
-    summary: 'write everything to one file, beside a running service',
+    summary: 'write everything to one file, while the service runs',
     load: async () => (await import('./commands/backup.ts')).backupCommand,
   },
   {
@@ -136,19 +136,19 @@ export const commands: readonly NamedCommand[] = [
     name: 'backup mark-restored',
     alias: 'restored',
     group: 'administer',
-    summary: 'tell the service that its database was restored by other tools',
+    summary: 'record that other tools restored the database',
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
     name: 'databases settle',
     group: 'administer',
-    summary: 'tell the directory of several databases what they have',
+    summary: 'update the directory of several databases',
     load: async () => (await import('./commands/databases-settle.ts')).databasesSettle,
   },
   {
     name: 'encryption-key rotate',
     group: 'administer',
-    summary: 'encrypt signing secrets with another key, beside a running service',
+    summary: 'encrypt signing secrets with another key, while the service runs',
     load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
   },
   {

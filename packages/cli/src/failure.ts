@@ -3,12 +3,12 @@ export const exitCodes = { done: 0, failed: 1, notAccepted: 2, found: 3, interru
 
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'It is done, and everything is as it should be. Commands that have no end by themselves exit so when they are stopped (Ctrl-C, SIGTERM).',
-  failed: 'It did not come to its end. The line on standard error says why, and what to do.',
+  failed: 'It was interrupted or failed. The line on standard error says why, and what to do.',
   notAccepted:
-    'The command line or a setting is not accepted: the line on standard error says what is. Nothing was begun.',
+    'The command line or a setting is not accepted: the line on standard error says what is. Nothing has started.',
   found:
-    'It came to its end, and what it looked at is not as it should be: a signature is wrong, lines were rejected, a rule does not hold. Standard output says what.',
-  interrupted: 'It was interrupted before its end. What it says on standard error tells how to go on.',
+    'It finished and found a fault: a signature is wrong, lines were rejected, a rule does not hold. Standard output says which.',
+  interrupted: 'It was interrupted. Standard error says how to continue.',
 }
 
 /** Aborts when standard output cannot be written any more; the reason is its failure. */

@@ -170,11 +170,11 @@ export interface Conversation extends Row {
   object: 'conversation'
   /** Where it takes place. */
   channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'>
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject: string | null
   /** Moved by the actions resolve and reopen, and back to open by an inbound message. */
   status: Open<'open' | 'resolved'>
-  /** Who answers. An AI hands over to a person by escalation or assignment. */
+  /** Who answers. Escalation or assignment moves the conversation from an AI to a person. */
   handledBy: Open<'ai' | 'human'>
   /** The teammate who answers. */
   assigneeId: string | null
@@ -184,7 +184,7 @@ export interface Conversation extends Row {
   resolvedAt: string | null
   /** The latest sentAt of its messages. */
   lastMessageAt: string | null
-  /** What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. */
+  /** A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. */
   summary: string | null
   /** When the summary was written. */
   summarizedAt: string | null
@@ -203,9 +203,9 @@ export interface ConversationInput {
   customerId: string
   /** Where it takes place. */
   channel: 'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject?: string | null
-  /** Who answers. An AI hands over to a person by escalation or assignment. */
+  /** Who answers. Escalation or assignment moves the conversation from an AI to a person. */
   handledBy?: 'ai' | 'human'
   /** The teammate who answers. */
   assigneeId?: string | null
@@ -218,7 +218,7 @@ export interface ConversationInput {
 }
 
 export interface ConversationPatch {
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject?: string | null
   /** The teammate who answers. */
   assigneeId?: string | null
@@ -255,7 +255,7 @@ export interface ConversationFilters {
 
 /** What `summarize` of a conversation takes. */
 export interface ConversationSummarizeInput {
-  /** What was said. */
+  /** A summary of the messages. */
   summary: string
 }
 
@@ -349,11 +349,11 @@ export interface Ticket extends Row {
   object: 'ticket'
   /** The conversation it came from. */
   conversationId: string | null
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject: string
   /** The whole story. */
   description: string | null
-  /** What sort of ticket it is. */
+  /** The type of the ticket. */
   type: Open<'question' | 'incident' | 'problem' | 'task'> | null
   /** How soon it matters. */
   priority: Open<'low' | 'normal' | 'high' | 'urgent'>
@@ -384,11 +384,11 @@ export interface TicketInput {
   customerId: string
   /** The conversation it came from. */
   conversationId?: string | null
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject: string
   /** The whole story. */
   description?: string | null
-  /** What sort of ticket it is. */
+  /** The type of the ticket. */
   type?: 'question' | 'incident' | 'problem' | 'task' | null
   /** How soon it matters. */
   priority?: 'low' | 'normal' | 'high' | 'urgent'
@@ -409,11 +409,11 @@ export interface TicketInput {
 export interface TicketPatch {
   /** The conversation it came from. */
   conversationId?: string | null
-  /** What it is about. */
+  /** The subject, as its list shows it. */
   subject?: string
   /** The whole story. */
   description?: string | null
-  /** What sort of ticket it is. */
+  /** The type of the ticket. */
   type?: 'question' | 'incident' | 'problem' | 'task' | null
   /** How soon it matters. */
   priority?: 'low' | 'normal' | 'high' | 'urgent'
@@ -461,7 +461,7 @@ export interface TicketFilters {
 /** A time agreed with a customer. */
 export interface Booking extends Row {
   object: 'booking'
-  /** What is booked. */
+  /** The title of the booking. */
   title: string
   /** When it starts. Moves by the action reschedule only. */
   startAt: string
@@ -508,7 +508,7 @@ export interface Booking extends Row {
 export interface BookingInput {
   /** Who booked. Becomes null when the customer is deleted. */
   customerId: string
-  /** What is booked. */
+  /** The title of the booking. */
   title: string
   /** When it starts. Moves by the action reschedule only. */
   startAt: string
@@ -537,7 +537,7 @@ export interface BookingInput {
 export interface BookingPatch {
   /** Who booked. Becomes null when the customer is deleted. */
   customerId?: string
-  /** What is booked. */
+  /** The title of the booking. */
   title?: string
   /** The time zone it takes place in, IANA. */
   timezone?: string
@@ -669,7 +669,7 @@ export interface Webhook extends Row {
   object: 'webhook'
   /** Where deliveries go. */
   url: string
-  /** What it is for. */
+  /** Its purpose, for people. */
   description: string | null
   /** The event types it receives. */
   events: Open<keyof EventData>[]
@@ -681,7 +681,7 @@ export interface Webhook extends Row {
   rateLimit?: number
   /** The most attempts at once; absent where that is 16. */
   maxConcurrent?: number
-  /** What data is; absent where it is the object. */
+  /** The form of data; absent where it is the object. */
   payload?: Open<'thin'>
   /** Retry-After puts off attempts; absent where it does not. */
   honorRetryAfter?: boolean
@@ -714,7 +714,7 @@ export interface Webhook extends Row {
 export interface WebhookInput {
   /** Where deliveries go: https, a public address, no user info, no fragment. */
   url: string
-  /** What it is for. */
+  /** Its purpose, for people. */
   description?: string | null
   /** The event types it receives. */
   events: (keyof EventData)[]
@@ -726,7 +726,7 @@ export interface WebhookInput {
   rateLimit?: number | null
   /** The most attempts at once, instead of 16. */
   maxConcurrent?: number | null
-  /** What data of an event is: the object, or with thin its id and object alone. */
+  /** The data of an event: the object, or with thin its id and object alone. */
   payload?: 'full' | 'thin'
   /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
   honorRetryAfter?: boolean
@@ -737,7 +737,7 @@ export interface WebhookInput {
 export interface WebhookPatch {
   /** Where deliveries go: https, a public address, no user info, no fragment. */
   url?: string
-  /** What it is for. */
+  /** Its purpose, for people. */
   description?: string | null
   /** The event types it receives. */
   events?: (keyof EventData)[]
@@ -749,7 +749,7 @@ export interface WebhookPatch {
   rateLimit?: number | null
   /** The most attempts at once, instead of 16. */
   maxConcurrent?: number | null
-  /** What data of an event is: the object, or with thin its id and object alone. */
+  /** The data of an event: the object, or with thin its id and object alone. */
   payload?: 'full' | 'thin'
   /** Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. */
   honorRetryAfter?: boolean
@@ -785,7 +785,7 @@ export interface Delivery extends Row {
   attemptCount: number
   /** Attempts it has in all; a manual retry adds a whole schedule. */
   maxAttempts: number
-  /** What the receiver answered last. */
+  /** The last status of the receiver. */
   responseStatus: number | null
   /** Why the last attempt failed. */
   lastError: {
@@ -828,7 +828,7 @@ export interface Attempt {
   number: number
   /** When it began. */
   at: string
-  /** What the receiver answered; null when nothing came. */
+  /** The status of the receiver; null when it sent none. */
   responseStatus: number | null
   /** Why it failed; null when it succeeded. */
   error: {
@@ -854,7 +854,7 @@ export interface Attempt {
 
 /** What is counted in one step of time. */
 export interface StatsPoint {
-  /** When the step began. It is as long as was asked for. */
+  /** When the step began. Its length is that of the request. */
   at: string
   /** Deliveries that arrived. */
   succeeded: number
@@ -885,7 +885,7 @@ export interface RetriedNow {
   hasMore: boolean
 }
 
-/** The return of what an endpoint has missed. */
+/** The replay of events that an endpoint missed. */
 export interface Recovery {
   object: 'recovery'
   /** Its id. */
@@ -898,13 +898,13 @@ export interface Recovery {
   until: string
   /** Events that had arrived are sent again too; only shown where they are. */
   includeSucceeded?: boolean
-  /** Whether all events of the window have been looked at. */
+  /** Whether all events of the window have been examined. */
   status: Open<'running' | 'done'>
   /** Deliveries that had failed and are sent again, so far. */
   retried: number
   /** Deliveries that were missing and have been made, so far. */
   created: number
-  /** When it was asked for. */
+  /** When the request for it came. */
   createdAt: string
   /** When it was done; deliveries may still be pending then. */
   finishedAt: string | null
@@ -959,9 +959,9 @@ export type Scope =
 /** An API key, without its token: that is shown by creation and rotation alone. */
 export interface ApiKey extends Row {
   object: 'api_key'
-  /** What it is for. */
+  /** Its purpose, for people. */
   name: string
-  /** What it may do. */
+  /** The calls that it may make. */
   scopes: Open<Scope>[]
   /** When it ceases to work; null when it does not expire. */
   expiresAt: string | null
@@ -974,18 +974,18 @@ export interface ApiKey extends Row {
 }
 
 export interface ApiKeyInput {
-  /** What it is for. */
+  /** Its purpose, for people. */
   name: string
-  /** What it may do. A key can grant only what it holds itself. */
+  /** The calls that it may make. A key can grant only scopes that it holds itself. */
   scopes: Scope[]
   /** When it ceases to work, a time to come; null for never. */
   expiresAt?: string | null
 }
 
 export interface ApiKeyPatch {
-  /** What it is for. */
+  /** Its purpose, for people. */
   name?: string
-  /** What it may do. A key can grant only what it holds itself. */
+  /** The calls that it may make. A key can grant only scopes that it holds itself. */
   scopes?: Scope[]
   /** When it ceases to work, a time to come; null for never. */
   expiresAt?: string | null
@@ -1002,7 +1002,7 @@ export interface ConsoleLink {
   id: string
   /** Its kind. */
   object: string
-  /** What its session may do. */
+  /** The scopes of its session. */
   scopes: Open<Scope>[]
   /** Opens the console, once. Its secret is behind the #, which browsers send to nobody. */
   url: string
@@ -1011,7 +1011,7 @@ export interface ConsoleLink {
 }
 
 export interface ConsoleLinkInput {
-  /** What its session may do, of what the key may that makes it. It cannot manage keys. */
+  /** The scopes of its session, at most those of the key that makes it. It cannot manage keys. */
   scopes: Exclude<Scope, '*' | 'api_keys:manage'>[]
   /** After how many seconds link and session end; an hour unless given. */
   expiresIn?: number | null
@@ -1025,7 +1025,7 @@ export interface ConsoleSession {
   object: string
   /** Whose it is. */
   organizationId: string
-  /** What it may do. */
+  /** The calls that it may make. */
   scopes: Open<Scope>[]
   /** Says who calls, as the token of a key does. Shown this once. */
   token: string
@@ -1038,7 +1038,7 @@ export interface Organization {
   object: 'organization'
   /** Its id: `organizationId` of everything that it owns. */
   id: string
-  /** What it is called. */
+  /** Its name. */
   name: string
   /** When it was made. */
   createdAt: string
@@ -1047,6 +1047,6 @@ export interface Organization {
 }
 
 export interface OrganizationPatch {
-  /** What it is called. */
+  /** Its name. */
   name?: string
 }

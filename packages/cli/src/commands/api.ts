@@ -10,7 +10,7 @@ const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 export const apiCommand: Command = {
   help: () => `deskwire api [METHOD] PATH: make any call of the API, and print its response.
 
-  METHOD                 ${methods.join(', ')}; GET unless told, POST with fields or data
+  METHOD                 ${methods.join(', ')}; default: GET, or POST with fields or data
   PATH                   below /v1, with its query: /tickets?status=open
 ${fieldHelp}  --header, -H NAME:TEXT a header, for example If-Match
 ${outputHelp}${clientHelp}

@@ -11,7 +11,7 @@ export const backupCommand: Command = {
   FILE                   must not exist yet; it is there once it is whole
   --json                 print JSON
 ${oneDatabaseHelp}
-It works beside a running service, and nobody waits for it. Everything is in the file but the encryption key, which signing
+It works while the service runs, and nobody waits for it. Everything is in the file but the encryption key, which signing
 secrets are encrypted with: keep that apart from it, and keep it too.
 
 Exit codes: 0 when it is whole, and proved; 3 when it is whole, and rows in it do not match their checkpoint; 1 when there is no

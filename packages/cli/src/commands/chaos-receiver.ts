@@ -17,7 +17,7 @@ const faultsHelp = Object.entries(faults)
 
 export const chaosReceiver: Command = {
   help: () => `deskwire chaos-receiver: an HTTPS receiver on 127.0.0.1 that misbehaves, to see what retries, alerts and an
-application make of it. It prints what it did to each delivery and, in the end, which events were never answered with a 2xx.
+application make of it. It prints what it did to each delivery and, in the end, which events never got a 2xx.
 
   --seed TEXT            draws the answers: the n-th delivery gets the same with each run (a new one, which is printed)
   --failing PERCENT      how many of a hundred are drawn from --answers (50); the others are answered well
@@ -25,7 +25,7 @@ application make of it. It prints what it did to each delivery and, in the end, 
   --schedule ANSWER*N,…  these answers in this order, again and again, in place of a draw
   --slow SECONDS         how long a slow answer takes (3)
   --requests N           stop after so many deliveries
-  --forward-to URL       pass each delivery on before it is answered, whatever then is answered: the application gets
+  --forward-to URL       pass each delivery on before the answer, also when that is an error: the application gets
                          duplicates, as at-least-once brings them
   --json                 one JSON object a line
 ${placeHelp()}

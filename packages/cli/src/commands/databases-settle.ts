@@ -5,13 +5,13 @@ import { printOut } from '../terminal.ts'
 import { toldOf } from './restored.ts'
 
 export const databasesSettle: Command = {
-  help: () => `deskwire databases settle: tell the directory of several databases what they have.
+  help: () => `deskwire databases settle: update the directory of several databases.
 
   --json                 print JSON: {organizations, moved, tokens, taken}
 ${oneDatabaseHelp}
 The directory, in the first database, gets the organizations and tokens that it does not know of, and a database that says it
 serves an organization which has moved on since says so no more. A token that organizations of two databases have stays with the one
-that the directory knows it of. All databases are asked, or the one that is named. To be run once a database is added that had organizations before; deskwire backup mark-restored and deskwire backup restore do it by themselves. It changes nothing else, can be
+that the directory knows it of. It asks all databases, or the one that is named. Run it once a database is added that had organizations before; deskwire backup mark-restored and deskwire backup restore do it by themselves. It changes nothing else, can be
 repeated, and nobody waits for it.
 
 Example:

@@ -19,7 +19,7 @@ export const doctorCommand: Command = {
   --endpoint URL|ID      reach this endpoint, and no other
   --json                 print JSON: {verdict, findings: [{check, verdict, found, advice}]}
 
-Run it where the service runs, as the same user and with the same settings, beside it or while it is stopped. It looks at
+Run it where the service runs, as the same user and with the same settings, while it runs or while it is stopped. It looks at
 settings, the database with role, migrations and clock, the encryption key, name servers, endpoints as a worker reaches them
 (addresses and TLS; no request is sent), and the disk. It changes nothing.
 

@@ -12,7 +12,7 @@ DESKWIRE_ENCRYPTION_KEY_PREVIOUS  the one that it replaces
 
   --json                 print JSON: {secrets, responses, unreadable}, a line for each of several databases
 ${oneDatabaseHelp}
-First start every process with both keys, in either order; then run this, beside them; then start them with the new key alone.
+First start every process with both keys, in either order; then run this while they run; then start them with the new key alone.
 Nothing waits for it, and deliveries go on. Killed at any moment it does no harm: run it again, and it goes on. With the keys
 changed about it goes back. Keep the old key for as long as you keep backups from before.
 

@@ -27,13 +27,12 @@ boolean, or that would be rounded, is rejected.
 With a column externalId, rows are found by it: those that are there are changed, the others created. Without, all are
 created, and the same file sent again within a day with the same key creates nothing twice.
 
-An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. Lines that are refused are
-told with their numbers and written to a new file, FILE.rejects.csv or FILE.rejects-2.csv and so on, with a column "error" that an
+An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. The command reports refused
+lines with their numbers and writes them to a new file, FILE.rejects.csv or FILE.rejects-2.csv and so on, with a column "error" that an
 import of that file leaves out.
 
-Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, for what the
-message says: run it again to go on; 2 when the command or the header is not accepted, and nothing was sent; 130 when it was
-interrupted: run it again.
+Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, as the
+message says: run it again; 2 when the command or the header is not accepted, and nothing was sent; 130 when interrupted: run it again.
 
 Example:
   deskwire import customers.csv --url http://127.0.0.1:8080/v1 --key dwk_… --dry-run

@@ -25,7 +25,7 @@ register https://127.0.0.1:PORT/ yourself and give --secret.
 With --forward-to the application gets the same bytes and headers as from the service, signed with a secret of this machine, which is
 printed at the start and stays the same. It is printed what it answered, a line an event, and the service is answered alike (502 when
 the application did not answer): what fails is tried again as anywhere. Pings are answered here. When the endpoint is deleted it is registered anew; when
-the service does not answer, that is said, and waited for.
+the service does not answer, the command says so and waits.
 
 A service delivers to public addresses only. For this receiver, start it with deskwire serve --dev. A service on another machine cannot
 reach this one: its delivery log is followed, which has the events of the endpoints that the organization has, and each is passed on

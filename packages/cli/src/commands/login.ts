@@ -15,7 +15,7 @@ export const loginCommand: Command = {
   help: () => `deskwire login: keep a service and an API key, so that later commands need neither.
 
   --url BASE             the service (DESKWIRE_URL, ${usualUrl})
-  --key KEY              the key; without it, it is asked for, or read from standard input
+  --key KEY              the key; default: typed when prompted, or read from standard input
   --profile NAME         what to call it (DESKWIRE_PROFILE, default)
   --json                 print JSON
 

@@ -14,21 +14,21 @@ export const mirrorCommand: Command = {
   help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
 ${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
-  --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark; settled when a copy begins
+  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --once                 bring the copy up to date, and end; otherwise it follows
   --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}
 Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again.
-What was written is compared with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
+It compares its rows with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
 the tables; deskwire mirror verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
 It changes no table and no file that it did not make: where one has a name that it needs, it refuses. A row that the store cannot
-hold is quarantined, and reported. A service or database that does not answer is waited for. After a restore of the service a new
+hold is quarantined, and reported. It waits for a service or database that does not answer. After a restore of the service a new
 copy is built next to the old one, and replaces it when it is whole.
 
 SQLite needs nothing else; PostgreSQL needs the packages pg and pg-copy-streams, DuckDB and Parquet @duckdb/node-api.
 
-Exit codes: 0 when it was stopped, or is done with --once or an export; 3 when it is done and rows are quarantined; 1 when the service
-refuses the key, or the place holds something else; 2 for a wrong command line; 130 when it was stopped before an export or --once was done: run it again to go on.
+Exit codes: 0 when it was stopped, or has finished; 3 when it has finished and rows are quarantined; 1 when the service refuses the
+key, or the place holds something else; 2 for a wrong command line; 130 when an export or --once was stopped: run it again.
 
 Examples:
   deskwire mirror run --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…

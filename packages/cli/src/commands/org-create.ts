@@ -14,7 +14,7 @@ export const orgCreate: Command = {
 
   --name NAME            what it is called, 1 to 255 characters
   --json                 print JSON
-  --database NAME        the database to make it in; of several the one with the fewest objects unless told
+  --database NAME        the database to make it in; default: the one with the fewest objects
 ${databaseHelp}
 Example:
   deskwire org create --name 'Analytical Engines' --json

@@ -20,8 +20,8 @@ export const orgDelete: Command = {
 ${databaseHelp}
 Its keys and endpoints go first, in one commit: then nobody comes in and nothing is sent. Its objects, removal records, events,
 delivery log, stored responses, jobs and counters follow in pieces, while the service goes on. Killed at any moment it does no
-harm: run it again, and it goes on. A deletion that has begun cannot be taken back; deskwire org list shows it as deleting.
-Of several databases all are rid of it, and of what moves have left behind: one that cannot be reached makes the command fail, and
+harm: run it again, and it goes on. A deletion that has started cannot be undone; deskwire org list shows it as deleting.
+With several databases it is deleted from all, with rows that moves have left: one that cannot be reached makes the command fail, and
 running it again does the rest.
 Backups that were made before still hold the organization.
 

@@ -5,11 +5,11 @@ import { table } from '../table.ts'
 import { printOut } from '../terminal.ts'
 
 export const orgList: Command = {
-  help: () => `deskwire org list: print the organizations, the oldest first, with what they store.
+  help: () => `deskwire org list: print the organizations, the oldest first, and their sizes.
 
   --json                 print JSON: {organizations: [{organizationId, name, status, …}]}, with database of several
 ${oneDatabaseHelp}
-The status is active, suspended, or deleting where a deletion was begun and not finished. Each organization is shown once, in the
+The status is active, suspended, or deleting where a deletion has started and not finished. Each organization is shown once, in the
 database that serves it.
 
 Example:

@@ -23,13 +23,13 @@ export const orgMove: Command = {
 
   ID                     the organization
   --to NAME              the database, as DESKWIRE_DATABASES names it
-  --fast                 do not rest between the steps of the copy: others of both databases have less of them meanwhile
-  --abort                take back what was begun, as long as the organization has not turned
+  --fast                 do not pause between the steps of the copy: other organizations of both databases are slower meanwhile
+  --abort                undo an unfinished move, before the cutover
   --json                 print JSON
 ${databaseHelp}
-Everything of it is copied beside its writers, compared, and turned: for some hundredths of a second its writes wait. Cursors, entity
-tags, keys, endpoints, retries and recoveries go on there. Killed at any moment it does no harm: run it again, and it goes on. What is
-left behind is kept, and refuses whatever is written, until deskwire org drop-source removes it.
+The command copies and compares everything while writers work, then cuts over: its writes wait some hundredths of a second. Cursors, entity
+tags, keys, endpoints, retries and recoveries go on there. Killed at any moment it does no harm: run it again, and it goes on. The
+source keeps its rows and refuses writes until deskwire org drop-source removes them.
 
 Exit codes: 0 when it is there, now or already; 1 when it could not be moved, and the line says why; 2 for a wrong command line.
 
@@ -106,7 +106,7 @@ export const orgBalance: Command = {
   --most N               how many moves to propose at most (10)
   --json                 print JSON: {databases: […], moves: […]}
 ${databaseHelp}
-Counted are the bytes of what organizations store, and their events of the last day. Nothing is moved.
+It compares the bytes that organizations store, and their events of the last day. It moves nothing.
 
 Example:
   deskwire org balance --json | jq -r '.moves[] | "deskwire org move \\(.organizationId) --to \\(.to)"'

@@ -36,7 +36,7 @@ export const orgResume: Command = {
   ID                     the organization
   --json                 print JSON
 ${databaseHelp}
-Its keys work with the next call, and what is pending goes out, retries that came due meanwhile included. The time of the
+Its keys work with the next call. Pending deliveries go out, with retries that came due meanwhile. The time of the
 suspension does not count as time in which an endpoint failed.
 
 Example:

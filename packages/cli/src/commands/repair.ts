@@ -7,12 +7,12 @@ import { differencesText, quarantineText } from '../mirror/show.ts'
 import { printOut } from '../terminal.ts'
 
 export const repairCommand: Command = {
-  help: () => `deskwire mirror repair --to PLACE: find the rows of a copy that are not what the service has, and fetch exactly those.
+  help: () => `deskwire mirror repair --to PLACE: find the rows of a copy that differ from the service, and fetch exactly those.
 
 ${copyHelp}  --json                 print JSON, with all that was repaired
 ${clientHelp}
 It finds them as deskwire mirror verify does, and makes tables and columns again that were dropped or renamed. A mirror that follows may run
-meanwhile. What the copy kept of removed rows the service has no more: where it was changed or deleted, it is lost.
+meanwhile. The service has no removed rows: those that the copy kept, and somebody changed or deleted, are lost.
 
 Exit codes: 0 when the copy is exact now, whether anything was repaired or not; 3 when rows are lost or quarantined; 1 when it could not be compared or repaired, or there is
 no copy; 2 for a wrong command line.

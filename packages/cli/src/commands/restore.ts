@@ -22,9 +22,9 @@ export const restoreCommand: Command = {
 ${oneDatabaseHelp}
 Stop the service first. Killed at any moment, it leaves what was there; run it again.
 
-Afterwards every cursor from before is refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that
-was lost: clients begin anew. What came after the backup is gone; keys that were revoked since work again (console links and
-sessions have ended), customers who were deleted since are back, and deliveries that were pending go out again.
+Afterwards every cursor from before fails with 410 cursor_too_old, and so is an updatedAfter from the span of time that
+was lost: clients begin anew. Changes after the backup are gone. Keys that were revoked since work again (console links
+and sessions have ended), deleted customers are back, and deliveries that were pending go out again.
 
 Example:
   deskwire backup restore desk-2026-01-31.backup --check

@@ -9,14 +9,14 @@ import { oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { printOut } from '../terminal.ts'
 
 export const restoredCommand: Command = {
-  help: () => `deskwire backup mark-restored: tell the service that its database went back to an older state.
+  help: () => `deskwire backup mark-restored: record that the database went back to an older state.
 
 Run it once, after restoring with tools of PostgreSQL (pg_restore, a base backup, recovery to a point in time, a copied data
 directory), and before the service starts on it. deskwire backup restore does it by itself.
 
-Every cursor from before is then refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that was
+Every cursor from before then fails with 410 cursor_too_old, and so is an updatedAfter from the span of time that was
 lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else. Of several
-databases only the organizations of this one begin anew, and the directory is brought together with it.
+databases only the organizations of this one begin anew, and the command updates the directory.
 
   --json                 print JSON
 ${oneDatabaseHelp}

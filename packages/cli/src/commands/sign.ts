@@ -8,7 +8,7 @@ import { UsageError } from '../usage-error.ts'
 export const signCommand: Command = {
   help: () => `deskwire signature sign [FILE]: sign a body as the service signs deliveries, and print the headers.
 
-  FILE                   the raw body; standard input unless told
+  FILE                   the raw body; default: standard input
 ${secretHelp}  --signatures LIST      service, standard, or both with a comma (service): X-Service-Signature, or Standard Webhooks
   --timestamp SECONDS    when it is signed, in unix seconds (now)
   --id ID                the event's id (that of the body)

@@ -28,7 +28,7 @@ type Page = SyncPage<AnyRow, unknown>
 export const tailCommand: Command = {
   help: () => `deskwire tail [KIND …]: print what is created, changed and removed, in order, as it happens.
 
-  KIND                   one or more of ${plurals.join(', ')}; all that the key reads unless told
+  KIND                   one or more of ${plurals.join(', ')}; default: all that the key reads
   --from-start           everything first: each row, and then what is new
   --since TIME           first what has changed after that time, for example 2026-01-31T09:30:00Z
   --cursor CURSOR        go on where an earlier tail of the same kinds stopped
@@ -36,7 +36,7 @@ export const tailCommand: Command = {
   --json                 one JSON object a line: rows as the API serves them, removals as {"object":"removed",…}
 ${clientHelp}
 A row that has changed several times since the place where it begins is printed once, as it is now. When the service does not
-answer, that is said on standard error, and waited for: nothing is left out. The last line of --json, when it is stopped, is
+answer, the command says so on standard error and waits: it leaves nothing out. The last line of --json, when it is stopped, is
 {"object":"tail_end","nextCursor":…}; without --json the cursor is on standard error.
 
 Exit codes: 0 when it was stopped, has caught up with --once, or nobody reads its output any more; 1 when the service refuses the

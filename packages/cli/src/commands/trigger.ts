@@ -11,7 +11,7 @@ export const triggerCommand: Command = {
   EVENT_TYPE             one of ${eventTypes.join(', ')}
   --json                 one JSON object a line
 ${clientHelp}
-The key needs the write scopes of what is changed. What is made stays, unless the event is its removal.
+The key needs the write scopes of the changed kinds. Created objects stay, except where the event is their removal.
 
 Example:
   deskwire trigger ticket.created --url http://127.0.0.1:8080/v1 --key dwk_…

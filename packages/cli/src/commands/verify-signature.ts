@@ -24,7 +24,7 @@ const headerFlags = {
 export const verifySignatureCommand: Command = {
   help: () => `deskwire signature verify [FILE]: say whether a delivery is signed rightly and, if not, which rule it breaks, and why.
 
-  FILE                   the raw body as it was received; standard input unless told
+  FILE                   the raw body as it was received; default: standard input
 ${secretHelp}  --headers FILE         the headers of the delivery, a line "Name: value" each, or a JSON object
   --signature TEXT       X-Service-Signature: t=<unix seconds>,v1=<hex>
   --webhook-id TEXT      of Standard Webhooks, as are the next two
@@ -34,8 +34,8 @@ ${secretHelp}  --headers FILE         the headers of the delivery, a line "Name:
   --at SECONDS           what is now, in unix seconds, to judge a delivery of the past
   --json                 print JSON
 
-Both signatures are looked at where the headers of both are there. What is often wrong when no signature fits is tried, and told:
-a body that was parsed and written again, a line break too many, white space around the secret, the key of the other signature.
+It checks both signatures where the headers of both are there. When none fits, it tries and reports frequent mistakes: a body
+that was parsed and written again, a line break too many, white space around the secret, the key of the other signature.
 
 Exit codes: 0 verified; 3 refused; 1 when a file cannot be read; 2 for a wrong command line.
 

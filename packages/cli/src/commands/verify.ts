@@ -11,8 +11,8 @@ export const verifyCommand: Command = {
 
 ${copyHelp}  --json                 print JSON, with all differences
 ${clientHelp}
-The copy is brought up to date first. The service tells digests of ranges of ids, so that calls and bytes grow with what differs,
-and not with the rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire mirror repair does.
+The command first brings the copy up to date. The service compares digests of ranges of ids, so calls and bytes grow with the number of
+differences, not of rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire mirror repair does.
 
 Exit codes: 0 when the copy is exact; 3 when rows differ or are quarantined; 1 when it could not be compared, or there is no copy; 2 for a wrong command
 line.

@@ -47,14 +47,14 @@ webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the ov
 webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disabled		
 webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
 webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed		since! until includeBeforeCreation? includeSucceeded?
-webhooks stats	GET	/webhooks/{id}/stats	What became of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
+webhooks stats	GET	/webhooks/{id}/stats	Results of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
 deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed eventType webhookId	
 deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
 deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
 deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the delivery would carry if it were sent now		
 deliveries retry	POST	/webhooks/{id}/deliveries/{deliveryId}/retry	Send a failed delivery again		
 deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an event that has arrived once more		
-deliveries stats	GET	/stats	What became of deliveries, and what changed, in steps of time	from to step=1m|1h|1d	
+deliveries stats	GET	/stats	Results of deliveries, and changes, in steps of time	from to step=1m|1h|1d	
 recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
 events list	GET	/events	Read events, oldest first	types subject createdAfter cursor limit# wait#	

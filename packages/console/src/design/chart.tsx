@@ -86,7 +86,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
               width={width}
               height={height}
               role="img"
-              aria-label={`${title}, as bars. The same stands in the table.`}
+              aria-label={`${title}, as bars. The table shows the same.`}
               onPointerMove={(event) => {
                 const at = event.clientX - event.currentTarget.getBoundingClientRect().left - margin.left
                 const step = x.step()

@@ -63,8 +63,8 @@ export function Forbidden({ scope }: { readonly scope: string }) {
   return (
     <State title="Not with this key">
       <p>
-        This needs a key with the scope <code>{scope}</code>. Whoever manages the keys of this organization
-        can add it.
+        This needs a key with the scope <code>{scope}</code>. An administrator of this organization's keys can
+        add it.
       </p>
     </State>
   )

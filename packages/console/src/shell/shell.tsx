@@ -169,9 +169,7 @@ function Offline() {
   )
   return (
     <div role="status">
-      {!isOnline && (
-        <p className={css.offline}>This device is offline. What you see is what was there before.</p>
-      )}
+      {!isOnline && <p className={css.offline}>This device is offline. You see the last data it loaded.</p>}
     </div>
   )
 }

@@ -22,7 +22,7 @@ class Removed(TypedDict):
     """Stands in a sync in place of a row that was removed. Check `object` before any other field."""
 
     object: Literal["removed"]
-    """What tells it from a row."""
+    """Distinguishes it from a row."""
     id: str
     """Of the removed row."""
     resource: str
@@ -98,23 +98,23 @@ class Customer(TypedDict):
     createdAt: str
     """When it was made."""
     name: str | None
-    """Full name. Told by `customer.updated`."""
+    """Full name. Reported by `customer.updated`."""
     company: str | None
-    """The company that the customer belongs to. Told by `customer.updated`."""
+    """The company that the customer belongs to. Reported by `customer.updated`."""
     email: str | None
-    """Stored in lower case and Unicode NFC. Told by `customer.updated`."""
+    """Stored in lower case and Unicode NFC. Reported by `customer.updated`."""
     phone: str | None
-    """Telephone number, E.164. Told by `customer.updated`."""
+    """Telephone number, E.164. Reported by `customer.updated`."""
     locale: str | None
-    """Preferred language, BCP 47. Told by `customer.updated`."""
+    """Preferred language, BCP 47. Reported by `customer.updated`."""
     timezone: str | None
-    """Time zone, IANA. Told by `customer.updated`."""
+    """Time zone, IANA. Reported by `customer.updated`."""
     externalId: str | None
-    """Your own id of it. Told by `customer.updated`."""
+    """Your own id of it. Reported by `customer.updated`."""
     tags: list[str]
-    """Labels. Repeats are dropped. Told by `customer.updated`."""
+    """Labels. Repeats are dropped. Reported by `customer.updated`."""
     customAttributes: dict[str, str | float | bool]
-    """Named values of your own. A PATCH merges; null deletes a key. Told by `customer.updated`."""
+    """Named values of your own. A PATCH merges; null deletes a key. Reported by `customer.updated`."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -203,25 +203,25 @@ class Conversation(TypedDict):
     createdAt: str
     """When it was made."""
     channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
-    """Where it takes place. Set at creation: told by `conversation.created`."""
+    """Where it takes place. Set at creation: reported by `conversation.created`."""
     subject: str | None
-    """What it is about. No event: sync only."""
+    """The subject, as its list shows it. No event: sync only."""
     status: Literal["open", "resolved"] | str
-    """Moved by the actions resolve and reopen, and back to open by an inbound message. Told by `conversation.resolved`; some changes by no event: sync only."""
+    """Moved by the actions resolve and reopen, and back to open by an inbound message. Reported by `conversation.resolved`; some changes by no event: sync only."""
     handledBy: Literal["ai", "human"] | str
-    """Who answers. An AI hands over to a person by escalation or assignment. Told by `conversation.escalated`, some changes also by `conversation.assigned`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     assigneeId: str | None
-    """The teammate who answers. Told by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only."""
+    """The teammate who answers. Reported by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only."""
     escalatedAt: str | None
-    """When it was handed to a person. Told by `conversation.escalated`, some changes also by `conversation.assigned`."""
+    """When it was handed to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     resolvedAt: str | None
-    """When it was last resolved; null while it is open. Told by `conversation.resolved`; some changes by no event: sync only."""
+    """When it was last resolved; null while it is open. Reported by `conversation.resolved`; some changes by no event: sync only."""
     lastMessageAt: str | None
     """The latest sentAt of its messages. No event: sync only."""
     summary: str | None
-    """What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Told by `conversation.summarized`; some changes by no event: sync only."""
+    """A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Reported by `conversation.summarized`; some changes by no event: sync only."""
     summarizedAt: str | None
-    """When the summary was written. Told by `conversation.summarized`; some changes by no event: sync only."""
+    """When the summary was written. Reported by `conversation.summarized`; some changes by no event: sync only."""
     externalId: str | None
     """Your own id of it. No event: sync only."""
     tags: list[str]
@@ -229,7 +229,7 @@ class Conversation(TypedDict):
     customAttributes: dict[str, str | float | bool]
     """Named values of your own. A PATCH merges; null deletes a key. No event: sync only."""
     customerId: str | None
-    """Who the conversation is with. Becomes null when the customer is deleted. Set at creation: told by `conversation.created`. No event tells when it becomes null: sync only."""
+    """Who the conversation is with. Becomes null when the customer is deleted. Set at creation: reported by `conversation.created`. No event reports that it becomes null: sync only."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -243,9 +243,9 @@ class _ConversationCreateRequired(TypedDict):
 
 class ConversationCreate(_ConversationCreateRequired, total=False):
     subject: str | None
-    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     handledBy: Literal["ai", "human"]
-    """Who answers. An AI hands over to a person by escalation or assignment. Must be one of ai, human. Initially `'human'`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     externalId: str | None
@@ -258,14 +258,14 @@ class ConversationCreate(_ConversationCreateRequired, total=False):
 
 class ConversationSummarize(TypedDict):
     summary: str
-    """What was said. Must be a string of 1 to 10000 characters (no U+0000)."""
+    """A summary of the messages. Must be a string of 1 to 10000 characters (no U+0000)."""
 
 
 class ConversationPatch(TypedDict, total=False):
     """Fields left out stay as they are."""
 
     subject: str | None
-    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     externalId: str | None
@@ -289,9 +289,9 @@ class ConversationUpsert(_ConversationUpsertRequired, total=False):
     channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
     """Where it takes place. Must be one of email, chat, sms, whatsapp, phone, api."""
     subject: str | None
-    """What it is about. Must be a string of at most 255 characters (no U+0000), or null."""
+    """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
     handledBy: Literal["ai", "human"]
-    """Who answers. An AI hands over to a person by escalation or assignment. Must be one of ai, human. Initially `'human'`."""
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
     assigneeId: str | None
     """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
     tags: list[str]
@@ -328,23 +328,23 @@ class Message(TypedDict):
     createdAt: str
     """When it was made."""
     conversationId: str
-    """The conversation it belongs to. Set at creation: told by `message.received` or `message.sent`."""
+    """The conversation it belongs to. Set at creation: reported by `message.received` or `message.sent`."""
     direction: Literal["inbound", "outbound"] | str
-    """inbound from the customer, outbound to the customer. Set at creation: told by `message.received` or `message.sent`."""
+    """inbound from the customer, outbound to the customer. Set at creation: reported by `message.received` or `message.sent`."""
     author: MessageAuthor
-    """Who wrote it. Of an inbound message the customer, and of no other. Set at creation: told by `message.received` or `message.sent`."""
+    """Who wrote it. Of an inbound message the customer, and of no other. Set at creation: reported by `message.received` or `message.sent`."""
     body: str | None
-    """The text. Required unless there are attachments. Set at creation: told by `message.received` or `message.sent`."""
+    """The text. Required unless there are attachments. Set at creation: reported by `message.received` or `message.sent`."""
     contentType: Literal["text", "html", "markdown"] | str
-    """How the body is written. Set at creation: told by `message.received` or `message.sent`."""
+    """How the body is written. Set at creation: reported by `message.received` or `message.sent`."""
     attachments: list[MessageAttachments]
-    """Links to files; the files themselves are kept elsewhere. Set at creation: told by `message.received` or `message.sent`."""
+    """Links to files; the files themselves are kept elsewhere. Set at creation: reported by `message.received` or `message.sent`."""
     sentAt: str
-    """When it was sent. Now, unless given. Set at creation: told by `message.received` or `message.sent`."""
+    """When it was sent. Now, unless given. Set at creation: reported by `message.received` or `message.sent`."""
     channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
-    """The conversation's. Set at creation: told by `message.received` or `message.sent`."""
+    """The conversation's. Set at creation: reported by `message.received` or `message.sent`."""
     customerId: str | None
-    """The conversation's. Becomes null when the customer is deleted. Set at creation: told by `message.received` or `message.sent`. No event tells when it becomes null: sync only."""
+    """The conversation's. Becomes null when the customer is deleted. Set at creation: reported by `message.received` or `message.sent`. No event reports that it becomes null: sync only."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -397,35 +397,35 @@ class Ticket(TypedDict):
     createdAt: str
     """When it was made."""
     conversationId: str | None
-    """The conversation it came from. Told by `ticket.updated`."""
+    """The conversation it came from. Reported by `ticket.updated`."""
     subject: str
-    """What it is about. Told by `ticket.updated`."""
+    """The subject, as its list shows it. Reported by `ticket.updated`."""
     description: str | None
-    """The whole story. Told by `ticket.updated`."""
+    """The whole story. Reported by `ticket.updated`."""
     type: Literal["question", "incident", "problem", "task"] | str | None
-    """What sort of ticket it is. Told by `ticket.updated`."""
+    """The type of the ticket. Reported by `ticket.updated`."""
     priority: Literal["low", "normal", "high", "urgent"] | str
-    """How soon it matters. Told by `ticket.updated`."""
+    """How soon it matters. Reported by `ticket.updated`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"] | str
-    """Where it stands. Which status allows which is in docs/specification.md. Told by `ticket.updated` and `ticket.status_changed`."""
+    """Where it stands. Which status allows which is in docs/specification.md. Reported by `ticket.updated` and `ticket.status_changed`."""
     assigneeId: str | None
-    """Who works on it. Assigning a new ticket opens it. Told by `ticket.updated`, some changes also by `ticket.status_changed` or `ticket.assigned`."""
+    """Who works on it. Assigning a new ticket opens it. Reported by `ticket.updated`, some changes also by `ticket.status_changed` or `ticket.assigned`."""
     dueAt: str | None
-    """When it should be done. Told by `ticket.updated`."""
+    """When it should be done. Reported by `ticket.updated`."""
     resolvedAt: str | None
-    """When it was last resolved. Told by `ticket.updated` and `ticket.status_changed`."""
+    """When it was last resolved. Reported by `ticket.updated` and `ticket.status_changed`."""
     closedAt: str | None
-    """When it was closed. Told by `ticket.updated` and `ticket.status_changed`."""
+    """When it was closed. Reported by `ticket.updated` and `ticket.status_changed`."""
     externalId: str | None
-    """Your own id of it. Told by `ticket.updated`."""
+    """Your own id of it. Reported by `ticket.updated`."""
     tags: list[str]
-    """Labels. Repeats are dropped. Told by `ticket.updated`."""
+    """Labels. Repeats are dropped. Reported by `ticket.updated`."""
     customAttributes: dict[str, str | float | bool]
-    """Named values of your own. A PATCH merges; null deletes a key. Told by `ticket.updated`."""
+    """Named values of your own. A PATCH merges; null deletes a key. Reported by `ticket.updated`."""
     customerId: str
-    """Whose ticket it is. Deleting the customer deletes the ticket. Set at creation: told by `ticket.created`."""
+    """Whose ticket it is. Deleting the customer deletes the ticket. Set at creation: reported by `ticket.created`."""
     number: int
-    """Counts up within the organization. Set at creation: told by `ticket.created`."""
+    """Counts up within the organization. Set at creation: reported by `ticket.created`."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -434,7 +434,7 @@ class _TicketCreateRequired(TypedDict):
     customerId: str
     """Whose ticket it is. Deleting the customer deletes the ticket. Must be the id (a UUID) of a customer."""
     subject: str
-    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The subject, as its list shows it. Must be a string of 1 to 255 characters (no U+0000)."""
 
 
 class TicketCreate(_TicketCreateRequired, total=False):
@@ -443,7 +443,7 @@ class TicketCreate(_TicketCreateRequired, total=False):
     description: str | None
     """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
     type: Literal["question", "incident", "problem", "task", None]
-    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
     """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
@@ -466,11 +466,11 @@ class TicketPatch(TypedDict, total=False):
     conversationId: str | None
     """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
     subject: str
-    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The subject, as its list shows it. Must be a string of 1 to 255 characters (no U+0000)."""
     description: str | None
     """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
     type: Literal["question", "incident", "problem", "task", None]
-    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
     """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
@@ -500,11 +500,11 @@ class TicketUpsert(_TicketUpsertRequired, total=False):
     conversationId: str | None
     """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
     subject: str
-    """What it is about. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The subject, as its list shows it. Must be a string of 1 to 255 characters (no U+0000)."""
     description: str | None
     """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
     type: Literal["question", "incident", "problem", "task", None]
-    """What sort of ticket it is. Must be one of question, incident, problem, task or null."""
+    """The type of the ticket. Must be one of question, incident, problem, task or null."""
     priority: Literal["low", "normal", "high", "urgent"]
     """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
@@ -536,15 +536,15 @@ class Booking(TypedDict):
     createdAt: str
     """When it was made."""
     title: str
-    """What is booked. No event: sync only."""
+    """The title of the booking. No event: sync only."""
     startAt: str
-    """When it starts. Moves by the action reschedule only. Told by `booking.rescheduled`."""
+    """When it starts. Moves by the action reschedule only. Reported by `booking.rescheduled`."""
     endAt: str
-    """When it ends, after startAt. Moves by the action reschedule only. Told by `booking.rescheduled`."""
+    """When it ends, after startAt. Moves by the action reschedule only. Reported by `booking.rescheduled`."""
     timezone: str
     """The time zone it takes place in, IANA. No event: sync only."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"] | str
-    """pending or confirmed at creation; moved by actions from then on. Told by `booking.confirmed`, `booking.rejected`, `booking.cancelled`, `booking.completed` or `booking.no_show`."""
+    """pending or confirmed at creation; moved by actions from then on. Reported by `booking.confirmed`, `booking.rejected`, `booking.cancelled`, `booking.completed` or `booking.no_show`."""
     location: BookingLocation | None
     """Where it takes place: an address, a number or a link. No event: sync only."""
     assigneeId: str | None
@@ -554,21 +554,21 @@ class Booking(TypedDict):
     notes: str | None
     """For those who work at the desk. No event: sync only."""
     cancelledBy: Literal["customer", "teammate", "system"] | str | None
-    """Who cancelled it. Told by `booking.cancelled`."""
+    """Who cancelled it. Reported by `booking.cancelled`."""
     cancellationReason: str | None
-    """Why it was cancelled. Told by `booking.cancelled`."""
+    """Why it was cancelled. Reported by `booking.cancelled`."""
     rejectionReason: str | None
-    """Why it was rejected. Told by `booking.rejected`."""
+    """Why it was rejected. Reported by `booking.rejected`."""
     previousStartAt: str | None
-    """When it started before it was last moved. Told by `booking.rescheduled`."""
+    """When it started before it was last moved. Reported by `booking.rescheduled`."""
     rescheduleCount: int
-    """How often it was moved. Told by `booking.rescheduled`."""
+    """How often it was moved. Reported by `booking.rescheduled`."""
     confirmedAt: str | None
-    """When it was confirmed. Told by `booking.confirmed`."""
+    """When it was confirmed. Reported by `booking.confirmed`."""
     completedAt: str | None
-    """When it was marked as completed. Told by `booking.completed` or `booking.no_show`."""
+    """When it was marked as completed. Reported by `booking.completed` or `booking.no_show`."""
     cancelledAt: str | None
-    """When it was cancelled. Told by `booking.cancelled`."""
+    """When it was cancelled. Reported by `booking.cancelled`."""
     externalId: str | None
     """Your own id of it. No event: sync only."""
     tags: list[str]
@@ -590,7 +590,7 @@ class _BookingCreateRequired(TypedDict):
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
     title: str
-    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The title of the booking. Must be a string of 1 to 255 characters (no U+0000)."""
     startAt: str
     """When it starts. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
     endAt: str
@@ -651,7 +651,7 @@ class BookingPatch(TypedDict, total=False):
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
     title: str
-    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The title of the booking. Must be a string of 1 to 255 characters (no U+0000)."""
     timezone: str
     """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
     location: BookingPatchLocation | None
@@ -686,7 +686,7 @@ class BookingUpsert(_BookingUpsertRequired, total=False):
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
     title: str
-    """What is booked. Must be a string of 1 to 255 characters (no U+0000)."""
+    """The title of the booking. Must be a string of 1 to 255 characters (no U+0000)."""
     startAt: str
     """When it starts. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
     endAt: str
@@ -751,7 +751,7 @@ class _ItemProblemRequired(TypedDict):
 
 
 class ItemProblem(_ItemProblemRequired, total=False):
-    """Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object."""
+    """Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it reports nothing about the state of an object."""
 
     errors: list[FieldError]
     """For validation_failed: every place of the body that is wrong, a hundred at most."""
@@ -800,7 +800,7 @@ class _WebhookRequired(TypedDict):
     url: str
     """Where deliveries go."""
     description: str | None
-    """What it is for."""
+    """Its purpose, for people."""
     events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
@@ -830,7 +830,7 @@ class _WebhookRequired(TypedDict):
     createdAt: str
     """When it was registered."""
     updatedAt: str
-    """When it was last changed. What counts, like failureCount, does not move it."""
+    """When it was last changed. Counters such as failureCount do not change it."""
 
 
 class Webhook(_WebhookRequired, total=False):
@@ -843,7 +843,7 @@ class Webhook(_WebhookRequired, total=False):
     maxConcurrent: int
     """The most attempts at once; absent where that is 16."""
     payload: str
-    """What data is; absent where it is the object."""
+    """The form of data; absent where it is the object."""
     honorRetryAfter: bool
     """Retry-After puts off attempts; absent where it does not."""
     disableOn410: bool
@@ -860,7 +860,7 @@ class _WebhookWithSecretRequired(TypedDict):
     url: str
     """Where deliveries go."""
     description: str | None
-    """What it is for."""
+    """Its purpose, for people."""
     events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
@@ -890,7 +890,7 @@ class _WebhookWithSecretRequired(TypedDict):
     createdAt: str
     """When it was registered."""
     updatedAt: str
-    """When it was last changed. What counts, like failureCount, does not move it."""
+    """When it was last changed. Counters such as failureCount do not change it."""
     secret: str
     """Signs deliveries. Shown this once: keep it."""
 
@@ -905,7 +905,7 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     maxConcurrent: int
     """The most attempts at once; absent where that is 16."""
     payload: str
-    """What data is; absent where it is the object."""
+    """The form of data; absent where it is the object."""
     honorRetryAfter: bool
     """Retry-After puts off attempts; absent where it does not."""
     disableOn410: bool
@@ -921,7 +921,7 @@ class _WebhookCreateRequired(TypedDict):
 
 class WebhookCreate(_WebhookCreateRequired, total=False):
     description: str | None
-    """What it is for. Must be a string of at most 255 characters (no U+0000), or null."""
+    """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
     signatures: list[Literal["service", "standard"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
     headers: dict[str, str] | None
@@ -931,7 +931,7 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
     payload: Literal["full", "thin"]
-    """What data of an event is: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
     honorRetryAfter: bool
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
@@ -944,7 +944,7 @@ class WebhookPatch(TypedDict, total=False):
     url: str
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
     description: str | None
-    """What it is for. Must be a string of at most 255 characters (no U+0000), or null."""
+    """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
     events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]]
     """The event types it receives. Must be a list of 1 to 100 of customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, message.received, message.sent, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected."""
     signatures: list[Literal["service", "standard"]]
@@ -956,7 +956,7 @@ class WebhookPatch(TypedDict, total=False):
     maxConcurrent: int | None
     """The most attempts at once, instead of 16. Must be a whole number from 1 to 16, or null."""
     payload: Literal["full", "thin"]
-    """What data of an event is: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
+    """The data of an event: the object, or with thin its id and object alone. Must be one of full, thin. Initially `'full'`."""
     honorRetryAfter: bool
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
@@ -997,7 +997,7 @@ class Delivery(TypedDict):
     maxAttempts: int
     """Attempts it has in all; a manual retry adds a whole schedule."""
     responseStatus: int | None
-    """What the receiver answered last."""
+    """The last status of the receiver."""
     lastError: DeliveryLastError | None
     """Why the last attempt failed."""
     durationMs: int | None
@@ -1027,7 +1027,7 @@ class Attempt(TypedDict):
     at: str
     """When it began."""
     responseStatus: int | None
-    """What the receiver answered; null when nothing came."""
+    """The status of the receiver; null when it sent none."""
     error: AttemptError | None
     """Why it failed; null when it succeeded."""
     durationMs: int
@@ -1061,19 +1061,19 @@ class _RecoveryRequired(TypedDict):
     until: str
     """The end of the window, in it."""
     status: Literal["running", "done"] | str
-    """Whether all events of the window have been looked at."""
+    """Whether all events of the window have been examined."""
     retried: int
     """Deliveries that had failed and are sent again, so far."""
     created: int
     """Deliveries that were missing and have been made, so far."""
     createdAt: str
-    """When it was asked for."""
+    """When the request for it came."""
     finishedAt: str | None
     """When it was done; deliveries may still be pending then."""
 
 
 class Recovery(_RecoveryRequired, total=False):
-    """The return of what an endpoint has missed."""
+    """The replay of events that an endpoint missed."""
 
     includeSucceeded: bool
     """Events that had arrived are sent again too; only shown where they are."""
@@ -1097,7 +1097,7 @@ class StatsPoint(TypedDict):
     """What is counted in one step."""
 
     at: str
-    """When the step began. It is as long as was asked for."""
+    """When the step began. Its length is that of the request."""
     succeeded: int
     """Deliveries that arrived."""
     failed: dict[str, int]
@@ -1163,9 +1163,9 @@ class ApiKey(TypedDict):
     organizationId: str
     """Whose it is."""
     name: str
-    """What it is for."""
+    """Its purpose, for people."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
-    """What it may do."""
+    """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
     last4: str
@@ -1190,9 +1190,9 @@ class ApiKeyWithToken(TypedDict):
     organizationId: str
     """Whose it is."""
     name: str
-    """What it is for."""
+    """Its purpose, for people."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
-    """What it may do."""
+    """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
     last4: str
@@ -1206,14 +1206,14 @@ class ApiKeyWithToken(TypedDict):
     updatedAt: str
     """When it was last changed or rotated."""
     token: str
-    """What calls carry as Authorization: Bearer. Shown this once: keep it."""
+    """The token that calls carry as Authorization: Bearer. Shown only now: keep it."""
 
 
 class _ApiKeyCreateRequired(TypedDict):
     name: str
-    """What it is for. Must be a string of 1 to 255 characters (no U+0000)."""
+    """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """What it may do. A key can grant only what it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
@@ -1225,9 +1225,9 @@ class ApiKeyPatch(TypedDict, total=False):
     """Fields left out stay as they are."""
 
     name: str
-    """What it is for. Must be a string of 1 to 255 characters (no U+0000)."""
+    """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """What it may do. A key can grant only what it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
     expiresAt: str | None
     """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
@@ -1240,7 +1240,7 @@ class ConsoleLink(TypedDict):
     object: Literal["console_link"]
     """Its kind."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
-    """What its session may do."""
+    """The scopes of its session."""
     url: str
     """Opens the console, once. Its secret is behind the #, which browsers send to nobody."""
     expiresAt: str
@@ -1257,7 +1257,7 @@ class ConsoleSession(TypedDict):
     organizationId: str
     """Whose it is."""
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
-    """What it may do."""
+    """The calls that it may make."""
     token: str
     """Says who calls, as the token of a key does. Shown this once."""
     expiresAt: str
@@ -1266,7 +1266,7 @@ class ConsoleSession(TypedDict):
 
 class _ConsoleLinkCreateRequired(TypedDict):
     scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write"]]
-    """What its session may do, of what the key may that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
+    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
 
 
 class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):
@@ -1276,7 +1276,7 @@ class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):
 
 class ConsoleLinkExchange(TypedDict):
     link: str
-    """What stands behind #link= in the URL. Must be a string of 1 to 100 characters (no U+0000)."""
+    """The part of the URL after #link=. Must be a string of 1 to 100 characters (no U+0000)."""
 
 
 class Organization(TypedDict):
@@ -1287,7 +1287,7 @@ class Organization(TypedDict):
     object: Literal["organization"]
     """Its kind."""
     name: str
-    """What it is called."""
+    """Its name."""
     createdAt: str
     """When it was made."""
     updatedAt: str
@@ -1298,7 +1298,7 @@ class OrganizationPatch(TypedDict, total=False):
     """Fields left out stay as they are."""
 
     name: str
-    """What it is called. Must be a string of 1 to 255 characters (no U+0000)."""
+    """Its name. Must be a string of 1 to 255 characters (no U+0000)."""
 
 
 class TeammateFilters(TypedDict, total=False):

@@ -83,7 +83,7 @@ const databaseUnavailable = problem(
 
 const newerVersion = problem(
   'unavailable',
-  'A newer release of the service wrote the object, and the process that was asked is of an older one; nothing was changed. Send the request again.',
+  'A newer release of the service wrote the object, and the process that received the request is of an older one; nothing was changed. Send the request again.',
 )
 
 const clockAhead = problem(
@@ -93,12 +93,12 @@ const clockAhead = problem(
 
 const clientGone = problem(
   'unavailable',
-  'The client disconnected before the request was begun; nothing was changed. Send the request again.',
+  'The client disconnected before the request started; nothing was changed. Send the request again.',
 )
 
 const anotherKey = problem(
   'unavailable',
-  'The encryption key of the service is being replaced, and the process that was asked does not have the new one yet; nothing was changed. Send the request again.',
+  'The encryption key of the service is being replaced, and the process that received the request does not have the new one yet; nothing was changed. Send the request again.',
 )
 
 const shardUnavailable = problem(

@@ -48,7 +48,7 @@ export const errorCatalogue = {
   malformed_request: {
     status: 400,
     title: 'The request is not valid HTTP',
-    means: 'What was received cannot be read as an HTTP/1.1 request. The connection is closed.',
+    means: 'The service cannot read the bytes it received as an HTTP/1.1 request. The connection is closed.',
     help: 'Something between you and the service may have altered the request. Send it over a new connection.',
     example: 'This is not valid HTTP/1.1. The connection is closed.',
   },
@@ -160,7 +160,7 @@ export const errorCatalogue = {
   delivery_succeeded: {
     status: 409,
     title: 'The delivery has succeeded',
-    means: 'Only a failed delivery can be retried; this one was answered with a 2xx.',
+    means: 'Only a failed delivery can be retried; the receiver answered this one with a 2xx.',
     help: 'The receiver has it: there is nothing to retry.',
     example: 'This delivery has succeeded: the receiver has it.',
   },
@@ -222,7 +222,7 @@ export const errorCatalogue = {
     status: 410,
     title: 'The cursor or the watermark is from before a restore',
     means:
-      'The database went back to an earlier state. What copies have taken in since is no longer in it, so cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore.',
+      'The database went back to an earlier state. Changes that copies have received since are no longer in it, so cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore.',
     help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
@@ -288,7 +288,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'There were too many requests',
     means:
-      'The key has made more requests than its limit allows, its organization holds its share of what the service can do at once, or too many unknown keys, or requests without a key, came from this address. Nothing was done.',
+      'The key has made more requests than its limit allows, its organization uses its whole share of the capacity, or too many unknown keys, or requests without a key, came from this address. Nothing was done.',
     help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
     example:
       'This key sent too many requests: its limit is 100 requests a second, 500 in a burst. Send it again after Retry-After.',
@@ -314,7 +314,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The service cannot answer right now',
     means:
-      'The database cannot be reached, the service is too busy for this request, or the process that was asked is of an older release than the object. Nothing was changed.',
+      'The database cannot be reached, the service is too busy for this request, or the process that received the request is of an older release than the object. Nothing was changed.',
     help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',

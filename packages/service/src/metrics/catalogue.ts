@@ -74,7 +74,7 @@ export const catalogue = {
     of: 'api',
     labels: ['of', 'reason'],
     ofAllDatabases: true,
-    help: 'Requests refused beyond a limit: of what, and whether the organization had its share (own_share) or all was taken (all_taken)',
+    help: 'Requests refused beyond a limit: which limit, and whether the organization had its share (own_share) or all was taken (all_taken)',
   },
   deskwire_stream_commit_duration_seconds: {
     type: 'histogram',

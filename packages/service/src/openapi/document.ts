@@ -13,7 +13,7 @@ const description = `A desk service whose outside copies never drift: one ordere
 
 Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is \`application/problem+json\`; each [code](/docs/errors) has a page. An address that exists refuses other methods with 405 and \`Allow\`. A field that a release has added shows in an object of before once that is written: by a client, or by the service soon after the upgrade, which moves its \`updatedAt\`.
 
-\`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that tell of a field or of a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
+\`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that report a field or a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
 
 /** Yields to the event loop, as it takes about 150 ms. Rejects when two operations or schemas have one name. */
 export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json> {
@@ -50,7 +50,8 @@ export async function openApiDocument(parts: readonly ApiModule[]): Promise<Json
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key: `dwk_` and 36 letters and digits. What it may do, its scopes say.',
+          description:
+            'An API key: `dwk_` and 36 letters and digits. Its scopes say which calls it may make.',
         },
       },
       parameters: { 'X-Request-Id': requestId },

@@ -94,7 +94,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       'Stands in a sync in place of a row that was removed. Check `object` before any other field.',
     required: ['object', 'id', 'resource', 'removedAt'],
     properties: {
-      object: { ...constant('removed'), description: 'What tells it from a row.' },
+      object: { ...constant('removed'), description: 'Distinguishes it from a row.' },
       id: { ...uuid, description: 'Of the removed row.' },
       resource: { type: 'string', description: 'The kind of the removed row.' },
       removedAt: {

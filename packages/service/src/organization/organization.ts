@@ -80,11 +80,11 @@ type OrganizationRecord = ReturnType<typeof organizationRecord>
 export const organizationFields: Shown<OrganizationRecord> = {
   id: field(uuid, 'Its id: `organizationId` of everything that it owns.'),
   object: field(constant('organization'), 'Its kind.'),
-  name: field(string, 'What it is called.'),
+  name: field(string, 'Its name.'),
   createdAt: field(time, 'When it was made.'),
   updatedAt: field(time, 'When it was last changed.'),
 }
 
-const fields = { name: text({ required: true, min: 1, max: 255, description: 'What it is called.' }) }
+const fields = { name: text({ required: true, min: 1, max: 255, description: 'Its name.' }) }
 
 export const organizationShape: Shape = { name: 'organization', fields, fieldNames: Object.keys(fields) }

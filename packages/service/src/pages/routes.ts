@@ -36,6 +36,7 @@ export function registerPages(
         if (form.type === 'text/html') confine(reply, docsPolicy)
         return send(form, address, request, reply)
       }
+      if (site.has(`${address}.md`)) return reply.redirect(`${address}.md`, 308)
       const unknown = address.startsWith('/docs/errors/') ? site.get(unknownErrorFile)?.[0] : undefined
       if (unknown === undefined) return refuse(request, reply)
       confine(reply, docsPolicy)

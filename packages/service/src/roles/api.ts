@@ -125,7 +125,7 @@ function followDirectory(address: DatabaseAddress, moved: App['moved'], log: Log
     (error) =>
       log.warn(
         { reason: error.message },
-        'moves of organizations cannot be heard of for now; databases tell of them',
+        'moves of organizations cannot be heard of for now; databases report them',
       ),
   )
 }

@@ -85,8 +85,7 @@ async function summaryOf(
   stop: AbortSignal,
 ): Promise<Summarized | null> {
   // Only a process that died during an attempt leaves more than the maximum.
-  if (attempts > maxAttempts)
-    return { outcome: 'failed', reason: 'no attempt came to its end', retryAfter: null }
+  if (attempts > maxAttempts) return { outcome: 'failed', reason: 'no attempt finished', retryAfter: null }
   const { messages, abridged } = await readMessages(pool, organizationId, conversationId)
   const transcript = transcriptOf(stateOf(row).subject, messages, abridged)
   if (transcript.messages.length === 0) return { outcome: 'written', summary: summaryWithoutText(transcript) }

@@ -58,7 +58,7 @@ export const telemetryVariables = {
   disabled: variable({
     name: 'OTEL_SDK_DISABLED',
     default: 'false',
-    help: 'true: telemetry stays off, whatever else is set',
+    help: 'true: telemetry stays off despite other settings',
     accepts: 'true or false',
     parse: (text) => (/^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined),
   }),
@@ -74,7 +74,7 @@ export const telemetryVariables = {
   protocol: variable<Protocol>({
     name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     default: 'http/protobuf',
-    help: 'how both are written; gRPC is not spoken',
+    help: 'how both are written; gRPC is not supported',
     ...oneOf(protocols),
   }),
   traces: variable({

@@ -392,7 +392,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
       max: 2_048,
       description: 'Where deliveries go: https, a public address, no user info, no fragment.',
     }),
-    description: text({ max: 255, description: 'What it is for.' }),
+    description: text({ max: 255, description: 'Its purpose, for people.' }),
     events: wordList(eventTypes, { description: 'The event types it receives.' }),
     signatures: signatureSchemes,
     ...optionFields,

@@ -82,7 +82,7 @@ export const optionFields = {
   maxConcurrent: integer({ min: 1, max: 16, description: 'The most attempts at once, instead of 16.' }),
   payload: choice(['full', 'thin'], {
     initial: 'full',
-    description: 'What data of an event is: the object, or with thin its id and object alone.',
+    description: 'The data of an event: the object, or with thin its id and object alone.',
   }),
   honorRetryAfter: flag({
     initial: false,
@@ -135,7 +135,10 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
   headerNames: optional({ type: 'array', items: text }, 'The names of its own headers; absent without any.'),
   rateLimit: optional(count, 'The most attempts a second; absent without a limit.'),
   maxConcurrent: optional(count, 'The most attempts at once; absent where that is 16.'),
-  payload: optional({ type: 'string', examples: ['thin'] }, 'What data is; absent where it is the object.'),
+  payload: optional(
+    { type: 'string', examples: ['thin'] },
+    'The form of data; absent where it is the object.',
+  ),
   honorRetryAfter: optional({ type: 'boolean' }, 'Retry-After puts off attempts; absent where it does not.'),
   disableOn410: optional({ type: 'boolean' }, 'A 410 disables it; absent where it does not.'),
 }

@@ -44,7 +44,7 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
     object: field(constant('webhook'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
     url: field(text, 'Where deliveries go.'),
-    description: field(nullable(text), 'What it is for.'),
+    description: field(nullable(text), 'Its purpose, for people.'),
     events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
     signatures: field(
       { type: 'array', items: words('service', 'standard') },
@@ -81,7 +81,7 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       'The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended.',
     ),
     createdAt: field(time, 'When it was registered.'),
-    updatedAt: field(time, 'When it was last changed. What counts, like failureCount, does not move it.'),
+    updatedAt: field(time, 'When it was last changed. Counters such as failureCount do not change it.'),
   }
 }
 
@@ -101,7 +101,7 @@ export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   status: field(words('pending', 'succeeded', 'failed'), 'Where it stands.'),
   attemptCount: field(count, 'Attempts made so far.'),
   maxAttempts: field(count, 'Attempts it has in all; a manual retry adds a whole schedule.'),
-  responseStatus: field(nullable({ type: 'integer' }), 'What the receiver answered last.'),
+  responseStatus: field(nullable({ type: 'integer' }), 'The last status of the receiver.'),
   lastError: field(error, 'Why the last attempt failed.'),
   durationMs: field(nullable({ type: 'integer' }), 'How long the last attempt took, in milliseconds.'),
   lastAttemptAt: field(nullable(time), 'When the last attempt began.'),
@@ -114,7 +114,7 @@ export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
 export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   number: field({ type: 'integer', minimum: 1 }, 'Counts up within the delivery.'),
   at: field(time, 'When it began.'),
-  responseStatus: field(nullable({ type: 'integer' }), 'What the receiver answered; null when nothing came.'),
+  responseStatus: field(nullable({ type: 'integer' }), 'The status of the receiver; null when it sent none.'),
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
@@ -144,10 +144,10 @@ export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
     { type: 'boolean' },
     'Events that had arrived are sent again too; only shown where they are.',
   ),
-  status: field(words('running', 'done'), 'Whether all events of the window have been looked at.'),
+  status: field(words('running', 'done'), 'Whether all events of the window have been examined.'),
   retried: field(count, 'Deliveries that had failed and are sent again, so far.'),
   created: field(count, 'Deliveries that were missing and have been made, so far.'),
-  createdAt: field(time, 'When it was asked for.'),
+  createdAt: field(time, 'When the request for it came.'),
   finishedAt: field(nullable(time), 'When it was done; deliveries may still be pending then.'),
 }
 
@@ -155,7 +155,7 @@ const counts = { type: 'object', additionalProperties: count }
 const nullableCount = { type: ['integer', 'null'], minimum: 0 }
 
 export const statsFields: Shown<StatsPoint> = {
-  at: field(time, 'When the step began. It is as long as was asked for.'),
+  at: field(time, 'When the step began. Its length is that of the request.'),
   succeeded: field(count, 'Deliveries that arrived.'),
   failed: field(
     counts,

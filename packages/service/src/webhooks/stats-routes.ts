@@ -50,7 +50,7 @@ export function statsApi(kinds: readonly Kind[]) {
     ...shared,
     path: '/v1/stats',
     id: 'getStats',
-    summary: 'What became of deliveries, and what changed, in steps of time',
+    summary: 'Results of deliveries, and changes, in steps of time',
     description:
       'Steps are whole, in UTC: none before the one that the delivery log begins in, none after now. Changes are of the kinds that the key may read, each object where its latest change is.',
     async handle(services, call) {
@@ -64,7 +64,7 @@ export function statsApi(kinds: readonly Kind[]) {
     ...shared,
     path: '/v1/webhooks/{id}/stats',
     id: 'getWebhookStats',
-    summary: "What became of an endpoint's deliveries in steps of time",
+    summary: "Results of an endpoint's deliveries in steps of time",
     description:
       'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint was told of them.',
     errors: ['not_found'],

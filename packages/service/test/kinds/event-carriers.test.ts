@@ -75,8 +75,10 @@ describe('tickets', () => {
   })
 
   test('what creation alone sets is told by creation', () => {
-    expect(carrierSentence(kind('ticket'), 'number')).toBe('Set at creation: told by `ticket.created`.')
-    expect(carrierSentence(kind('ticket'), 'customerId')).toBe('Set at creation: told by `ticket.created`.')
+    expect(carrierSentence(kind('ticket'), 'number')).toBe('Set at creation: reported by `ticket.created`.')
+    expect(carrierSentence(kind('ticket'), 'customerId')).toBe(
+      'Set at creation: reported by `ticket.created`.',
+    )
   })
 })
 
@@ -117,7 +119,7 @@ describe('conversations', () => {
 
   test('losing the customer has no event', () => {
     expect(carrierSentence(conversation, 'customerId')).toBe(
-      'Set at creation: told by `conversation.created`. No event tells when it becomes null: sync only.',
+      'Set at creation: reported by `conversation.created`. No event reports that it becomes null: sync only.',
     )
   })
 })

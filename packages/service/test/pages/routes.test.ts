@@ -70,6 +70,13 @@ test.each(['/docs/guides/sync.md.html', '/docs/guides/index.md', '/docs/unknown-
   },
 )
 
+test('a guide without .md redirects to its file', async () => {
+  const answer = await built.inject('/docs/guides/sync')
+  expect(answer.statusCode).toBe(308)
+  expect(answer.headers.location).toBe('/docs/guides/sync.md')
+  expect((await built.inject('/docs/guides/absent')).statusCode).toBe(404)
+})
+
 test('a code that there is not is named as text', async () => {
   const page = await built.inject({ url: '/docs/errors/%3Cb%3E$&' })
   expect([page.statusCode, page.body]).toEqual([404, '<p>No &#60;b&#62;$&#38;</p>'])

@@ -101,7 +101,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       {lacks.length > 0 && (
         <Notice tone="wait" title="It may do more than the key that you use">
           <p>
-            So it can be looked at here and not changed. Yours lacks <code>{lacks.join(', ')}</code>.
+            So you can view it here and not change it. Yours lacks <code>{lacks.join(', ')}</code>.
           </p>
         </Notice>
       )}
@@ -187,7 +187,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       >
         <p>
           The next call with <strong>{name}</strong> is refused, and the endpoints that it registered are
-          disabled. This cannot be taken back.
+          disabled. This cannot be undone.
           {isOwn && ' It is the key that you use here: you are signed out.'}
         </p>
       </Confirm>

@@ -5,7 +5,7 @@ import { ObjectForm } from '../desk/object-form.tsx'
 import { type Booking, shown } from '../desk/objects.ts'
 import { readBooking, writeBooking } from './calls.ts'
 
-const inReadersZone = `By your clock, ${readersZone}.`
+const inReadersZone = `Times in ${readersZone}.`
 
 const title: FormField = { name: 'title', label: 'What', kind: 'line', isRequired: true }
 const details: readonly FormField[] = [

@@ -66,7 +66,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>
-            <Field label="From" hint={`By your clock, ${readersZone}.`} error={errors.startAt?.message}>
+            <Field label="From" hint={`Times in ${readersZone}.`} error={errors.startAt?.message}>
               <TextInput type="datetime-local" step="any" {...form.register('startAt')} />
             </Field>
             <Field label="To" error={errors.endAt?.message}>

@@ -70,8 +70,8 @@ export function Week({ query, day, goTo, clear }: WeekProps) {
       ) : (
         <>
           <p className={css.count} role="status">
-            {week.isPlaceholderData ? 'Loading.' : sayCount(all.length, week.data.total - bookings.length)} By
-            your clock, {readersZone}.
+            {week.isPlaceholderData ? 'Loading.' : sayCount(all.length, week.data.total - bookings.length)}{' '}
+            Times in {readersZone}.
           </p>
           {all.length === 0 && !week.isPlaceholderData && clear !== null && <NoMatch clear={clear} />}
           <div className={css.grid} style={{ '--hours': hours.length } as CSSProperties}>

@@ -249,7 +249,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
           await renew()
         }}
       >
-        <p>The customer has written since. Their message stands at the end of the conversation now.</p>
+        <p>The customer has written since. Their message is now at the end of the conversation.</p>
       </Confirm>
     </Page>
   )

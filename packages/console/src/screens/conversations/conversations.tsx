@@ -158,11 +158,11 @@ export function Conversations() {
                 </>
               }
             >
-              <p>Nobody waits for an answer. What customers write appears here by itself.</p>
+              <p>Nobody waits for an answer. New messages from customers appear here.</p>
             </Empty>
           ) : (
             <Empty title="No conversations yet" actions={start}>
-              <p>What a customer writes to this desk, and what is answered, is one.</p>
+              <p>A conversation holds a customer's messages and the answers to them.</p>
             </Empty>
           )
         }

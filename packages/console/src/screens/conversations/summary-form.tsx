@@ -32,7 +32,7 @@ export function SummaryForm({
   return (
     <Dialog isOpen isWide close={close} title="Write the summary">
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
-        <Field label="What was said" error={errors.summary?.message}>
+        <Field label="Summary" error={errors.summary?.message}>
           <TextArea rows={7} {...form.register('summary')} />
         </Field>
         <FormError message={errors.root?.message} />

@@ -27,8 +27,8 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
   }
   if (messages.rows.length === 0) {
     return (
-      <Empty title="Nothing has been said yet">
-        <p>What you write below is the first message.</p>
+      <Empty title="No messages yet">
+        <p>Write the first message below.</p>
       </Empty>
     )
   }

@@ -75,7 +75,7 @@ export function Customers() {
         clearFilters={q !== undefined || tag !== undefined ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No customers yet" actions={add}>
-            <p>Whoever writes to this desk, books with it or has a ticket is one.</p>
+            <p>Customers write to this desk, book with it, or have a ticket.</p>
           </Empty>
         }
       />

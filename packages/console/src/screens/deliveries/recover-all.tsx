@@ -51,7 +51,7 @@ export function RecoverAll({ isOpen, close, failed, endpoints }: RecoverAllProps
       kind="primary"
       act={recover}
     >
-      <p>Everything that was not delivered is sent again, not only what is shown here, to:</p>
+      <p>All undelivered events are sent again, not only those shown here, to:</p>
       <ul>
         {ids.map((id) => (
           <li key={id}>

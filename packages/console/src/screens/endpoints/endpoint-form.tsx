@@ -185,7 +185,7 @@ function Options({
         hint={
           names.length === 0
             ? 'One a line: Name: value. They are stored encrypted.'
-            : `It sends ${names.join(', ')}. What is entered here replaces all of them.`
+            : `It sends ${names.join(', ')}. Your entry replaces all of them.`
         }
         error={errors.headers?.message}
       >

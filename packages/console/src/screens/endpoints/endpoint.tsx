@@ -52,7 +52,7 @@ type Open = 'edit' | 'recover' | 'disable' | 'rotate' | 'delete' | 'end-overlap'
 
 /** How long a replaced secret may sign as well, in seconds; by default as the operator has set. */
 const overlaps = [
-  ['', 'the usual time (24 hours)'],
+  ['', 'default (24 hours)'],
   ['0', 'no time: end it at once'],
   ['3600', 'one hour'],
   ['604800', 'seven days'],
@@ -86,7 +86,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     onSuccess: ({ status: now }) => {
       say(
         now === 'active'
-          ? 'It is enabled. New events are sent from now on; send again what it has missed.'
+          ? 'It is enabled. New events are sent from now on; replay missed events if it needs them.'
           : 'It is disabled.',
       )
       return renew()
@@ -119,7 +119,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
               <ActionMenu
                 label="More to do with this endpoint"
                 actions={[
-                  { title: 'Send again what it has missed', run: () => setOpen('recover') },
+                  { title: 'Replay missed events', run: () => setOpen('recover') },
                   { title: 'Rotate the secret', run: () => setOpen('rotate') },
                   status === 'active'
                     ? { title: 'Disable', run: () => setOpen('disable') }
@@ -204,9 +204,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         kind="primary"
         act={() => put.mutateAsync('disabled')}
       >
-        <p>
-          It is told of nothing until somebody enables it. What it misses meanwhile can be sent again then.
-        </p>
+        <p>It gets no events until somebody enables it. You can then replay the events it missed.</p>
       </Confirm>
       <Confirm
         isOpen={open === 'rotate'}
@@ -264,8 +262,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         }}
       >
         <p>
-          <strong>{url}</strong> is told of nothing more, and its delivery log goes with it. This cannot be
-          taken back.
+          <strong>{url}</strong> gets no more events, and its delivery log is deleted. This cannot be undone.
         </p>
       </Confirm>
     </Page>
@@ -280,7 +277,7 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     ['Attempts a second', rateLimit !== undefined && `at most ${rateLimit}`],
     ['Attempts at once', maxConcurrent !== undefined && `at most ${maxConcurrent}`],
     ['Payload', payload === 'thin' && 'id and kind alone'],
-    ['Retry-After', honorRetryAfter && 'is waited for'],
+    ['Retry-After', honorRetryAfter && 'delays the retry'],
     ['An answer of 410', disableOn410 && 'disables it'],
   ]
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
@@ -332,14 +329,10 @@ function Trouble({
       <Notice
         tone="bad"
         title={why ?? 'Deliveries fail'}
-        actions={recover !== null && <Button onClick={recover}>Send again what it has missed</Button>}
+        actions={recover !== null && <Button onClick={recover}>Replay missed events</Button>}
       >
-        {answer != null && answer !== '' && <Code label="What it answered last" text={answer} />}
-        {isBack ? (
-          <p>A ping has got through since. Send again what it has missed.</p>
-        ) : (
-          help !== null && <p>{help}</p>
-        )}
+        {answer != null && answer !== '' && <Code label="Last response" text={answer} />}
+        {isBack ? <p>A ping has got through since. Replay missed events.</p> : help !== null && <p>{help}</p>}
         <p>
           Failing since <Time at={failingSince} />: {failureCount}{' '}
           {failureCount === 1 ? 'attempt' : 'attempts'} without a success. {log}
@@ -377,7 +370,7 @@ function Trouble({
             ; the first that it may have missed is of <Time at={missedSince} />
           </>
         )}
-        . Enable it, then send again what it has missed. {log}
+        . Enable it, then replay missed events. {log}
       </p>
     </Notice>
   )

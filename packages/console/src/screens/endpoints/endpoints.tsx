@@ -115,7 +115,7 @@ export function Endpoints() {
         clearFilters={status === undefined ? null : () => void navigate({ search: {} })}
         empty={
           <Empty title="No endpoints yet" actions={register}>
-            <p>An endpoint is an address of yours that is told of changes, signed and at least once.</p>
+            <p>An endpoint is a URL of yours that receives signed events, at least once.</p>
           </Empty>
         }
       />

@@ -26,8 +26,8 @@ export function RecoverDialog({
     <Dialog
       isOpen={isOpen}
       close={close}
-      title="Send again what it has missed"
-      about="Every event since then that was not delivered is sent now, in the order in which it happened: what failed, what was never tried while the endpoint was disabled, and what waits for a later attempt. What has arrived is left alone."
+      title="Replay missed events"
+      about="Sends every undelivered event since then, oldest first: failed deliveries, events from while the endpoint was disabled, and deliveries that wait for a retry. Delivered events are not sent again."
     >
       {isOpen && <RecoverForm close={close} endpoint={endpoint} />}
     </Dialog>
@@ -61,7 +61,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
         }),
       )
       const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
-      say(`${waited}; what had failed for good, or was never made, is looked for.`)
+      say(`${waited}; searching for failed deliveries and events without one.`)
       await client.invalidateQueries({ queryKey: ['deliveries'] })
       await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
       close()

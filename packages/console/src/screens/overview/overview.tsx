@@ -196,8 +196,7 @@ function ByHealth({ endpoints }: { readonly endpoints: readonly Webhook[] }) {
     return (
       <Empty title="No endpoints yet">
         <p>
-          An endpoint is an address of yours that is told of changes.{' '}
-          <Link to="/endpoints">Register the first</Link>.
+          An endpoint is a URL of yours that receives events. <Link to="/endpoints">Register the first</Link>.
         </p>
       </Empty>
     )
@@ -237,7 +236,7 @@ function Changes({ points }: { readonly points: readonly StatsPoint[] }) {
     .map((kind) => ({ kind, counts: points.map(({ changes }) => changes[kind] ?? 0) }))
     .map((row) => ({ ...row, total: row.counts.reduce((sum, count) => sum + count, 0) }))
     .sort((a, b) => b.total - a.total || a.kind.localeCompare(b.kind))
-  if (rows.length === 0) return <p className={css.none}>Nothing has changed, of what this key may read.</p>
+  if (rows.length === 0) return <p className={css.none}>No changes that this key may read.</p>
   return (
     <ul className={css.rows}>
       {rows.map(({ kind, counts, total }) => (

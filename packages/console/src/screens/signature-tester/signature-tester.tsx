@@ -166,9 +166,9 @@ function Findings({ result }: { readonly result: Result }) {
     return (
       <Panel title="What comes of it">
         <p className={css.none}>
-          With a secret and headers, each rule of receiving is held against the delivery here, in turn. Where
-          no signature fits, what is often wrong is tried: a body that was parsed and written again, a line
-          break too many, the key of the other scheme.
+          Enter a secret and headers to check the delivery against each rule of receiving. If no signature
+          fits, frequent mistakes are tried: a body that was parsed and written again, a line break too many,
+          the key of the other scheme.
         </p>
         <Verifying />
       </Panel>

@@ -18,11 +18,11 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
       actions={<Verdict differing={differing.length} provedAt={provedAt} />}
     >
       {provedAt === null ? (
-        <p className={css.none}>The service tells its checkpoint on the page that has caught up.</p>
+        <p className={css.none}>The service sends its checkpoint with the last page.</p>
       ) : (
         <>
           <table className={css.proof}>
-            <caption className="unseen">What the copy holds, and what the service says of it</caption>
+            <caption className="unseen">Checkpoint of the copy and of the service</caption>
             <thead>
               <tr>
                 <th scope="col">Kind</th>

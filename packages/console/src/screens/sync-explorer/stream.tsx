@@ -99,11 +99,7 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
   }
 
   if (entries.length === 0) {
-    return (
-      <p className={css.none}>
-        Nothing has happened since. What is created, changed or removed appears here.
-      </p>
-    )
+    return <p className={css.none}>Nothing has happened since. New changes and removals appear here.</p>
   }
   if (matching.length === 0) return <NoMatch clear={clearFilters} />
   return (
@@ -170,7 +166,7 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
         title={opened === null ? '' : `${opened.kind} ${opened.what}`}
         about={
           opened?.what === 'removed'
-            ? 'A removal stands in the stream as a record of its own: what is gone cannot be missed.'
+            ? 'A removal is a record in the stream, so that no copy misses it.'
             : 'The row as it was on this page of the stream.'
         }
       >

@@ -54,7 +54,7 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
     <Page
       title="Sync explorer"
       beside={<Phase state={state} />}
-      about="What a consumer of GET /v1/changes has: every change in one order, behind a cursor that never expires."
+      about="Every change in one order, as GET /v1/changes returns it, with a cursor that never expires."
       actions={
         <>
           <AsCurl calls={callsOf(state)} />

@@ -28,7 +28,7 @@ const fields: readonly FormField[] = [
     name: 'active',
     label: 'Active',
     kind: 'yes',
-    hint: 'Work is given to active teammates alone. Nobody is deleted: what they did stays theirs.',
+    hint: 'Only active teammates can be assigned work. Teammates are never deleted: their work keeps their name.',
   },
 ]
 
@@ -113,7 +113,7 @@ export function Teammates() {
         clearFilters={q !== undefined ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No teammates yet" actions={add}>
-            <p>Conversations, tickets and bookings are given to teammates, and answered in their names.</p>
+            <p>Assign conversations, tickets and bookings to teammates, who answer in their names.</p>
           </Empty>
         }
       />

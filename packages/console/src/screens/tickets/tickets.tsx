@@ -136,9 +136,7 @@ export function Tickets() {
         clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No tickets yet" actions={open}>
-            <p>
-              What cannot be answered at once is one: it has a status, somebody who works on it, and an end.
-            </p>
+            <p>A ticket is a request that takes time: it has a status and an assignee, and ends.</p>
           </Empty>
         }
       />

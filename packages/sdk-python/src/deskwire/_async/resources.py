@@ -1113,7 +1113,7 @@ class AsyncWebhooks:
         step: Literal["1m", "1h", "1d"] | None = None,
         timeout: float | None = None,
     ) -> models.Stats:
-        """What became of an endpoint's deliveries in steps of time."""
+        """Results of an endpoint's deliveries in steps of time."""
         answer: models.Stats = await self._transport.request(
             "GET",
             ["webhooks", id, "stats"],
@@ -1130,7 +1130,7 @@ class AsyncWebhooks:
         step: Literal["1m", "1h", "1d"] | None = None,
         timeout: float | None = None,
     ) -> models.Stats:
-        """What became of deliveries, and what changed, in steps of time."""
+        """Results of deliveries, and changes, in steps of time."""
         answer: models.Stats = await self._transport.request(
             "GET",
             ["stats"],

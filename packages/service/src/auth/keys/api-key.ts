@@ -45,8 +45,8 @@ export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
     id: field(uuid, 'Its id. It stays when its tokens change.'),
     object: field(constant('api_key'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
-    name: field(text, 'What it is for.'),
-    scopes: field({ type: 'array', items: words(...scopes) }, 'What it may do.'),
+    name: field(text, 'Its purpose, for people.'),
+    scopes: field({ type: 'array', items: words(...scopes) }, 'The calls that it may make.'),
     expiresAt: field(nullable(time), 'When it ceases to work; null when it does not expire.'),
     last4: field(text, 'The last four characters of its newest token.'),
     previousTokenExpiresAt: field(
@@ -64,5 +64,5 @@ export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
 
 export const tokenField = field(
   { type: 'string', pattern: '^dwk_[0-9A-Za-z]{36}$' },
-  'What calls carry as Authorization: Bearer. Shown this once: keep it.',
+  'The token that calls carry as Authorization: Bearer. Shown only now: keep it.',
 )

@@ -78,7 +78,7 @@ const removeLink = route({
 export const linkFields = (scopes: readonly string[]): Shown<ConsoleLink> => ({
   id: field(uuid, 'Its id.'),
   object: field(constant('console_link'), 'Its kind.'),
-  scopes: field({ type: 'array', items: words(...scopes) }, 'What its session may do.'),
+  scopes: field({ type: 'array', items: words(...scopes) }, 'The scopes of its session.'),
   url: field(text, 'Opens the console, once. Its secret is behind the #, which browsers send to nobody.'),
   expiresAt: field(time, 'When link and session end, if not before.'),
 })
@@ -87,7 +87,7 @@ export const sessionFields = (scopes: readonly string[]): Shown<ConsoleSession> 
   id: field(uuid, 'The id of its link, by which it is ended.'),
   object: field(constant('console_session'), 'Its kind.'),
   organizationId: field(uuid, 'Whose it is.'),
-  scopes: field({ type: 'array', items: words(...scopes) }, 'What it may do.'),
+  scopes: field({ type: 'array', items: words(...scopes) }, 'The calls that it may make.'),
   token: field(
     { type: 'string', pattern: '^dws_[0-9A-Za-z]{36}$' },
     'Says who calls, as the token of a key does. Shown this once.',

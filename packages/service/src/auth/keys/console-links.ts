@@ -75,7 +75,8 @@ export function linkShape(scopes: readonly string[]): Shape {
   const grantable = scopes.filter((scope) => scope !== managingScope && scope !== '*')
   const fields = {
     scopes: wordList(grantable, {
-      description: 'What its session may do, of what the key may that makes it. It cannot manage keys.',
+      description:
+        'The scopes of its session, at most those of the key that makes it. It cannot manage keys.',
     }),
     expiresIn: integer({
       min: 60,
@@ -89,7 +90,7 @@ export function linkShape(scopes: readonly string[]): Shape {
 export const exchangeShape: Shape = {
   name: 'exchange',
   fields: {
-    link: text({ required: true, min: 1, max: 100, description: 'What stands behind #link= in the URL.' }),
+    link: text({ required: true, min: 1, max: 100, description: 'The part of the URL after #link=.' }),
   },
   fieldNames: ['link'],
 }

@@ -15,7 +15,7 @@ export function refuseGrant(held: readonly string[], wanted: readonly string[]):
   if (missing.length === 0) return null
   return problem(
     'insufficient_scope',
-    `A key can grant only what it holds: this needs a key with ${missing.join(', ')} as well.`,
+    `A key can grant only scopes that it holds: this needs a key with ${missing.join(', ')} as well.`,
   )
 }
 

@@ -232,8 +232,10 @@ function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, n
 /** Creation and change accept the same. `scopes`: all scopes. */
 export function keyShape(scopes: readonly string[]): Shape {
   const fields = {
-    name: text({ required: true, min: 1, max: 255, description: 'What it is for.' }),
-    scopes: wordList(scopes, { description: 'What it may do. A key can grant only what it holds itself.' }),
+    name: text({ required: true, min: 1, max: 255, description: 'Its purpose, for people.' }),
+    scopes: wordList(scopes, {
+      description: 'The calls that it may make. A key can grant only scopes that it holds itself.',
+    }),
     expiresAt: timestamp({ description: 'When it ceases to work, a time to come; null for never.' }),
   }
   return { name: 'key', fields, fieldNames: Object.keys(fields), shown: Object.keys(keyFields(scopes)) }

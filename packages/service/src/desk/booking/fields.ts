@@ -35,7 +35,7 @@ export const bookingFields = {
       description: 'Who booked. Becomes null when the customer is deleted.',
     },
   ),
-  title: text({ min: 1, max: 255, required: true, search: true, description: 'What is booked.' }),
+  title: text({ min: 1, max: 255, required: true, search: true, description: 'The title of the booking.' }),
   startAt: timestamp({
     required: true,
     access: 'create',

@@ -24,7 +24,7 @@ export const conversationFields = {
     filter: true,
     description: 'Where it takes place.',
   }),
-  subject: text({ max: 255, search: true, description: 'What it is about.' }),
+  subject: text({ max: 255, search: true, description: 'The subject, as its list shows it.' }),
   status: choice(['open', 'resolved'], {
     initial: 'open',
     access: 'read',
@@ -37,7 +37,7 @@ export const conversationFields = {
     access: 'create',
     column: 'handled_by',
     filter: true,
-    description: 'Who answers. An AI hands over to a person by escalation or assignment.',
+    description: 'Who answers. Escalation or assignment moves the conversation from an AI to a person.',
   }),
   assigneeId: reference(
     { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
@@ -54,7 +54,7 @@ export const conversationFields = {
     max: summaryLimit,
     access: 'read',
     description:
-      'What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages.',
+      'A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages.',
   }),
   summarizedAt: timestamp({
     access: 'read',

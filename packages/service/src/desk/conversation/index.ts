@@ -38,7 +38,12 @@ export const conversation = defineKind({
     summarize: action({
       description: 'Writes the summary of a resolved conversation, as an AI outside does.',
       fields: {
-        summary: text({ min: 1, max: summaryLimit, required: true, description: 'What was said.' }),
+        summary: text({
+          min: 1,
+          max: summaryLimit,
+          required: true,
+          description: 'A summary of the messages.',
+        }),
       },
       apply: (before: Conversation, { summary }, context) => summarize(before, summary, context),
     }),

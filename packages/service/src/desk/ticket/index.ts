@@ -24,12 +24,18 @@ export const ticket = defineKind({
       { column: 'conversation_id', filter: true, description: 'The conversation it came from.' },
     ),
     number: sequence({ column: 'number', filter: true, description: 'Counts up within the organization.' }),
-    subject: text({ min: 1, max: 255, required: true, search: true, description: 'What it is about.' }),
+    subject: text({
+      min: 1,
+      max: 255,
+      required: true,
+      search: true,
+      description: 'The subject, as its list shows it.',
+    }),
     description: text({ max: 64_000, description: 'The whole story.' }),
     type: choice(['question', 'incident', 'problem', 'task'], {
       column: 'type',
       filter: true,
-      description: 'What sort of ticket it is.',
+      description: 'The type of the ticket.',
     }),
     priority: choice(['low', 'normal', 'high', 'urgent'], {
       initial: 'normal',

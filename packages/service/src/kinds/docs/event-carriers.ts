@@ -15,7 +15,7 @@ export function carrierSentence(kind: Kind, name: string): string {
   return [
     sentenceFor(events, created),
     detaches(kind, name) && events.always.length + events.sometimes.length > 0
-      ? 'No event tells when it becomes null: sync only.'
+      ? 'No event reports that it becomes null: sync only.'
       : '',
   ]
     .filter((sentence) => sentence !== '')
@@ -25,10 +25,10 @@ export function carrierSentence(kind: Kind, name: string): string {
 function sentenceFor({ always, sometimes, silent }: Carriers, created: boolean): string {
   const all = [...always, ...sometimes]
   if (all.length === 0) return 'No event: sync only.'
-  if (created) return `Set at creation: told by ${named(all, 'or')}.`
-  if (silent) return `Told by ${named(sometimes, 'or')}; some changes by no event: sync only.`
-  if (always.length === 0) return `Told by ${named(sometimes, 'or')}.`
-  return `Told by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
+  if (created) return `Set at creation: reported by ${named(all, 'or')}.`
+  if (silent) return `Reported by ${named(sometimes, 'or')}; some changes by no event: sync only.`
+  if (always.length === 0) return `Reported by ${named(sometimes, 'or')}.`
+  return `Reported by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
 }
 
 function named(types: readonly string[], word: 'and' | 'or'): string {

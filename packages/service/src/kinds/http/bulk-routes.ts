@@ -217,7 +217,7 @@ export const bulkApi = {
     ItemProblem: {
       type: 'object',
       description:
-        'Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
+        'Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it reports nothing about the state of an object.',
       required: ['code', 'title', 'detail'],
       properties: problemFields,
     },

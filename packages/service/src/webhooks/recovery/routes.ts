@@ -158,7 +158,7 @@ export const recoveryApi = {
   tags: [],
   routes: [recoverWebhook, listRecoveries, readRecovery],
   schemas: () => ({
-    Recovery: recordSchema('The return of what an endpoint has missed.', recoveryFields, exampleDone),
+    Recovery: recordSchema('The replay of events that an endpoint missed.', recoveryFields, exampleDone),
     RecoveryPage: pageOf(ref('Recovery')),
     RecoveryCreate: {
       type: 'object',

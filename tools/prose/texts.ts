@@ -1,0 +1,104 @@
+/** The texts that the prose check reads: documents, command help, the error catalogue, and strings of the console. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
+import { commands } from '../../packages/cli/src/commands.ts'
+import { errorCatalogue } from '../../packages/service/src/kernel/error-catalogue.ts'
+import type { Text } from './lint.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const notOurs = new Set(['node_modules', 'assets', 'dist', 'data', 'release', 'generated', '.git'])
+
+export async function allTexts(): Promise<Text[]> {
+  return [...documents(), ...(await helps()), ...errors(), ...consoleStrings()]
+}
+
+/** Every Markdown file. docs/reference is generated, but its sentences come from declarations that nothing else checks. */
+function documents(): Text[] {
+  return filesEndingIn('.md', root).map((path) => ({
+    where: relative(root, path),
+    markdown: readFileSync(path, 'utf8'),
+  }))
+}
+
+async function helps(): Promise<Text[]> {
+  return await Promise.all(
+    commands.map(async ({ name, summary, load }) => ({
+      where: `deskwire ${name} --help`,
+      markdown: `${summary}\n\n${paragraphsOfHelp((await load()).help())}`,
+    })),
+  )
+}
+
+/** A flag with its continuation is a paragraph, an exit code a sentence; examples are no prose. */
+export function paragraphsOfHelp(help: string): string {
+  const [prose = ''] = help.split('\nExamples:')
+  return prose
+    .split('\n')
+    .map((line) => line.replace(/^ {20,}/, '').replace(/^ +-.*?(?: {2,}|$)|^ {2,}/, '\n'))
+    .join('\n')
+    .replace(/;\s+(?=\d+ (?:when|for)\b)/g, '. ')
+    .replace(/[*_<>#[\]]/g, '\\$&')
+}
+
+function errors(): Text[] {
+  return Object.entries(errorCatalogue).map(([code, { title, means, help, example }]) => ({
+    where: `error ${code}`,
+    markdown: [title, means, help, example].join('\n\n'),
+  }))
+}
+
+function consoleStrings(): Text[] {
+  return filesEndingIn('.tsx', join(root, 'packages/console/src')).flatMap((path) =>
+    stringsOf(readFileSync(path, 'utf8')).map(({ line, text }) => ({
+      where: `${relative(root, path)}:${line}`,
+      markdown: text.replace(/[*_<>#[\]]/g, '\\$&'),
+    })),
+  )
+}
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly [name: string]: unknown
+}
+
+/** Strings of at least two words in a source of the console: the text of elements, and literals that are not class names. */
+export function stringsOf(source: string): { line: number; text: string }[] {
+  const found: { line: number; text: string }[] = []
+  const add = (node: Node, text: string) => {
+    const shown = text.replace(/\s+/g, ' ').trim()
+    if (/\p{L} .*\p{L}/u.test(shown))
+      found.push({ line: source.slice(0, node.start).split('\n').length, text: shown })
+  }
+  const visit = (value: unknown) => {
+    if (Array.isArray(value)) value.forEach(visit)
+    if (!isNode(value)) return
+    if (value.type === 'ImportDeclaration') return
+    if (value.type === 'JSXAttribute' && (value.name as Node).name === 'className') return
+    if (value.type === 'Literal' && typeof value.value === 'string') add(value, value.value)
+    if (value.type === 'TemplateLiteral') {
+      const quasis = value.quasis as { value: { cooked: string } }[]
+      add(value, quasis.map((quasi) => quasi.value.cooked).join('…'))
+    }
+    if (value.type === 'JSXElement' || value.type === 'JSXFragment') {
+      const children = value.children as Node[]
+      add(value, children.map((child) => (child.type === 'JSXText' ? String(child.value) : '…')).join(''))
+    }
+    Object.values(value).forEach(visit)
+  }
+  visit(parseAst(source, { lang: 'tsx' }))
+  return found
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}
+
+function filesEndingIn(ending: string, directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) return notOurs.has(entry.name) ? [] : filesEndingIn(ending, path)
+    return entry.name.endsWith(ending) ? [path] : []
+  })
+}
