@@ -153,7 +153,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   const bundled = [
     { what: 'everything', code: "export * from '@deskwire/sdk'" },
     { what: 'the client alone', code: "export { createClient } from '@deskwire/sdk'" },
-    { what: 'verifying alone', code: "export { verifyWebhook } from '@deskwire/sdk/signature'" },
+    { what: 'verifying alone', code: "export { verify } from '@deskwire/sdk/signature'" },
   ].map(
     ({ what, code }): Trial => ({
       name: `@deskwire/sdk: esbuild ${toolRelease('esbuild')} for browsers of 2022, ${what}`,

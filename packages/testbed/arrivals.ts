@@ -2,11 +2,12 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifySignature, verifyWebhook } from '@deskwire/sdk/signature'
+import { verify, verifySignature } from '@deskwire/sdk/signature'
 import { deliveryTuning } from '../service/src/delivery/tuning.ts'
 import { createAuthority } from './certificates.ts'
 import { answer, startReceiver } from './receiver.ts'
 import type { Environment } from './services.ts'
+import { verdictOf } from './verdict.ts'
 
 /** The status for the nth request, from 1; null: no response, ever. */
 type Script = (nth: number) => number | null | Promise<number | null>
@@ -110,7 +111,7 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
     async received(secret) {
       const ids = new Set<string>()
       for (const { eventId, body, signature } of arrivals)
-        if ((await verifySignature(body, signature, secret)).ok) ids.add(eventId)
+        if ((await verdictOf(verifySignature(body, signed(signature), secret))).ok) ids.add(eventId)
       return ids
     },
     script: (endpoint, script) => void scripts.set(endpoint, script),
@@ -140,9 +141,11 @@ export function duplicates(arrivals: readonly Arrival[]): number {
   return Math.max(0, needless)
 }
 
+const signed = (signature: string | undefined) => ({ 'x-service-signature': signature })
+
 /** What is wrong with an arrival's signature or envelope; null: nothing. `tolerance` in seconds. */
 export async function faultOf(arrival: Arrival, hook: Hook, tolerance = 300): Promise<string | null> {
-  const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret, { tolerance })
+  const verdict = await verdictOf(verify(arrival.body, signed(arrival.signature), hook.secret, { tolerance }))
   if (!verdict.ok) return `${arrival.eventId} at ${hook.name}: ${verdict.reason}`
   if (verdict.event.id !== arrival.eventId) return `${arrival.eventId} came as ${verdict.event.id}`
   if (!hook.events.includes(verdict.event.type)) return `${hook.name} got ${verdict.event.type}`

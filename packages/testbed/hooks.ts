@@ -4,6 +4,7 @@ import { verifySignature } from '@deskwire/sdk'
 import Stripe from 'stripe'
 import type { Sent } from './engine.ts'
 import type { Api } from './service.ts'
+import { verdictOf } from './verdict.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the record has; a wrong guess fails them
 type Made = any
@@ -63,7 +64,8 @@ export async function signedBy(sent: Sent, secrets: readonly string[]): Promise<
   const header = sent.headers['x-service-signature'] ?? ''
   const good: string[] = []
   for (const secret of secrets) {
-    const ours = await verifySignature(sent.body, header, secret, { now: Math.floor(sent.at / 1000) })
+    const now = Math.floor(sent.at / 1000)
+    const ours = await verdictOf(verifySignature(sent.body, sent.headers, secret, { now }))
     const theirs = accepts(() => webhooks.constructEvent(sent.body, header, secret, 300, undefined, sent.at))
     if (ours.ok !== theirs) throw new Error(`judged otherwise: ${header}`)
     if (ours.ok) good.push(secret)

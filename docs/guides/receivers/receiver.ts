@@ -7,7 +7,7 @@
 import { createServer } from 'node:http'
 import { buffer, json } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { verifySignature, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
+import { SignatureError, verify, verifySignature, type WebhookEvent } from '@deskwire/sdk'
 
 /** Do the work here. Throw, and the event comes again in a minute. */
 async function handle(event: WebhookEvent): Promise<void> {
@@ -48,10 +48,10 @@ function serve(): void {
       const length = Number(request.headers['content-length'])
       if (!(length <= 1_048_576)) return response.writeHead(413).end()
       const body = await buffer(request) // the bytes as they came, before any parsing
-      const verdict = await verifyWebhook(body, request.headers['x-service-signature'], secrets)
-      if (!verdict.ok) return response.writeHead(400).end(verdict.detail)
-      response.writeHead(await statusOf(verdict.event)).end()
+      const event = await verify(body, request.headers, secrets)
+      response.writeHead(await statusOf(event)).end()
     } catch (error) {
+      if (error instanceof SignatureError) return response.writeHead(400).end(error.message)
       console.error(error)
       response.writeHead(500).end() // anything but a 2xx: it is sent again
     }
@@ -74,8 +74,12 @@ async function check(): Promise<void> {
   const vectors = (await json(process.stdin)) as Vector[]
   for (const { body, header, secrets, now, tolerance } of vectors) {
     const bytes = Buffer.from(body, 'base64')
-    const { ok } = await verifySignature(bytes, header, secrets, { now, tolerance })
-    console.log(ok ? 'accept' : 'reject')
+    const headers = { 'x-service-signature': header ?? '' }
+    const verdict = await verifySignature(bytes, headers, secrets, { now, tolerance }).then(
+      () => 'accept',
+      () => 'reject',
+    )
+    console.log(verdict)
   }
 }
 

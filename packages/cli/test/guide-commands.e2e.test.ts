@@ -175,7 +175,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
         'it is for four frameworks at once: packages/sdk/test/adapters.test.ts has one each',
       ),
     ],
-    ['import { verifyWebhook', receiving],
+    ['import { SignatureError', receiving],
     ['npx deskwire signature verify', 'here'],
     ['create table', ranBy('packages/sdk/test/seen.pg.test.ts')],
     ['export class', ranBy('packages/sdk/test/seen.pg.test.ts')],
@@ -222,7 +222,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['for await (const page', 'here'],
     ['const key', 'here'],
     ['const webhook', 'here'],
-    ['const verdict', 'here'],
+    ['try {', 'here'],
   ],
   'packages/service/README.md': [['import', 'here']],
   'packages/testbed/README.md': [['await using', needs('testService', 'it is how tests begin')]],
@@ -370,7 +370,7 @@ async function leftRunning(
 
 const lines = (block: string) => block.trimEnd().split('\n')
 
-const preamble = `import { createClient, verifyWebhook } from '@deskwire/sdk'
+const preamble = `import { createClient, SignatureError, verify } from '@deskwire/sdk'
 const client = createClient()
 `
 /** Programs that a block with their output follows, by document. */
@@ -499,11 +499,11 @@ process.stdout.write(id)`,
     /^verified$/m,
   )
   const receives = await sample(
-    take('packages/sdk/README.md', 'const verdict'),
+    take('packages/sdk/README.md', 'try {'),
     `import { testDelivery } from '@deskwire/sdk/testing'
 const secret = 'whsec_x'
 const { body: rawBody, headers } = await testDelivery({ type: 'ticket.created', data: { subject: 'Hello' } }, secret)
-const receive = async (request: object, response: object) => {
+const receive = async (request: { headers: Record<string, string> }, response: object) => {
 `,
     '}\nawait receive({ headers }, {})',
   )

@@ -1,13 +1,14 @@
 /** `deskwire listen` and `deskwire trigger` at a real service, as whole processes. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClient, verifyWebhook } from '@deskwire/sdk'
+import { createClient, verify } from '@deskwire/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { forward, startHttpServer } from '../../testbed/loopback.ts'
 import type { Program } from '../../testbed/program.ts'
 import { deskwire, piped, type ServiceProcess, serve, startDeskwire } from '../../testbed/services.ts'
+import { verdictOf } from '../../testbed/verdict.ts'
 import { eventTypes, type Step, triggerOf } from '../src/triggers.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -135,13 +136,13 @@ test('each trigger causes the events that it says it causes', async () => {
 describe('--forward-to', () => {
   /** An application that answers what it is told to, and keeps what it got. */
   async function application(answer: () => number) {
-    const got: { type: string; verdict: Awaited<ReturnType<typeof verifyWebhook>> }[] = []
+    const got: { type: string; verdict: Awaited<ReturnType<typeof verdictOf>> }[] = []
     let secret = ''
     const server = await startHttpServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray())
       got.push({
         type: String(request.headers['x-service-event-type']),
-        verdict: await verifyWebhook(body, request.headers['x-service-signature'], secret),
+        verdict: await verdictOf(verify(body, request.headers, secret)),
       })
       response.writeHead(answer()).end('thanks')
     })
@@ -379,8 +380,7 @@ test('where the service cannot reach this machine, its delivery log is followed'
   const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
   const made = await Promise.all(['One', 'Two'].map((name) => customers.create({ name })))
   await eventually('both are passed on', () => got.length === 2)
-  for (const { body, signature } of got)
-    expect(await verifyWebhook(body, signature, secret)).toMatchObject({ ok: true })
+  for (const { body, signature } of got) await verify(body, { 'x-service-signature': signature }, secret)
   expect(got.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(made.map((one) => one.id).sort())
   expect(await listening.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(listening.output.stdout).toMatch(/customer\.created +\S{36} {2}verified {2}204 from .*"One"/)

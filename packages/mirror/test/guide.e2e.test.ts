@@ -100,11 +100,11 @@ test('the receiver of the guide hints', async () => {
     follow: async (options: object) => calls.push(options),
   }
   const AsyncFunction = (async () => {}).constructor as new (...code: string[]) => typeof program
-  const program = new AsyncFunction('createReceiver', 'secrets', 'mirror', `${block}; return receive`) as (
+  const program = new AsyncFunction('createReceiver', 'secrets', 'mirror', `${block}; return receiver`) as (
     ...values: unknown[]
   ) => Promise<ReturnType<typeof createReceiver>>
-  const receive = await program(createReceiver, secrets, mirror)
+  const receiver = await program(createReceiver, secrets, mirror)
   const { body, headers } = await testDelivery({ type: 'ticket.created' }, secrets)
-  expect(await receive(body, headers['x-service-signature'])).toMatchObject({ status: 204 })
+  expect(await receiver.receive(body, headers)).toMatchObject({ status: 204 })
   expect(calls).toEqual([{ by: 'hints', everyMs: 60_000 }, 'hint'])
 })

@@ -4,8 +4,6 @@
  */
 import type { Receiver, Reply } from './receive.ts'
 
-const signature = 'x-service-signature'
-
 /** More than the largest delivery. */
 const largestBody = 1_048_576
 
@@ -14,7 +12,7 @@ const largestBody = 1_048_576
  * body before.
  */
 export const fetchHandler =
-  (receive: Receiver) =>
+  (receiver: Receiver) =>
   async (request: Request): Promise<Response> => {
     if (request.method !== 'POST')
       return new Response('Deliveries are POSTed here.', { status: 405, headers: { allow: 'POST' } })
@@ -22,20 +20,21 @@ export const fetchHandler =
     if (tooLong(request.headers.get('content-length'))) return new Response(null, { status: 413 })
     const body = await wholeBody(piecesOf(request.body))
     if (body === undefined) return new Response(null, { status: 413 })
-    return responseOf(await receive(body, request.headers.get(signature)))
+    return responseOf(await receiver.receive(body, request.headers))
   }
 
 /** What is used of a context of Hono. */
 export interface HonoContext {
-  req: { arrayBuffer(): Promise<ArrayBuffer>; header(name: string): string | undefined }
+  req: { arrayBuffer(): Promise<ArrayBuffer>; raw: { headers: Headers } }
 }
 
-/** For Hono: `app.post('/hook', honoHandler(receive))`. A middleware may have read the body through `c.req`. */
+/** For Hono: `app.post('/hook', honoHandler(receiver))`. A middleware may have read the body through `c.req`. */
 export const honoHandler =
-  (receive: Receiver) =>
+  (receiver: Receiver) =>
   async ({ req }: HonoContext): Promise<Response> => {
-    if (tooLong(req.header('content-length'))) return new Response(null, { status: 413 })
-    return responseOf(await receive(await req.arrayBuffer(), req.header(signature)))
+    const { headers } = req.raw
+    if (tooLong(headers.get('content-length'))) return new Response(null, { status: 413 })
+    return responseOf(await receiver.receive(await req.arrayBuffer(), headers))
   }
 
 /** What is used of a request of Node, with what Express puts into it. */
@@ -57,12 +56,12 @@ export interface NodeResponse {
 }
 
 /**
- * For Express 5 and `node:http`: `app.post('/hook', nodeHandler(receive))`. It reads the body itself, or takes what
+ * For Express 5 and `node:http`: `app.post('/hook', nodeHandler(receiver))`. It reads the body itself, or takes what
  * `express.raw()` or a `rawBody` has kept. Where `express.json()` stands before it the bytes are gone: that is a TypeError for
  * `next`. Never rejects, as nobody would catch it.
  */
 export const nodeHandler =
-  (receive: Receiver) =>
+  (receiver: Receiver) =>
   async (request: NodeRequest, response: NodeResponse, next?: (error: unknown) => void): Promise<void> => {
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST')
@@ -87,7 +86,7 @@ export const nodeHandler =
       response.setHeader('connection', 'close')
       return finish(response, 413, '')
     }
-    const { status, body: text } = await receive(body, request.headers[signature])
+    const { status, body: text } = await receiver.receive(body, request.headers)
     finish(response, status, text)
   }
 
@@ -115,11 +114,11 @@ interface FastifyReplyLike {
 }
 
 /**
- * A plugin for Fastify 5: `app.register(fastifyPlugin(receive, '/hook'))`. The parsers of its own scope leave bodies as they are;
+ * A plugin for Fastify 5: `app.register(fastifyPlugin(receiver, '/hook'))`. The parsers of its own scope leave bodies as they are;
  * those of other routes stay.
  */
 export const fastifyPlugin =
-  (receive: Receiver, path: string) =>
+  (receiver: Receiver, path: string) =>
   async (fastify: FastifyLike): Promise<void> => {
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: largestBody }, (_, body, done) =>
@@ -127,7 +126,7 @@ export const fastifyPlugin =
     )
     fastify.post(path, async (request, reply) => {
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
-      const { status, body: text } = await receive(body, request.headers[signature])
+      const { status, body: text } = await receiver.receive(body, request.headers)
       return reply.code(status).send(text === '' ? undefined : text)
     })
   }

@@ -43,4 +43,4 @@ const isEnvelope = (value: unknown): value is Envelope<string, object> =>
   isObject(value) && texts.every((name) => typeof value[name] === 'string') && isObject(value.data)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  value instanceof Object && !Array.isArray(value)

@@ -1,13 +1,13 @@
 /**
  * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The verdict is that
- * of `verifySignature` and `verifyStandardSignature`; what is looked at beside it only explains it.
+ * of `verifySignature`; what is looked at besides only explains it.
  */
 import { readJson } from './json.ts'
 import { causeOfMismatch } from './mismatch.ts'
-import { type Rejected, type Rejection, verifySignature } from './signature.ts'
-import { verifyStandardSignature } from './standard-webhooks.ts'
+import type { Scheme } from './signing.ts'
+import { type Rejection, SignatureError, verifySignature } from './verify.ts'
 
-export type SignatureScheme = 'service' | 'standard'
+export type SignatureScheme = Scheme
 
 /** The rules, in the order in which they are held against a delivery. */
 export type ReceivingRule = 'header' | 'form' | 'time' | 'signature'
@@ -57,10 +57,10 @@ export async function examineSignature(
   delivery: ExaminedDelivery,
 ): Promise<Examination> {
   const { now, tolerance } = delivery
-  const verdict = await verdictOf(scheme, delivery, tolerance)
+  const refusal = await refusalOf(scheme, delivery, tolerance)
   // Whether it fits has nothing to do with when it was signed.
-  const timeless = await verdictOf(scheme, delivery, Number.POSITIVE_INFINITY)
-  const reason = verdict.ok ? null : verdict.reason
+  const fits = (await refusalOf(scheme, delivery, Number.POSITIVE_INFINITY)) === undefined
+  const reason = refusal?.code ?? null
   const isRead = reason !== 'missing_header' && reason !== 'malformed_header'
   const parts = partsOf(scheme, delivery.headers)
   const age = now - Number(parts.timestamp)
@@ -86,7 +86,7 @@ export async function examineSignature(
     {
       rule: 'signature',
       says: 'a v1 is the HMAC of the raw body under a secret',
-      holds: isRead ? timeless.ok : null,
+      holds: isRead ? fits : null,
       seen: isRead
         ? `${counted(parts.signatures.length, 'v1')}, ${counted(delivery.secrets.length, 'secret')}`
         : '',
@@ -94,24 +94,27 @@ export async function examineSignature(
   ]
   return {
     scheme,
-    verified: verdict.ok,
+    verified: refusal === undefined,
     reason,
-    detail: verdict.ok ? null : verdict.detail,
+    detail: refusal?.message ?? null,
     rules,
-    cause: isRead && !timeless.ok ? await causeOfMismatch({ scheme, ...delivery, ...parts }) : null,
+    cause: isRead && !fits ? await causeOfMismatch({ scheme, ...delivery, ...parts }) : null,
   }
 }
 
-function verdictOf(
+/** Why it is refused; undefined when it is not. */
+async function refusalOf(
   scheme: SignatureScheme,
-  delivery: ExaminedDelivery,
+  { body, headers, secrets, now }: ExaminedDelivery,
   tolerance: number,
-): Promise<{ ok: true } | Rejected> {
-  const { body, headers, secrets, now } = delivery
-  const options = { now, tolerance }
-  return scheme === 'service'
-    ? verifySignature(body, headers['x-service-signature'], secrets, options)
-    : verifyStandardSignature(body, headers, secrets, options)
+): Promise<SignatureError | undefined> {
+  try {
+    await verifySignature(body, headers, secrets, { now, tolerance, scheme })
+    return undefined
+  } catch (error) {
+    if (error instanceof SignatureError) return error
+    throw error
+  }
 }
 
 /** What the headers say, read without judging. */

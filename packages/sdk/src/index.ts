@@ -92,7 +92,7 @@ export type {
   SentRequest,
 } from './options.ts'
 export type { OwnOrganization } from './organization.ts'
-export { createReceiver, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
+export { createReceiver, type EventOf, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {
   ChangeableResource,
   DigestParams,
@@ -103,20 +103,16 @@ export type { RetryPolicy } from './retry.ts'
 export { type Begun, type OnceOptions, once, type SeenEvents, SeenInMemory } from './seen.ts'
 export {
   type RawBody,
-  type Rejected,
   type Rejection,
-  type Secrets,
-  signWebhook,
-  type VerifyOptions,
-  verifySignature,
-  verifyWebhook,
-} from './signature.ts'
-export {
   type RequestHeaders,
+  type Secrets,
+  SignatureError,
   type StandardHeaders,
   signStandardWebhook,
-  verifyStandardSignature,
-  verifyStandardWebhook,
-} from './standard-webhooks.ts'
+  signWebhook,
+  type VerifyOptions,
+  verify,
+  verifySignature,
+} from './signature.ts'
 export { type Change, changeOf, changesUpTo, type SyncPage, type SyncParams } from './sync.ts'
 export type { Stats, Webhooks, WebhookWithSecret } from './webhooks.ts'

@@ -52,11 +52,8 @@ const readValid = (text: string): unknown => {
     const into = open.at(-1)
     if (into === undefined) root = value
     else if (Array.isArray(into)) into.push(value)
-    else if (name !== '__proto__') (into as Record<string, unknown>)[name] = value
-    else {
-      const own = { value, writable: true, enumerable: true, configurable: true }
-      Object.defineProperty(into, name, own)
-    }
+    // Not assigned: `__proto__` is a name like others.
+    else Object.defineProperty(into, name, { value, writable: true, enumerable: true, configurable: true })
   }
   for (let n = 0; n < text.length; n++) {
     const token = text[n] as string

@@ -1,5 +1,12 @@
-/** What both ways of signing share: the raw body, the secrets, the time, and how a delivery is refused. */
-import { parseEvent, type WebhookEvent } from './event.ts'
+/**
+ * Signs deliveries (specification 10.2). The service signs with this very file.
+ *
+ * `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret that is valid at the time: the HMAC-SHA256 over
+ * `<t>.<raw body>`. Its key is the UTF-8 bytes of the whole secret, `whsec_` included.
+ *
+ * By Standard Webhooks, `webhook-signature` is `v1,<base64>`, separated by spaces, over `<webhook-id>.<webhook-timestamp>.<raw body>`. Its
+ * key is the bytes that the secret's base64 says after `whsec_`.
+ */
 
 /** A body exactly as it was received or will be sent: never the parsed object, nor that object written again. */
 export type RawBody = string | Uint8Array | ArrayBuffer
@@ -10,48 +17,7 @@ export type Secrets = string | readonly string[]
 /** HMAC-SHA256 under one secret, as text, over the UTF-8 bytes of `prefix` followed by `body`. */
 export type Hmac = (prefix: string, body: string | Uint8Array) => string
 
-export type Rejection =
-  | 'missing_header'
-  | 'malformed_header'
-  | 'timestamp_expired'
-  | 'timestamp_in_future'
-  | 'signature_mismatch'
-  | 'not_an_event'
-
-/** A delivery to answer with a 4xx. `detail` says what to do next; it holds nothing secret. */
-export interface Rejected {
-  ok: false
-  reason: Rejection
-  detail: string
-}
-
-export interface VerifyOptions {
-  /** Seconds by which the time of signing may differ from now, either way, itself included. Default 300. */
-  tolerance?: number
-  /** Now, in unix seconds: for tests. */
-  now?: number
-}
-
-/** What to do about each reason, whatever the headers are called. */
-export const commonAdvice = {
-  timestamp_expired: 'Signed too long ago: a replay, or the clock of this machine is fast. Check it.',
-  timestamp_in_future: 'Signed in the future: the clock of this machine is slow. Check it.',
-  signature_mismatch:
-    'No v1 fits. Verify the raw bytes, not parsed JSON, with the secret of this very endpoint.',
-  not_an_event: 'The signature is right, but the body is no event envelope. Update the SDK.',
-} as const
-
-/** A delivery whose signature is right, with its event; refused when its body is none. */
-export const withEvent = (
-  rawBody: RawBody,
-  verdict: { ok: true } | Rejected,
-): { ok: true; event: WebhookEvent } | Rejected => {
-  if (!verdict.ok) return verdict
-  const event = parseEvent(bytesOf(rawBody))
-  return event === undefined
-    ? { ok: false, reason: 'not_an_event', detail: commonAdvice.not_an_event }
-    : { ok: true, event }
-}
+export type Scheme = 'service' | 'standard'
 
 export const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 
@@ -59,28 +25,9 @@ export const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 export const isUnixSeconds = (text: string): boolean => /^[0-9]{1,15}$/.test(text)
 
 /** Throws TypeError for a time that no receiver would read. */
-export const requireUnixSeconds = (timestamp: number): void => {
+const requireUnixSeconds = (timestamp: number): void => {
   if (isUnixSeconds(String(timestamp))) return
   throw new TypeError(`timestamp must be whole unix seconds, not ${timestamp}`)
-}
-
-/** Why a delivery signed at `timestamp` is refused now; undefined when it is not. */
-export const untimely = (
-  timestamp: string,
-  { tolerance = 300, now = unixSeconds() }: VerifyOptions,
-): 'timestamp_expired' | 'timestamp_in_future' | undefined => {
-  // Asked so that a `now` or a tolerance that is not a number refuses.
-  const age = now - Number(timestamp)
-  if (!(age <= tolerance)) return 'timestamp_expired'
-  return age >= -tolerance ? undefined : 'timestamp_in_future'
-}
-
-/** Takes the same time wherever two texts of one length differ. */
-export const equal = (given: string, expected: string): boolean => {
-  if (given.length !== expected.length) return false
-  let difference = 0
-  for (let n = 0; n < expected.length; n++) difference |= given.charCodeAt(n) ^ expected.charCodeAt(n)
-  return difference === 0
 }
 
 const encoder = new TextEncoder()
@@ -111,20 +58,125 @@ export const bytesOf = (body: RawBody): Uint8Array => {
   if (typeof body === 'string') return utf8(body)
   if (body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
-  throw new TypeError(
-    'The body must be the raw bytes or text as received, not what a JSON parser made of it.',
-  )
+  throw new TypeError('The body must be the raw bytes or text, not parsed JSON.')
 }
 
 /** Throws TypeError for an empty secret, which would let anybody sign: most often a variable that is not set. */
 export const listOf = (secrets: Secrets): readonly string[] => {
-  const list = typeof secrets === 'string' ? [secrets] : secrets
-  if (
-    !Array.isArray(list) ||
-    list.length === 0 ||
-    list.some((one) => typeof one !== 'string' || one === '')
-  ) {
-    throw new TypeError('Give at least one signing secret (whsec_…), and none that is empty.')
+  const list = [secrets].flat()
+  if (list.length > 0 && list.every((one) => typeof one === 'string' && one)) return list
+  throw new TypeError('Give a signing secret (whsec_…), and none that is empty.')
+}
+
+/** Throws TypeError for a secret that the scheme cannot use. */
+const keyOf = (secret: string, isStandard: boolean): Uint8Array<ArrayBuffer> => {
+  if (!isStandard) return utf8(secret)
+  const text = secret.replace(/^whsec_/, '')
+  try {
+    const key = atob(text)
+    // Lenient readers of base64 accept more than receivers in other languages do.
+    if (key && btoa(key) === text) return Uint8Array.from(key, (character) => character.charCodeAt(0))
+  } catch {
+    // No base64 at all.
   }
-  return list
+  throw new TypeError('Standard Webhooks needs a secret in standard base64 with padding: rotate this one.')
+}
+
+/** What signs with each secret, in their order: gives the text that comes after a `v1`. Throws TypeError for a secret that cannot be used. */
+export const signersOf = (secrets: Secrets, isStandard: boolean) =>
+  listOf(secrets).map((secret) => {
+    const key = keyOf(secret, isStandard)
+    return async (message: Uint8Array<ArrayBuffer>): Promise<string> => {
+      const bytes = await hmacSha256(key, message)
+      if (isStandard) return btoa(String.fromCharCode(...bytes))
+      return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    }
+  })
+
+/** What is signed before the body; `id` is the event's, by Standard Webhooks. */
+export const prefixOf = (timestamp: number | string, id?: string): string =>
+  id === undefined ? `${timestamp}.` : `${id}.${timestamp}.`
+
+const headerOf = (t: number, signatures: readonly string[]) =>
+  `t=${t}${signatures.map((signature) => `,v1=${signature}`).join('')}`
+
+/** The headers of a delivery by Standard Webhooks, named as Node hands them to a handler. */
+export type StandardHeaders = {
+  /** The event's id. */
+  'webhook-id': string
+  /** Whole unix seconds. */
+  'webhook-timestamp': string
+  'webhook-signature': string
+}
+
+const headersOf = (id: string, timestamp: number, signatures: readonly string[]): StandardHeaders => ({
+  'webhook-id': id,
+  'webhook-timestamp': `${timestamp}`,
+  'webhook-signature': signatures.map((signature) => `v1,${signature}`).join(' '),
+})
+
+/**
+ * The header for a body signed now by primitives of the caller's own, one per secret, which write lower-case hex: no
+ * promise is made, which lets the service sign in microseconds. `timestamp` is whole unix seconds.
+ */
+export const signatureHeader = (
+  timestamp: number,
+  body: string | Uint8Array,
+  hmacs: readonly Hmac[],
+): string => {
+  const prefix = prefixOf(timestamp)
+  return headerOf(
+    timestamp,
+    hmacs.map((hmac) => hmac(prefix, body)),
+  )
+}
+
+/** The same by Standard Webhooks: the primitives write base64 with padding, `id` is the event's. */
+export const standardHeaders = (
+  id: string,
+  timestamp: number,
+  body: string | Uint8Array,
+  hmacs: readonly Hmac[],
+): StandardHeaders => {
+  const prefix = prefixOf(timestamp, id)
+  return headersOf(
+    id,
+    timestamp,
+    hmacs.map((hmac) => hmac(prefix, body)),
+  )
+}
+
+const signaturesOf = (
+  prefix: string,
+  rawBody: RawBody,
+  secrets: Secrets,
+  isStandard: boolean,
+): Promise<string[]> => {
+  const message = joined(prefix, bytesOf(rawBody))
+  return Promise.all(signersOf(secrets, isStandard).map((sign) => sign(message)))
+}
+
+/**
+ * The header for a body, by WebCrypto: one `v1` for each secret, in their order. `timestamp` is whole unix
+ * seconds, now unless told. Throws TypeError for an empty secret or a timestamp that no receiver would read.
+ */
+export const signWebhook = async (
+  rawBody: RawBody,
+  secrets: Secrets,
+  { timestamp = unixSeconds() }: { timestamp?: number } = {},
+): Promise<string> => {
+  requireUnixSeconds(timestamp)
+  return headerOf(timestamp, await signaturesOf(prefixOf(timestamp), rawBody, secrets, false))
+}
+
+/** The same by Standard Webhooks; `id` is the event's. Throws TypeError also for an empty id, and a secret that is not in base64. */
+export const signStandardWebhook = async (
+  id: string,
+  rawBody: RawBody,
+  secrets: Secrets,
+  { timestamp = unixSeconds() }: { timestamp?: number } = {},
+): Promise<StandardHeaders> => {
+  if (id === '') throw new TypeError('Give the id of the event: it is part of what is signed.')
+  requireUnixSeconds(timestamp)
+  return headersOf(id, timestamp, await signaturesOf(prefixOf(timestamp, id), rawBody, secrets, true))
 }

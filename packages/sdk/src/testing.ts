@@ -4,8 +4,7 @@
  */
 import type { Open } from './envelope.ts'
 import type { Envelope, EventType } from './event.ts'
-import { type Secrets, signWebhook } from './signature.ts'
-import { type StandardHeaders, signStandardWebhook } from './standard-webhooks.ts'
+import { type Secrets, type StandardHeaders, signStandardWebhook, signWebhook } from './signing.ts'
 
 /** What an event is to say; everything but the type has a plausible default. */
 export type TestEvent = Partial<Envelope<Open<EventType>, object>> & { type: Open<EventType> }

@@ -124,7 +124,9 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
       if (event.type === 'ping') throw new Error('not today')
       events.push(event)
     }
-    const origin = await start(createReceiver({ secrets: ['whsec_new', secret], handle, onError: () => {} }))
+    const origin = await start(
+      createReceiver({ secrets: ['whsec_new', secret], onError: () => {} }).on('*', handle),
+    )
     const post = async (delivery: RequestInit) => {
       const answer = await fetch(`${origin}/hook`, delivery)
       return [answer.status, await answer.text()]
@@ -170,7 +172,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
     const { 'x-service-signature': _, ...unsigned } = delivery.headers
     expect(await post({ ...delivery, headers: unsigned })).toEqual([
       400,
-      expect.stringContaining('no X-Service-Signature'),
+      expect.stringContaining('No signature header'),
     ])
     expect((await post(await testDelivery({ type: 'ping' }, secret)))[0]).toBe(500)
     expect(events).toEqual([])
@@ -186,7 +188,7 @@ describe.each(Object.entries(frameworks))('%s', (_, start) => {
 })
 
 describe('a body whose bytes are gone', () => {
-  const receive = createReceiver({ secrets: secret, handle: () => {} })
+  const receive = createReceiver({ secrets: secret })
 
   test('is an error of the set-up, and says what to do: behind express.json()', async () => {
     const app = express()
@@ -214,7 +216,7 @@ describe('a body whose bytes are gone', () => {
 })
 
 test('a body that breaks off ends its request and no more, though nobody would catch what Node is not given', async () => {
-  const receive = createReceiver({ secrets: secret, handle: () => {} })
+  const receive = createReceiver({ secrets: secret })
   const handled = Promise.withResolvers<void>()
   const handler = nodeHandler(receive)
   const origin = await listening((request, response) => handled.resolve(handler(request, response)))
@@ -225,7 +227,7 @@ test('a body that breaks off ends its request and no more, though nobody would c
 })
 
 test('another method is answered 405', async () => {
-  const receive = createReceiver({ secrets: secret, handle: () => {} })
+  const receive = createReceiver({ secrets: secret })
   const origin = await listening(nodeHandler(receive))
   for (const answer of [
     await fetch(origin),

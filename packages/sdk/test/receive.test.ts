@@ -1,24 +1,36 @@
 /** A receiver without its HTTP: what it answers, and how often it does the work. */
-import { describe, expect, test } from 'vitest'
-import { createReceiver, once, type ReceiverOptions, SeenInMemory } from '../src/index.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import {
+  createReceiver,
+  type EventOf,
+  once,
+  type ReceiverOptions,
+  SeenInMemory,
+  type WebhookEvent,
+} from '../src/index.ts'
 import { testDelivery } from '../src/testing.ts'
 
 const secret = 'whsec_of_the_tests'
 
 /** Delivers an event to a receiver, as often as it is called. */
-const deliverTo = async (options: Partial<ReceiverOptions>, signedWith = secret) => {
+const deliverTo = async (
+  {
+    handle = () => {},
+    ...options
+  }: Partial<ReceiverOptions> & { handle?: (event: WebhookEvent) => Promise<void> | void },
+  signedWith = secret,
+) => {
   const errors: unknown[] = []
-  const receive = createReceiver({
+  const receiver = createReceiver({
     secrets: secret,
-    handle: () => {},
     onError: (error) => errors.push(error),
     ...options,
-  })
+  }).on('*', handle)
   const { body, headers } = await testDelivery(
     { type: 'ticket.created', data: { subject: 'Zoë ☕' } },
     signedWith,
   )
-  return { errors, deliver: () => receive(body, headers['x-service-signature']) }
+  return { errors, deliver: () => receiver.receive(body, headers) }
 }
 
 test('the work is done once: the next delivery is answered alike, and nothing is done', async () => {
@@ -34,8 +46,8 @@ test('what is signed by nobody is refused, with the reason, and nothing is done'
   let calls = 0
   const { deliver } = await deliverTo({ handle: () => void calls++ }, 'whsec_another')
   expect(await deliver()).toEqual({ status: 400, body: expect.stringContaining('No v1 fits') })
-  const receive = createReceiver({ secrets: secret, handle: () => void calls++ })
-  expect(await receive('{}', undefined)).toMatchObject({ status: 400 })
+  const receiver = createReceiver({ secrets: secret }).on('*', () => void calls++)
+  expect(await receiver.receive('{}', {})).toMatchObject({ status: 400 })
   expect(calls).toBe(0)
 })
 
@@ -74,7 +86,7 @@ test('several secrets are known while a rotation lasts; none, or an empty one, i
   const { deliver } = await deliverTo({ secrets: ['whsec_new', secret] })
   expect((await deliver()).status).toBe(204)
   for (const secrets of ['', [], ['whsec_new', '']]) {
-    expect(() => createReceiver({ secrets, handle: () => {} })).toThrow(TypeError)
+    expect(() => createReceiver({ secrets })).toThrow(TypeError)
   }
 })
 
@@ -84,6 +96,27 @@ test('a memory that fails is told of, and the event comes again', async () => {
   const { deliver, errors } = await deliverTo({ seen })
   expect((await deliver()).status).toBe(500)
   expect(errors).toEqual([down])
+})
+
+test('handlers get the events of their type, in the order in which they were added, and * gets all', async () => {
+  const did: string[] = []
+  const receiver = createReceiver({ secrets: secret, onError: () => {} })
+    .on('ticket.created', (event) => {
+      expectTypeOf(event).toEqualTypeOf<EventOf<'ticket.created'>>()
+      did.push(event.data.subject)
+    })
+    .on('*', ({ type }) => void did.push(type))
+    .on('ticket.deleted', () => Promise.reject(new Error('not today')))
+  const deliver = async (type: 'ticket.created' | 'ticket.deleted' | 'ping') => {
+    const { body, headers } = await testDelivery({ type, data: { subject: 'Hello' } }, secret)
+    return (await receiver.receive(body, headers)).status
+  }
+  expect([await deliver('ticket.created'), await deliver('ping'), await deliver('ticket.deleted')]).toEqual([
+    204, 204, 500,
+  ])
+  expect(did).toEqual(['Hello', 'ticket.created', 'ping', 'ticket.deleted'])
+  // @ts-expect-error there is no such type
+  receiver.on('ticket.creatd', () => {})
 })
 
 describe('what was seen', () => {

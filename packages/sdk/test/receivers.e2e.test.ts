@@ -47,7 +47,7 @@ const receivers: Receiver[] = [
     file: 'receiver.ts',
     version: [process.execPath, '--version'],
     run: (source) => [process.execPath, source],
-    compares: /verifyWebhook\(body, /,
+    compares: /verify\(body, /,
     slow: [
       ['async function handle(', 'let calls = 0\nasync function handle('],
       [

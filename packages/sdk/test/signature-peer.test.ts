@@ -72,7 +72,7 @@ test('we sign as it does, and accept what it signs', async () => {
       const timestamp = 1_769_851_800
       const header = webhooks.generateTestHeaderString({ payload, secret, timestamp })
       expect(await signWebhook(payload, secret, { timestamp })).toBe(header)
-      expect(await verifySignature(payload, header, secret, { now: timestamp })).toEqual({ ok: true })
+      await verifySignature(payload, { 'x-service-signature': header }, secret, { now: timestamp })
     }),
   )
 })

@@ -2,9 +2,29 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test, vi } from 'vitest'
-import { type Rejection, signWebhook, type Ticket, verifySignature, verifyWebhook } from '../src/index.ts'
+import { verdictOf } from '../../testbed/verdict.ts'
+import * as sdk from '../src/index.ts'
+import {
+  type RawBody,
+  type Rejection,
+  type Secrets,
+  SignatureError,
+  signStandardWebhook,
+  signWebhook,
+  type Ticket,
+  type VerifyOptions,
+  verify,
+} from '../src/index.ts'
 import { type Hmac, signatureHeader } from '../src/signature.ts'
 import { hmac, makeVectors, type Vector, vectorFile } from './signature-vectors.ts'
+
+/** With the header alone, as a value. */
+const verifySignature = (
+  body: RawBody,
+  header: string | readonly string[] | null,
+  secrets: Secrets,
+  options?: VerifyOptions,
+) => verdictOf(sdk.verifySignature(body, { 'x-service-signature': header ?? undefined }, secrets, options))
 
 const published = new URL('../vectors/signature.json', import.meta.url)
 const vectors: Vector[] = JSON.parse(readFileSync(published, 'utf8'))
@@ -168,11 +188,12 @@ const envelope = {
   data: { object: 'ticket', subject: 'The engine halts' },
 }
 
-describe('verifyWebhook', () => {
-  const verdictOf = async (body: string) => verifyWebhook(body, await signWebhook(body, secret), secret)
+describe('verify', () => {
+  const signedVerdict = async (body: string) =>
+    verdictOf(verify(body, { 'x-service-signature': await signWebhook(body, secret) }, secret))
 
   test('gives the event, and its type gives the type of its data', async () => {
-    const verdict = await verdictOf(JSON.stringify(envelope))
+    const verdict = await signedVerdict(JSON.stringify(envelope))
     if (!verdict.ok || verdict.event.type !== 'ticket.created') return expect.unreachable()
     expect(verdict.event).toEqual(envelope)
     expectTypeOf(verdict.event.data).toEqualTypeOf<Ticket>()
@@ -180,7 +201,7 @@ describe('verifyWebhook', () => {
 
   test('lets a type through that it does not know yet, and members it does not know', async () => {
     const later = { ...envelope, type: 'invoice.paid', livemode: true }
-    expect(await verdictOf(JSON.stringify(later))).toEqual({ ok: true, event: later })
+    expect(await signedVerdict(JSON.stringify(later))).toEqual({ ok: true, event: later })
   })
 
   test.each([
@@ -193,12 +214,34 @@ describe('verifyWebhook', () => {
     [JSON.stringify({ ...envelope, data: null }), 'no data'],
     [JSON.stringify({ ...envelope, data: [] }), 'a list for data'],
   ])('refuses what is signed but no event: %s', async (body) => {
-    expect(await verdictOf(body)).toMatchObject({ ok: false, reason: 'not_an_event' satisfies Rejection })
+    expect(await signedVerdict(body)).toMatchObject({ ok: false, reason: 'not_an_event' satisfies Rejection })
   })
 
   test('does not look into a body whose signature is wrong', async () => {
-    const verdict = await verifyWebhook('not JSON', await signWebhook('other', secret), secret)
-    expect(verdict).toMatchObject({ reason: 'signature_mismatch' satisfies Rejection })
+    const headers = { 'x-service-signature': await signWebhook('other', secret) }
+    expect(await verdictOf(verify('not JSON', headers, secret))).toMatchObject({
+      reason: 'signature_mismatch' satisfies Rejection,
+    })
+  })
+
+  test('throws what to respond with, and reads either signature, whatever the case of its headers', async () => {
+    const refused = verify('{}', {}, secret)
+    await expect(refused).rejects.toBeInstanceOf(SignatureError)
+    await expect(refused).rejects.toMatchObject({
+      name: 'SignatureError',
+      status: 400,
+      code: 'missing_header',
+    })
+    const standard = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    const body = JSON.stringify(envelope)
+    const ours = { 'X-Service-Signature': await signWebhook(body, standard) }
+    const theirs = await signStandardWebhook('e', body, standard)
+    for (const headers of [ours, theirs, new Headers(ours), new Headers(theirs), { ...ours, ...theirs }])
+      expect(await verify(body, headers, ['whsec_YQ==', standard])).toEqual(envelope)
+    // Where ours is there it decides, and a scheme can be asked for.
+    const altered = { 'X-Service-Signature': 't=1,v1=0', ...theirs }
+    await expect(verify(body, altered, standard)).rejects.toThrow(SignatureError)
+    expect(await verify(body, altered, standard, { scheme: 'standard' })).toEqual(envelope)
   })
 })
 
@@ -212,12 +255,14 @@ describe('what no sender can cause is thrown', () => {
     ['one of several empty', [secret, unset]],
   ])('%s, also when the header was made with it', async (_, secrets) => {
     const header = `t=1,v1=${hmac('', 1, 'x')}`
-    await expect(verifyWebhook('x', header, secrets, { now: 1 })).rejects.toThrow(/signing secret/)
+    await expect(verify('x', { 'x-service-signature': header }, secrets, { now: 1 })).rejects.toThrow(
+      /signing secret/,
+    )
     await expect(signWebhook('x', secrets)).rejects.toThrow(TypeError)
   })
 
   test('a body that was parsed already', async () => {
-    await expect(verifyWebhook(parsedBody, 't=1,v1=0', secret)).rejects.toThrow(/raw bytes/)
+    await expect(verify(parsedBody, {}, secret)).rejects.toThrow(/raw bytes/)
   })
 
   test.each([1.5, -1, Number.NaN, 1e15, 1e21])(

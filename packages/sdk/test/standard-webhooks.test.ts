@@ -3,16 +3,33 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { verdictOf } from '../../testbed/verdict.ts'
 import {
+  type RawBody,
   type Rejection,
+  type RequestHeaders,
+  type Secrets,
   signStandardWebhook,
-  verifyStandardSignature,
-  verifyStandardWebhook,
+  type VerifyOptions,
+  verify,
+  verifySignature,
 } from '../src/index.ts'
-import { standardHeaders } from '../src/standard-webhooks.ts'
+import { standardHeaders } from '../src/signature.ts'
 import { testDelivery } from '../src/testing.ts'
 import { vectorFile } from './signature-vectors.ts'
 import { makeStandardVectors, type StandardVector, standardHmac } from './standard-vectors.ts'
+
+const scheme = 'standard'
+
+const verifyStandardSignature = (
+  body: RawBody,
+  headers: RequestHeaders,
+  secrets: Secrets,
+  options?: VerifyOptions,
+) => verdictOf(verifySignature(body, headers, secrets, { ...options, scheme }))
+
+const verifyStandardWebhook = (body: RawBody, headers: RequestHeaders, secrets: Secrets) =>
+  verdictOf(verify(body, headers, secrets, { scheme }))
 
 const published = new URL('../vectors/standard-webhooks.json', import.meta.url)
 const vectors: StandardVector[] = JSON.parse(readFileSync(published, 'utf8'))
@@ -160,7 +177,7 @@ describe('headers', () => {
   })
 })
 
-describe('verifyStandardWebhook', () => {
+describe('verify', () => {
   test('gives the event of a test delivery, which the other verifier accepts too', async () => {
     const event = { type: 'ticket.created', data: { subject: 'Zoë ☕' } } as const
     const delivery = await testDelivery(event, [other, secret], { signatures: ['service', 'standard'] })

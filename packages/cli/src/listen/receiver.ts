@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Rejection, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
+import { type Rejection, SignatureError, verify, type WebhookEvent } from '@deskwire/sdk'
 import { CommandFailure } from '../failure.ts'
 import type { Certified } from './certificates.ts'
 
@@ -73,7 +73,7 @@ export async function startReceiver(options: {
       path: request.url ?? '',
       headers: request.headers,
       body,
-      verdict: await verify(body, request.headers['x-service-signature'], secret()),
+      verdict: await verdictOf(body, request.headers, secret()),
     })
     if (typeof answer === 'number') response.writeHead(answer).end()
     else answer(response, () => connections.get(request.socket.remotePort)?.resetAndDestroy())
@@ -108,11 +108,17 @@ export async function startReceiver(options: {
   }
 }
 
-async function verify(
+async function verdictOf(
   body: Buffer,
-  header: string | string[] | undefined,
+  headers: IncomingHttpHeaders,
   secret: string | null,
 ): Promise<Verdict> {
-  if (secret !== null) return await verifyWebhook(body, header, secret)
-  return { ok: false, reason: 'no_secret', detail: 'Give --secret with the secret of the endpoint.' }
+  if (secret === null)
+    return { ok: false, reason: 'no_secret', detail: 'Give --secret with the secret of the endpoint.' }
+  try {
+    return { ok: true, event: await verify(body, headers, secret) }
+  } catch (error) {
+    if (error instanceof SignatureError) return { ok: false, reason: error.code, detail: error.message }
+    throw error
+  }
 }

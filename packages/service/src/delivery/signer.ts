@@ -3,8 +3,7 @@
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
-import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
-import { standardHeaders } from '@deskwire/sdk/standard-webhooks'
+import { type Hmac, signatureHeader, standardHeaders } from '@deskwire/sdk/signature'
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Endpoint, EndpointKey } from './model.ts'
 import { deliveryTuning } from './tuning.ts'

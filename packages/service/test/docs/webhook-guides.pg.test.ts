@@ -50,7 +50,7 @@ test('a secret is rotated, deployed and ended, and no delivery is refused meanwh
   const servers = await Promise.all(
     known.map((_, n) =>
       startHttpServer((request, response) =>
-        nodeHandler(createReceiver({ secrets: known[n] as string, handle: () => {} }))(request, response),
+        nodeHandler(createReceiver({ secrets: known[n] as string }))(request, response),
       ),
     ),
   )

@@ -230,12 +230,10 @@ function Verifying() {
   return (
     <Code
       label="A receiver in TypeScript"
-      text={`import { verifyWebhook } from '@deskwire/sdk'
+      text={`import { verify } from '@deskwire/sdk'
 
-// The raw body: before any parser has seen it.
-const verdict = await verifyWebhook(rawBody, request.headers['x-service-signature'], secret)
-if (!verdict.ok) return reply(400, verdict.detail)
-handle(verdict.event)`}
+// The raw body: before any parser has seen it. Throws SignatureError: respond with 400.
+handle(await verify(rawBody, request.headers, secret))`}
     />
   )
 }
