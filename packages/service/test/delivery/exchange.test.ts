@@ -63,6 +63,7 @@ const answered = (status: number, responseBody: string, answeredAt = 1000) => ({
   kind: 'answered',
   status,
   responseBody,
+  retryAfter: null,
   answeredAt,
 })
 const failed = (code: string, what: string) => ({ kind: 'failed', code, message: `${peer} ${what}` })
