@@ -196,7 +196,7 @@ async function tryStandbyBehind(): Promise<void> {
       lost > 0,
     )
     report(
-      `after deskwire restored: the cursor of a copy that had some of them is refused (${refusal}), and a copy made anew is ${exact ? 'exact' : 'not exact'}`,
+      `after deskwire backup mark-restored: the cursor of a copy that had some of them is refused (${refusal}), and a copy made anew is ${exact ? 'exact' : 'not exact'}`,
       refusal === 'cursor_too_old' && exact,
     )
     const { line, good } = await tryOut(services[0]?.url ?? '', { apiKey, receiver })

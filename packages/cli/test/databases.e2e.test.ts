@@ -41,7 +41,7 @@ test('each command of the guide does what it says', async () => {
   expect(said.get('migrate')?.stdout).toBe('one: up to date\ntwo: up to date\n')
   expect(said.get('doctor')?.stdout).toMatch(/database one [\s\S]*database two /)
   expect(said.get('databases settle --database two')?.stdout).toContain('0 more organizations')
-  expect(said.get('restored --database two')?.stdout).toContain('1 organization is told')
+  expect(said.get('backup mark-restored --database two')?.stdout).toContain('1 organization is told')
 
   const refused = await run(['backup', 'three.backup'])
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('of one, two')])

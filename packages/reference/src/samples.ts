@@ -193,7 +193,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   getRecovery: ['recovery', 'webhooks.recovery'],
   getWebhookStats: ['stats', 'webhooks.stats'],
   getStats: ['stats', 'webhooks.allStats'],
-  listEvents: ['page', 'webhooks.events'],
+  listEvents: ['events', 'webhooks.events'],
   listApiKeys: ['page', 'apiKeys.list'],
   createApiKey: ['key', 'apiKeys.create'],
   getOwnApiKey: ['key', 'apiKeys.self'],

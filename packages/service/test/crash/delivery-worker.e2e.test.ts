@@ -131,7 +131,7 @@ test.concurrent('with another key neither an API nor a worker starts, and nothin
   ])
   for (let n = 0; n < 3; n++) await service.api.post('/v1/customers', { name: `c${n}` })
   const line =
-    'deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key that the signing secrets of this database are encrypted with: set that key again; if it is lost, see "A lost key" in docs/guides/encryption-key.md\n'
+    'deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key that the signing secrets of this database are encrypted with: set that key again; if it is lost, see "A lost key" in docs/guides/encryption-key.md'
   const refused = async () => {
     for (const role of ['worker', 'api', 'all']) {
       const failed = await start(8, role).catch((error: Error) => error.message)

@@ -57,12 +57,13 @@ test('there is an operation for each scope, and each scope is one that a key can
   expect([...asked].filter((scope) => !all.includes(scope))).toEqual([])
   expect(all.filter((scope) => scope !== '*' && !asked.has(scope))).toEqual([])
   const open = operations.filter(({ scope }) => scope === null).map(({ path }) => path)
-  // A key may ask what it is, the stream over all kinds shows each what it may read, and a link lends what its key holds.
+  // A key may ask what it is, the stream over all kinds and the list of events show each what it may read, and a link lends what its key holds.
   expect(open.sort()).toEqual([
     '/v1/api-keys/self',
     '/v1/changes',
     '/v1/console-links',
     '/v1/console-links/{id}',
+    '/v1/events',
     '/v1/organization',
   ])
 })
