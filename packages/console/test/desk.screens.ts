@@ -95,7 +95,7 @@ test('a conversation is assigned, handed to a person, resolved, summarized and o
   await page.getByRole('menuitem', { name: 'Write the summary' }).click()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('must be a string of 1').waitFor()
-  await page.getByLabel('Summary', { exact: true }).fill('They asked for the hours.')
+  await page.getByRole('textbox', { name: 'Summary' }).fill('They asked for the hours.')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('They asked for the hours.').waitFor()
   await audit()
