@@ -159,7 +159,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   packages: {
     shows:
-      'the tarballs install, compile and run under each release of Node and TypeScript that they support',
+      'the tarballs install, compile and run under each release of Node and TypeScript, in Bun, Deno and Workers',
     program: ['checks/packages.ts'],
     needs: [registries],
     minutes: 5,

@@ -13,7 +13,6 @@ import { accessTypes } from './generate/access-types.ts'
 import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
 import { consoleLists } from './generate/console-lists.ts'
-import { consoleTypes } from './generate/console-types.ts'
 import { dashboardFile } from './generate/dashboard.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
@@ -32,7 +31,6 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const document = await apiDocument(kinds)
 const commands = await commandsPage()
-const typesOfConsole = await consoleTypes(document)
 const python = 'packages/sdk-python/src/deskwire'
 const api = document as unknown as ApiDocument
 const written = ['client', 'rows', 'stream', 'transport']
@@ -51,7 +49,6 @@ const files: Readonly<Record<string, () => string | Buffer>> = {
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
   'packages/cli/src/resources/operations.ts': () => operationsModule(document),
-  'packages/console/src/generated/api.ts': () => typesOfConsole,
   'packages/console/src/generated/lists.ts': () => consoleLists(kinds),
   [`${python}/_version.py`]: () =>
     `"""Made by npm run generate: all packages have one version."""\n\n__version__ = "${version}"\n`,

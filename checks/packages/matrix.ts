@@ -32,6 +32,7 @@ interface Trial {
 const nodes = ['20.0.0', '20.20.2', '22.18.0', '22.23.3', '24.21.0', '25.9.0', '26.10.0']
 const compilers = { '5.9': '5.9.3', '7.0': '7.0.2' } as const
 const tools = ['@arethetypeswrong/cli@0.18.5', 'esbuild@0.28.2', '@types/node@26.6.6']
+const runtimes = ['bun@1.4.4', 'deno@2.9.6', 'miniflare@4.20260730.0']
 
 /** The packages that have Node for a platform. */
 const nodePackages: Readonly<Record<string, string>> = {
@@ -71,6 +72,11 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   const sdk = join(scratch, 'sdk')
   makeProject(sdk)
   await install(sdk, [pathOf(tarballs, '@deskwire/sdk'), '@types/node@26.6.6'])
+  const foreign = join(scratch, 'foreign')
+  makeProject(foreign)
+  await install(foreign, runtimes)
+  // It chooses the program of the platform, which nothing else does where scripts are off.
+  await run(process.execPath, ['install.js'], join(foreign, 'node_modules/bun'))
   const embedding = join(scratch, 'embedding')
   makeProject(embedding)
   const embedded = ['@deskwire/sdk', '@deskwire/embedded-postgres', '@deskwire/service'].map((name) =>
@@ -151,11 +157,11 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     },
   }
   const bundled = [
-    { what: 'everything', code: "export * from '@deskwire/sdk'" },
-    { what: 'the client alone', code: "export { createClient } from '@deskwire/sdk'" },
-    { what: 'verifying alone', code: "export { verify } from '@deskwire/sdk/signature'" },
+    { what: 'everything', most: Infinity, code: "export * from '@deskwire/sdk'" },
+    { what: 'the client alone', most: 8_192, code: "export { createClient } from '@deskwire/sdk'" },
+    { what: 'verifying alone', most: 2_048, code: "export { verify } from '@deskwire/sdk/signature'" },
   ].map(
-    ({ what, code }): Trial => ({
+    ({ what, most, code }): Trial => ({
       name: `@deskwire/sdk: esbuild ${toolRelease('esbuild')} for browsers of 2022, ${what}`,
       async run() {
         const entry = join(sdk, 'entry.js')
@@ -176,7 +182,10 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
         )
         if (stderr !== '') throw new Error(stderr)
         const bytes = readFileSync(bundle)
-        return `${thousands(bytes.length)} bytes, ${thousands(gzipSync(bytes, { level: 9 }).length)} gzipped`
+        const zipped = gzipSync(bytes, { level: 9 }).length
+        const size = `${thousands(bytes.length)} bytes, ${thousands(zipped)} gzipped`
+        if (zipped > most) throw new Error(`${size}: more than ${thousands(most)}`)
+        return size
       },
     }),
   )
@@ -186,6 +195,17 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       async run() {
         await using served = await serveWith(nodes.at(-1) as string)
         const said = await consumeWith(join(nodeOf(release), 'node'), sdk, served)
+        if (said !== consumed) throw new Error(`${said}, and not ${consumed}`)
+        return 'writes, syncs, proves, verifies, reads names as they are written'
+      },
+    }),
+  )
+  const others = ['bun', 'deno', 'Cloudflare Workers (miniflare)', 'CommonJS'].map(
+    (runtime): Trial => ({
+      name: `@deskwire/sdk: a program in ${runtime}, against the packed service`,
+      async run() {
+        await using served = await serveWith(nodes.at(-1) as string)
+        const said = await consumeIn(runtime, served)
         if (said !== consumed) throw new Error(`${said}, and not ${consumed}`)
         return 'writes, syncs, proves, verifies, reads names as they are written'
       },
@@ -238,7 +258,47 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     ...commanded,
     refused,
     ...ran,
+    ...others,
   ]
+
+  /** Runs the compiled consumer in a runtime that is not Node's ES modules. @returns the line that it answers. */
+  async function consumeIn(runtime: string, { url, key }: Served): Promise<string> {
+    const call = `consume('${url}/v1', '${key}')`
+    const program = join(sdk, 'elsewhere.mjs')
+    writeFileSync(program, `import { consume } from './consumer.js'\nconsole.log(await ${call})\n`)
+    const bin = (name: string) => join(foreign, 'node_modules/.bin', name)
+    switch (runtime) {
+      case 'bun':
+        return (await run(bin('bun'), [program], sdk)).stdout.trim()
+      case 'deno': {
+        const permissions = ['--allow-net', '--allow-env', '--allow-read', '--node-modules-dir=manual']
+        return (await run(bin('deno'), ['run', ...permissions, program], sdk)).stdout.trim()
+      }
+      case 'CommonJS': {
+        const code = `require('./consumer.js').${call}.then(console.log)`
+        // The oldest that require an ES module without a flag.
+        const node = join(nodeOf('22.18.0'), 'node')
+        return (await run(node, ['--input-type=commonjs', '--eval', code], sdk)).stdout.trim()
+      }
+      default: {
+        writeFileSync(
+          join(sdk, 'worker.js'),
+          `import { consume } from './consumer.js'\nexport default { fetch: async () => new Response(await ${call}) }\n`,
+        )
+        const options = ['--bundle', '--format=esm', '--platform=browser', '--outfile=worker.bundle.mjs']
+        await run(at('.bin/esbuild'), ['worker.js', ...options], sdk)
+        // Of a date before such workers knew the option `cache` of fetch.
+        const code = `import { readFileSync } from 'node:fs'
+import { Miniflare } from 'miniflare'
+const script = readFileSync(process.argv[1], 'utf8')
+const worker = new Miniflare({ modules: true, script, compatibilityDate: '2024-01-01' })
+console.log(await (await worker.dispatchFetch('http://worker/')).text())
+await worker.dispose()`
+        const words = ['--input-type=module', '--eval', code, join(sdk, 'worker.bundle.mjs')]
+        return (await run(process.execPath, words, foreign)).stdout.trim()
+      }
+    }
+  }
 
   /** The service of the tarballs, on a directory of its own. */
   async function serveWith(release: string): Promise<Served> {

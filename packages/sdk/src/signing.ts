@@ -58,14 +58,14 @@ export const bytesOf = (body: RawBody): Uint8Array => {
   if (typeof body === 'string') return utf8(body)
   if (body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
-  throw new TypeError('The body must be the raw bytes or text, not parsed JSON.')
+  throw new TypeError('The body must be raw bytes or text, not parsed JSON.')
 }
 
 /** Throws TypeError for an empty secret, which would let anybody sign: most often a variable that is not set. */
 export const listOf = (secrets: Secrets): readonly string[] => {
   const list = [secrets].flat()
   if (list.length > 0 && list.every((one) => typeof one === 'string' && one)) return list
-  throw new TypeError('Give a signing secret (whsec_…), and none that is empty.')
+  throw new TypeError('Give a signing secret (whsec_…), none empty.')
 }
 
 /** Throws TypeError for a secret that the scheme cannot use. */
@@ -79,7 +79,7 @@ const keyOf = (secret: string, isStandard: boolean): Uint8Array<ArrayBuffer> => 
   } catch {
     // No base64 at all.
   }
-  throw new TypeError('Standard Webhooks needs a secret in standard base64 with padding: rotate this one.')
+  throw new TypeError('Standard Webhooks needs a secret in standard base64: rotate it.')
 }
 
 /** What signs with each secret, in their order: gives the text that comes after a `v1`. Throws TypeError for a secret that cannot be used. */

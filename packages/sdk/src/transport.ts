@@ -124,13 +124,19 @@ const headersOf = (
   common: Record<string, string>,
 ): Headers => {
   const made = new Headers({ accept, ...common, ...headers })
-  const key = idempotencyKey ?? made.get('idempotency-key') ?? crypto.randomUUID()
+  const key = idempotencyKey ?? made.get('idempotency-key') ?? newKey()
   if (method === 'POST') made.set('idempotency-key', key)
   if (body !== undefined) made.set('content-type', 'application/json')
   if (ifMatch !== undefined) made.set('if-match', ifMatch)
   if (ifNoneMatch !== undefined) made.set('if-none-match', ifNoneMatch)
   return made
 }
+
+/** Not `crypto.randomUUID`, which pages without TLS lack. */
+const newKey = (): string =>
+  crypto
+    .getRandomValues(new Uint32Array(4))
+    .reduce((key, part) => key + part.toString(16).padStart(8, '0'), '')
 
 const initOf = ({ method, body }: Call, headers: Headers, signal: AbortSignal): RequestInit => ({
   method,

@@ -28,12 +28,12 @@ export interface VerifyOptions {
 
 /** Why a delivery is refused, and what to do about it. */
 const advice = {
-  missing_header: 'No signature header: not from Deskwire, or lost.',
-  malformed_header: 'The signature header must have one unix time, and a v1.',
-  timestamp_expired: 'Signed too long ago: a replay, or the clock here is fast.',
-  timestamp_in_future: 'Signed in the future: the clock here is slow.',
-  signature_mismatch: 'No v1 fits. Verify the raw bytes with the secret of this endpoint.',
-  not_an_event: 'Signed, but the body is no event. Update the SDK.',
+  missing_header: 'No signature header came.',
+  malformed_header: 'The signature needs one unix time and a v1.',
+  timestamp_expired: 'Signed too long ago: a replay, or a fast clock here.',
+  timestamp_in_future: 'Signed in the future: a slow clock here.',
+  signature_mismatch: 'No v1 fits. Use the raw bytes and the secret of this endpoint.',
+  not_an_event: 'Signed, but no event. Update the SDK.',
 }
 
 export type Rejection = keyof typeof advice

@@ -58,7 +58,7 @@ test('the error of a POST has the key that was sent, given or made; that of anot
   const { client, seen } = await start(['drop', problem(500, 'internal_error'), 'drop'])
   const made = await thrownBy(client.customers.create({}))
   expect(made.idempotencyKey).toBe(seen[0]?.headers['idempotency-key'])
-  expect(made.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/)
+  expect(made.idempotencyKey).toMatch(/^[0-9a-f]{32}$/)
   const given = await thrownBy(client.customers.create({}, { idempotencyKey: 'signup-7' }))
   expect(given.idempotencyKey).toBe('signup-7')
   expect((await thrownBy(client.customers.get(idOf(1)))).idempotencyKey).toBeUndefined()

@@ -1,70 +1,35 @@
-/**
- * The client of the API, typed by openapi.json, with the session's key. `await answerOf(api.GET('/v1/webhooks'))`
- * returns the response, or throws ApiProblem or Unreachable. A 401 ends the session.
- */
-import { readJson } from '@deskwire/sdk/json'
-import createClient from 'openapi-fetch'
-import type { components, paths } from '../generated/api.ts'
+/** The SDK's client with the session's key. `await answerOf(api().webhooks.get(id))` throws ApiProblem or Unreachable. */
+import { type Client, createClient, DeskwireError } from '@deskwire/sdk'
 import { endSession, sessionToken } from '../session/store.ts'
 import { ApiProblem, Unreachable } from './problem.ts'
 
-type Schemas = components['schemas']
-export type Webhook = Schemas['Webhook']
-export type Delivery = Schemas['Delivery']
-export type Attempt = Schemas['Attempt']
-export type Recovery = Schemas['Recovery']
-export type ApiKey = Schemas['ApiKey']
-export type Organization = Schemas['Organization']
-export type { components, paths }
+export type { ApiKey, Attempt, Delivery, Organization, Recovery, Webhook } from '@deskwire/sdk'
 
-export const api = createClient<paths>({ baseUrl: window.location.origin })
+let known = { token: '', client: clientOf('none') }
 
-api.use({
-  onRequest({ request }) {
-    const token = sessionToken()
-    if (token !== null && !request.headers.has('authorization'))
-      request.headers.set('authorization', `Bearer ${token}`)
-    return request
-  },
-  // The library reads a response without length by the browser's JSON.parse, and others by `json`.
-  async onResponse({ response }) {
-    if (!response.ok || response.status === 204) return undefined
-    const text = await response.text()
-    const headers = new Headers(response.headers)
-    headers.set('content-length', String(text.length))
-    const read = new Response(text, { status: response.status, headers })
-    return Object.assign(read, { json: async () => readJson(text) })
-  },
-})
-
-interface Answer {
-  readonly data?: unknown
-  readonly error?: unknown
-  readonly response: Response
+/** The client of the current session. */
+export function api(): Client {
+  const token = sessionToken() ?? 'none'
+  if (known.token !== token) known = { token, client: clientOf(token) }
+  return known.client
 }
 
-/** The response of a call. Throws ApiProblem or Unreachable. */
-export async function answerOf<T extends Answer>(call: Promise<T>): Promise<NonNullable<T['data']>> {
-  let answer: T
+/** Throws TypeError for a key that no header can hold. It retries nothing: queries do. */
+export function clientOf(apiKey: string): Client {
+  return createClient({ baseUrl: window.location.origin, apiKey, retries: 0 })
+}
+
+/** The result of a call. Throws ApiProblem when it is refused, Unreachable without a response. A 401 ends the session. */
+export async function answerOf<T>(call: Promise<T>): Promise<T> {
   try {
-    answer = await call
+    return await call
   } catch (error) {
-    // The caller has aborted.
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new Unreachable(error)
+    // An aborted call throws its own reason.
+    if (!(error instanceof DeskwireError)) throw error
+    if (error.status === 0) throw new Unreachable(error)
+    if (error.status === 401) endSession(error.detail)
+    throw new ApiProblem(error)
   }
-  const { data, error, response } = answer
-  if (response.ok) return data as NonNullable<T['data']>
-  const body = typeof error === 'object' && error !== null ? error : {}
-  const problem = new ApiProblem(response.status, body, response.headers)
-  if (problem.status === 401) endSession(problem.message)
-  throw problem
-}
-
-/** An Idempotency-Key: the same for each try of one creation. */
-export function newIntent(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** A call that can be shown, and repeated from a shell. */

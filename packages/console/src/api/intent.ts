@@ -1,6 +1,5 @@
 /** The Idempotency-Key of a creation: the same until its body changes, however often it is sent. */
 import { useRef } from 'react'
-import { newIntent } from './client.ts'
 
 /** `done` begins another creation, so that the same body can be sent as a new one. */
 export function useIntent(): { readonly keyFor: (body: unknown) => string; readonly done: () => void } {
@@ -15,4 +14,10 @@ export function useIntent(): { readonly keyFor: (body: unknown) => string; reado
       held.current = { of: '', key: '' }
     },
   }
+}
+
+/** Not `crypto.randomUUID`, which pages without TLS lack. */
+function newIntent(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,31 +1,25 @@
 /** How a call fails: the service refuses it, or cannot be reached. */
-import type { components } from '../generated/api.ts'
-
-type FieldError = components['schemas']['FieldError']
-type Problem = components['schemas']['Problem']
+import type { DeskwireError, ProblemError } from '@deskwire/sdk'
 
 /** A problem response (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: string
   readonly title: string
-  readonly errors: readonly FieldError[]
+  readonly errors: readonly ProblemError[]
   readonly requestId: string | null
-  readonly existingId: string | null
   /** Seconds until it may be tried again; null: not said. */
   readonly retryAfter: number | null
 
-  constructor(status: number, problem: Partial<Problem>, headers: Headers) {
-    super(problem.detail ?? `The service answered ${status}.`)
+  constructor({ status, code, detail, errors, requestId, retryAfterMs, problem }: DeskwireError) {
+    super(detail)
     this.name = 'ApiProblem'
     this.status = status
-    this.code = problem.code ?? 'internal_error'
-    this.title = problem.title ?? 'The service could not answer'
-    this.errors = problem.errors ?? []
-    this.requestId = problem.requestId ?? headers.get('x-request-id')
-    this.existingId = problem.existingId ?? null
-    const seconds = Number(headers.get('retry-after'))
-    this.retryAfter = headers.has('retry-after') && Number.isFinite(seconds) ? seconds : null
+    this.code = code
+    this.title = problem.title
+    this.errors = errors
+    this.requestId = requestId ?? null
+    this.retryAfter = retryAfterMs === undefined ? null : Math.ceil(retryAfterMs / 1_000)
   }
 }
 

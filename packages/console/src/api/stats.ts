@@ -1,10 +1,12 @@
 /** Statistics of deliveries and changes, over the spans that screens show. */
+
+import type { StatsPoint } from '@deskwire/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import type { Point } from '../design/chart.tsx'
 import { locale } from '../design/time.tsx'
-import { answerOf, api, type components } from './client.ts'
+import { answerOf, api } from './client.ts'
 
-export type StatsPoint = components['schemas']['StatsPoint']
+export type { StatsPoint }
 
 const hour = 3_600_000
 
@@ -30,9 +32,7 @@ export function statsQuery(span: Span, id: string | null) {
       const from = new Date(Date.now() - (steps - 1) * stepLength).toISOString()
       const query = { from, step }
       const asked =
-        id === null
-          ? api.GET('/v1/stats', { params: { query }, signal })
-          : api.GET('/v1/webhooks/{id}/stats', { params: { path: { id }, query }, signal })
+        id === null ? api().webhooks.allStats(query, { signal }) : api().webhooks.stats(id, query, { signal })
       return (await answerOf(asked)).data
     },
     refetchInterval: every,

@@ -67,8 +67,8 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
 
 async function recognize(signal: AbortSignal): Promise<Caller> {
   const [organization, key] = await Promise.all([
-    answerOf(api.GET('/v1/organization', { signal })),
-    answerOf(api.GET('/v1/api-keys/self', { signal })),
+    answerOf(api().organization.get({ signal })),
+    answerOf(api().apiKeys.self({ signal })),
   ])
   const may = (scope: string) => key.scopes.includes('*') || key.scopes.includes(scope)
   return { organization, key, may }

@@ -31,7 +31,7 @@ export async function openLink(): Promise<void> {
 /** Whether the session still works, as far as can be found out. */
 async function isSignedIn(): Promise<boolean> {
   try {
-    await answerOf(api.GET('/v1/organization'))
+    await answerOf(api().organization.get())
   } catch {
     // A 401 has ended it.
   }
@@ -40,8 +40,7 @@ async function isSignedIn(): Promise<boolean> {
 
 /** `forget`: drops what the page knows of the previous session. */
 async function exchange(link: string, forget = () => {}): Promise<void> {
-  const body = { link: decodeURIComponent(link) }
-  const { id, token } = await answerOf(api.POST('/v1/console-links/exchange', { body }))
+  const { id, token } = await answerOf(api().consoleLinks.exchange(decodeURIComponent(link)))
   forget()
   beginSession(token, id)
 }
@@ -85,7 +84,7 @@ export function signOut(): void {
 function endAtService(token: string | null, id: string | null): void {
   if (token === null || id === null) return
   const headers = { authorization: `Bearer ${token}` }
-  void api
-    .DELETE('/v1/console-links/{id}', { params: { path: { id } }, headers, keepalive: true })
-    .catch(() => {})
+  // Not by the client: the page may be left meanwhile.
+  const address = `/v1/console-links/${encodeURIComponent(id)}`
+  void fetch(address, { method: 'DELETE', headers, keepalive: true }).catch(() => {})
 }

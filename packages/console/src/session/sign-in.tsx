@@ -1,8 +1,8 @@
 /** Sign-in with an API key, which is tried before it is stored. Returns to the page where the user was. */
-import { readJson } from '@deskwire/sdk/json'
+import { DeskwireError } from '@deskwire/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiProblem } from '../api/problem.ts'
+import { clientOf } from '../api/client.ts'
 import { Button } from '../design/button.tsx'
 import { Field, TextInput } from '../design/field.tsx'
 import { Mark } from '../shell/mark.tsx'
@@ -81,18 +81,13 @@ function focusAtOnce(input: HTMLInputElement | null): void {
 /** Why this key does not open the console; null when it does. */
 async function refusalOf(token: string): Promise<string | null> {
   try {
-    const answer = await fetch('/v1/organization', { headers: { authorization: `Bearer ${token}` } })
-    if (answer.ok) return null
-    const text = await answer.text()
-    const body = await Promise.resolve(text)
-      .then(readJson<object>)
-      .catch(() => ({}))
-    const problem = new ApiProblem(answer.status, body, answer.headers)
-    return problem.message
+    await clientOf(token).organization.get()
+    return null
   } catch (error) {
     // Text that no header can hold is not a key.
-    return /[^\x21-\x7e]/.test(token)
-      ? 'This is not an API key: one begins with dwk_ and has letters and figures alone.'
-      : `The service could not be reached. ${error instanceof Error ? error.message : ''}`
+    if (error instanceof TypeError)
+      return 'This is not an API key: one begins with dwk_ and has letters and figures alone.'
+    if (error instanceof DeskwireError && error.status !== 0) return error.detail
+    return `The service could not be reached. ${error instanceof DeskwireError ? error.detail : ''}`
   }
 }

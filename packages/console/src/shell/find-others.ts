@@ -1,13 +1,12 @@
 /** Search results of no screen: endpoints, and messages, which lead to their conversation. */
 import { answerOf, api } from '../api/client.ts'
 import type { Command, Go } from '../router/screen.ts'
-
-const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words)
+import { findBy } from '../screens/desk/objects.ts'
 
 /** By id, URL or description. */
 export async function findEndpoints(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
   const query = { limit: 100 }
-  const { data } = await answerOf(api.GET('/v1/webhooks', { params: { query }, signal }))
+  const { data } = await answerOf(api().webhooks.list(query, { signal }).page())
   const sought = words.toLowerCase()
   return data
     .filter(({ id, url, description }) =>
@@ -24,18 +23,11 @@ export async function findEndpoints(words: string, go: Go, signal: AbortSignal):
 
 /** By id or text. */
 export async function findMessages(words: string, go: Go, signal: AbortSignal): Promise<readonly Command[]> {
-  const query = isId(words) ? { ids: words } : { q: words, limit: 4 }
-  const { data } = await answerOf(api.GET('/v1/messages', { params: { query }, signal }))
-  return data.flatMap((message) =>
-    'conversationId' in message
-      ? [
-          {
-            id: message.id,
-            title: message.body?.slice(0, 80) ?? 'A message without words',
-            detail: 'Message',
-            run: () => go(`/conversations/${message.conversationId}`),
-          },
-        ]
-      : [],
-  )
+  const messages = await findBy(api().messages, words, signal)
+  return messages.map(({ id, body, conversationId }) => ({
+    id,
+    title: body?.slice(0, 80) ?? 'A message without words',
+    detail: 'Message',
+    run: () => go(`/conversations/${conversationId}`),
+  }))
 }

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type ApiKey, answerOf, api, newIntent } from '../../api/client.ts'
+import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -28,7 +28,7 @@ export function OneApiKey() {
   const mayManage = may('api_keys:manage')
   const known = useQuery({
     queryKey: ['api-keys', id],
-    queryFn: ({ signal }) => answerOf(api.GET('/v1/api-keys/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => answerOf(api().apiKeys.get(id, { signal })),
     enabled: mayManage,
     refetchInterval: 10_000,
   })
@@ -147,8 +147,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         verb="Rotate"
         kind="primary"
         act={async () => {
-          const params = { path, header: { 'Idempotency-Key': newIntent() } }
-          const rotated = await answerOf(api.POST('/v1/api-keys/{id}/rotate', { params }))
+          const rotated = await answerOf(api().apiKeys.rotate(path.id))
           setToken(rotated.token)
           await renew()
         }}
@@ -164,7 +163,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         title="End the replaced token?"
         verb="End it"
         act={async () => {
-          await answerOf(api.DELETE('/v1/api-keys/{id}/previous-token', { params: { path } }))
+          await answerOf(api().apiKeys.dropPreviousToken(path.id))
           await renew()
         }}
       >
@@ -179,7 +178,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         title="Revoke this key?"
         verb="Revoke"
         act={async () => {
-          await answerOf(api.DELETE('/v1/api-keys/{id}', { params: { path } }))
+          await answerOf(api().apiKeys.delete(path.id))
           say('It is revoked.')
           await navigate({ to: '/api-keys', search: {} })
           await renew()

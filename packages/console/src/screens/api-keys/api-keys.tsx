@@ -37,7 +37,7 @@ function Manageable() {
   const put = (search: { new?: string }) => void navigate({ search, replace: true })
   const list = useList({
     key: ['api-keys'],
-    load: (query, signal) => answerOf(api.GET('/v1/api-keys', { params: { query }, signal })),
+    load: (query, signal) => answerOf(api().apiKeys.list(query, { signal }).page()),
     every: 10_000,
   })
   const columns: readonly Column<ApiKey>[] = [

@@ -60,13 +60,11 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     const body = bodyOf(values, apiKey)
     try {
       if (apiKey === null) {
-        const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
-        const made = await answerOf(api.POST('/v1/api-keys', { params, body }))
+        const made = await answerOf(api().apiKeys.create(body, { idempotencyKey: intent.keyFor(body) }))
         onCreated?.(made.token)
       } else {
         const patch = changedFields(bodyOf(given, apiKey), body)
-        if (Object.keys(patch).length > 0)
-          await answerOf(api.PATCH('/v1/api-keys/{id}', { params: { path: { id: apiKey.id } }, body: patch }))
+        if (Object.keys(patch).length > 0) await answerOf(api().apiKeys.update(apiKey.id, patch))
       }
       await Promise.all([
         client.invalidateQueries({ queryKey: ['api-keys'] }),

@@ -13,7 +13,7 @@ export const screen: Screen = {
     { id: 'api-keys/new', title: 'Create an API key', detail: 'Action', run: () => go('/api-keys?new=yes') },
   ],
   find: async (words, go, signal) => {
-    const { data } = await answerOf(api.GET('/v1/api-keys', { params: { query: { limit: 100 } }, signal }))
+    const { data } = await answerOf(api().apiKeys.list({ limit: 100 }, { signal }).page())
     return data
       .filter(({ id, name, last4 }) =>
         [id, name, last4].some((text) => text.toLowerCase().includes(words.toLowerCase())),

@@ -2,7 +2,7 @@
 import { answerOf, api } from '../../api/client.ts'
 import { type FormField, readersZone } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
-import { type Booking, shown } from '../desk/objects.ts'
+import type { Booking } from '../desk/objects.ts'
 import { readBooking, writeBooking } from './calls.ts'
 
 const inReadersZone = `Times in ${readersZone}.`
@@ -47,13 +47,7 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
       given={{ ...nextHour(), timezone: readersZone, ...withoutUndefined(given) }}
       close={close}
       onDone={onDone}
-      create={async (body, intent) =>
-        shown(
-          await answerOf(
-            api.POST('/v1/bookings', { params: { header: { 'Idempotency-Key': intent } }, body }),
-          ),
-        )
-      }
+      create={async (body, intent) => await answerOf(api().bookings.create(body, { idempotencyKey: intent }))}
     />
   )
 }

@@ -15,7 +15,6 @@ import { useCaller } from '../../session/caller.tsx'
 import {
   type Booking,
   nameOf,
-  rowsOf,
   sayStatus,
   teammateOptions,
   useCustomers,
@@ -117,7 +116,11 @@ function AsList({
   const list = useList({
     key: ['bookings', 'list', query],
     load: async (page, signal) =>
-      rowsOf(await answerOf(api.GET('/v1/bookings', { params: { query: { ...query, ...page } }, signal }))),
+      await answerOf(
+        api()
+          .bookings.list({ ...query, ...page }, { signal })
+          .page(),
+      ),
     every,
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))

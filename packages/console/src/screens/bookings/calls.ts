@@ -1,17 +1,17 @@
+import type { BookingCancelInput, BookingFilters, BookingRescheduleInput } from '@deskwire/sdk'
 import { type Changed, change, type Patch } from '../../api/change.ts'
-import { answerOf, api, newIntent, type paths } from '../../api/client.ts'
-import { type Booking, rowsOf, shown } from '../desk/objects.ts'
+import { answerOf, api } from '../../api/client.ts'
+import type { Booking } from '../desk/objects.ts'
 import { type BookingMove, becomes } from './moves.ts'
 
-export type BookingQuery = NonNullable<paths['/v1/bookings']['get']['parameters']['query']>
+export type BookingQuery = BookingFilters
 
 export function readBooking(id: string, signal?: AbortSignal): Promise<Booking> {
-  return answerOf(api.GET('/v1/bookings/{id}', { params: { path: { id } }, signal }))
+  return answerOf(api().bookings.get(id, { signal }))
 }
 
 export async function writeBooking(id: string, body: Patch, ifMatch: string): Promise<Booking> {
-  const params = { path: { id }, header: { 'If-Match': ifMatch } }
-  return shown(await answerOf(api.PATCH('/v1/bookings/{id}', { params, body })))
+  return await answerOf(api().bookings.update(id, body, { ifMatch }))
 }
 
 /** Makes a move based on the version that the user saw. A change of its status or times in between is a conflict. */
@@ -22,9 +22,17 @@ export function moveBooking(base: Booking, move: BookingMove, body: object): Pro
     patch: { status: becomes[move] ?? status, startAt, endAt, ...body },
     read: () => readBooking(id),
     write: async (_, ifMatch) => {
-      const params = { path: { id }, header: { 'If-Match': ifMatch, 'Idempotency-Key': newIntent() } }
+      const { bookings } = api()
       // The form has the fields of the move; the service validates them.
-      return shown(await answerOf(api.POST(`/v1/bookings/{id}/${move}`, { params, body: body as never })))
+      const moves = {
+        confirm: () => bookings.confirm(id, { ifMatch }),
+        reject: () => bookings.reject(id, body, { ifMatch }),
+        cancel: () => bookings.cancel(id, body as BookingCancelInput, { ifMatch }),
+        reschedule: () => bookings.reschedule(id, body as BookingRescheduleInput, { ifMatch }),
+        complete: () => bookings.complete(id, { ifMatch }),
+        'no-show': () => bookings.noShow(id, { ifMatch }),
+      }
+      return answerOf(moves[move]())
     },
   })
 }
@@ -49,9 +57,7 @@ export async function readBetween(
       limit: 100,
       offset: bookings.length,
     }
-    const { data, pagination } = rowsOf(
-      await answerOf(api.GET('/v1/bookings', { params: { query }, signal })),
-    )
+    const { data, pagination } = await answerOf(api().bookings.list(query, { signal }).page())
     bookings.push(...data)
     if (!pagination.hasMore || bookings.length >= shownAtMost) return { bookings, total: pagination.total }
   }

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { answerOf, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy, rowsOf } from '../desk/objects.ts'
+import { findBy } from '../desk/objects.ts'
 import { sayWhen } from './when.ts'
 
 export const screen: Screen = {
@@ -12,8 +12,7 @@ export const screen: Screen = {
   group: 'Desk',
   scope: 'bookings:read',
   find: async (words, go, signal) => {
-    const query = findBy(words)
-    const { data } = rowsOf(await answerOf(api.GET('/v1/bookings', { params: { query }, signal })))
+    const data = await findBy(api().bookings, words, signal)
     return data.map((one) => ({
       id: one.id,
       title: one.title,

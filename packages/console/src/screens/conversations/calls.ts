@@ -1,28 +1,23 @@
 import { type Patch, tagOf } from '../../api/change.ts'
-import { answerOf, api, newIntent } from '../../api/client.ts'
+import { answerOf, api } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
-import { type Conversation, rowsOf, shown } from '../desk/objects.ts'
+import type { Conversation } from '../desk/objects.ts'
 import type { Move } from './moves.ts'
 
 export function readConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
-  return answerOf(api.GET('/v1/conversations/{id}', { params: { path: { id } }, signal }))
+  return answerOf(api().conversations.get(id, { signal }))
 }
 
 export async function writeConversation(id: string, body: Patch, ifMatch: string): Promise<Conversation> {
-  const params = { path: { id }, header: { 'If-Match': ifMatch } }
-  return shown(await answerOf(api.PATCH('/v1/conversations/{id}', { params, body })))
+  return answerOf(api().conversations.update(id, body, { ifMatch }))
 }
 
 export async function move(id: string, to: Move, ifMatch?: string): Promise<Conversation> {
-  const header = { 'Idempotency-Key': newIntent(), ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }) }
-  // The type of one of them serves for all.
-  const path = `/v1/conversations/{id}/${to}` as '/v1/conversations/{id}/resolve'
-  return shown(await answerOf(api.POST(path, { params: { path: { id }, header } })))
+  return answerOf(api().conversations[to](id, { ifMatch }))
 }
 
 export async function summarize(id: string, summary: string): Promise<Conversation> {
-  const params = { path: { id }, header: { 'Idempotency-Key': newIntent() } }
-  return shown(await answerOf(api.POST('/v1/conversations/{id}/summarize', { params, body: { summary } })))
+  return answerOf(api().conversations.summarize(id, { summary }))
 }
 
 /** Messages that a look for new ones reads. */
@@ -41,7 +36,7 @@ export async function resolveRead(
     const conversation = await readConversation(id)
     if (seen !== null) {
       const query = { conversationId: id, limit: lookedAt }
-      const { data } = rowsOf(await answerOf(api.GET('/v1/messages', { params: { query } })))
+      const { data } = await answerOf(api().messages.list(query).page())
       if (data.some((message) => message.direction === 'inbound' && !seen.has(message.id))) return 'unread'
     }
     if (conversation.status === 'resolved') return 'resolved'

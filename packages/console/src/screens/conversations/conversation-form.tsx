@@ -2,7 +2,7 @@
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
-import { type Conversation, shown } from '../desk/objects.ts'
+import type { Conversation } from '../desk/objects.ts'
 import { readConversation, writeConversation } from './calls.ts'
 
 export const channels = [
@@ -48,11 +48,7 @@ export function ConversationForm({ given, close, onDone }: ConversationFormProps
       close={close}
       onDone={onDone}
       create={async (body, intent) =>
-        shown(
-          await answerOf(
-            api.POST('/v1/conversations', { params: { header: { 'Idempotency-Key': intent } }, body }),
-          ),
-        )
+        await answerOf(api().conversations.create(body, { idempotencyKey: intent }))
       }
     />
   )

@@ -17,7 +17,7 @@ import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { CustomerLink } from '../desk/names.tsx'
-import { type Conversation, type Message, rowsOf, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { type Conversation, type Message, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
@@ -79,10 +79,10 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
   const messages = useList<Message>({
     key: ['messages', id],
     load: async (page, signal) =>
-      rowsOf(
-        await answerOf(
-          api.GET('/v1/messages', { params: { query: { conversationId: id, ...page } }, signal }),
-        ),
+      await answerOf(
+        api()
+          .messages.list({ conversationId: id, ...page }, { signal })
+          .page(),
       ),
     every: mayRead ? every : undefined,
     pageSize: 40,
@@ -284,7 +284,7 @@ function Tickets({
   const tickets = useQuery({
     queryKey: ['tickets', 'of conversation', conversationId],
     queryFn: async ({ signal }) =>
-      rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query: { conversationId } }, signal }))).data,
+      (await answerOf(api().tickets.list({ conversationId }, { signal }).page())).data,
   })
   return (
     <Panel

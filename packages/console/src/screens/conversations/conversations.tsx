@@ -18,7 +18,6 @@ import {
   type Conversation,
   type Message,
   nameOf,
-  rowsOf,
   teammateOptions,
   useCustomers,
   useTeammates,
@@ -47,8 +46,10 @@ export function Conversations() {
   const list = useList({
     key: ['conversations', 'list', query],
     load: async (page, signal) =>
-      rowsOf(
-        await answerOf(api.GET('/v1/conversations', { params: { query: { ...query, ...page } }, signal })),
+      await answerOf(
+        api()
+          .conversations.list({ ...query, ...page }, { signal })
+          .page(),
       ),
     every,
   })
@@ -186,7 +187,7 @@ function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
   const { data } = useQuery({
     queryKey: ['messages', 'latest'],
     queryFn: async ({ signal }) =>
-      rowsOf(await answerOf(api.GET('/v1/messages', { params: { query: { limit: looked } }, signal }))).data,
+      (await answerOf(api().messages.list({ limit: looked }, { signal }).page())).data,
     enabled: may('messages:read'),
     refetchInterval: every,
   })

@@ -57,8 +57,7 @@ export function Reply({ conversation: { id, assigneeId }, onSent, resolve }: Rep
       body: text,
     }
     try {
-      const header = { 'Idempotency-Key': intent.keyFor(body) }
-      await answerOf(api.POST('/v1/messages', { params: { header }, body }))
+      await answerOf(api().messages.create(body, { idempotencyKey: intent.keyFor(body) }))
       intent.done()
       write('')
       await onSent()

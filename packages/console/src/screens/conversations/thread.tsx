@@ -43,7 +43,8 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
       return customer === undefined ? 'Customer' : nameOf(customer)
     }
     if (author.id !== undefined) return nameOfTeammate(author.id)
-    return { teammate: 'A teammate', ai: 'The AI', system: 'The system' }[author.type]
+    const names: Record<string, string> = { teammate: 'A teammate', ai: 'The AI', system: 'The system' }
+    return names[author.type] ?? author.type
   }
 
   return (

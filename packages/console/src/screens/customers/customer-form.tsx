@@ -2,7 +2,7 @@
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
-import { type Customer, shown } from '../desk/objects.ts'
+import type { Customer } from '../desk/objects.ts'
 
 const fields: readonly FormField[] = [
   { name: 'name', label: 'Name', kind: 'line', isHalf: true },
@@ -32,11 +32,7 @@ export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
         title="Add a customer"
         verb="Add"
         create={async (body, intent) =>
-          shown(
-            await answerOf(
-              api.POST('/v1/customers', { params: { header: { 'Idempotency-Key': intent } }, body }),
-            ),
-          )
+          await answerOf(api().customers.create(body, { idempotencyKey: intent }))
         }
       />
     )
@@ -48,13 +44,9 @@ export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
       title="Change the customer"
       verb="Save"
       base={customer}
-      read={() => answerOf(api.GET('/v1/customers/{id}', { params: { path } }))}
+      read={() => answerOf(api().customers.get(path.id))}
       write={async (body, ifMatch) =>
-        shown(
-          await answerOf(
-            api.PATCH('/v1/customers/{id}', { params: { path, header: { 'If-Match': ifMatch } }, body }),
-          ),
-        )
+        await answerOf(api().customers.update(path.id, body, { ifMatch: ifMatch }))
       }
     />
   )

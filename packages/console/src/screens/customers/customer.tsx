@@ -22,14 +22,7 @@ import { sayWhen } from '../bookings/when.ts'
 import { ConversationForm, channels } from '../conversations/conversation-form.tsx'
 import { ConversationStatus } from '../conversations/conversation-status.tsx'
 import { Attributes } from '../desk/attributes.tsx'
-import {
-  type Booking,
-  type Conversation,
-  type Customer,
-  nameOf,
-  rowsOf,
-  type Ticket,
-} from '../desk/objects.ts'
+import { type Booking, type Conversation, type Customer, nameOf, type Ticket } from '../desk/objects.ts'
 import { Tags } from '../desk/tags.tsx'
 import { TicketForm } from '../tickets/ticket-form.tsx'
 import { Priority, TicketStatus } from '../tickets/ticket-status.tsx'
@@ -41,7 +34,7 @@ export function OneCustomer() {
   const { id } = route.useParams()
   const customer = useQuery({
     queryKey: ['customers', id],
-    queryFn: ({ signal }) => answerOf(api.GET('/v1/customers/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => answerOf(api().customers.get(id, { signal })),
     refetchInterval: 10_000,
   })
   if (customer.data !== undefined) return <Known key={id} customer={customer.data} />
@@ -118,10 +111,10 @@ function Known({ customer }: { readonly customer: Customer }) {
           kind="conversations"
           customerId={id}
           load={async (page, signal) =>
-            rowsOf(
-              await answerOf(
-                api.GET('/v1/conversations', { params: { query: { ...query, ...page } }, signal }),
-              ),
+            await answerOf(
+              api()
+                .conversations.list({ ...query, ...page }, { signal })
+                .page(),
             )
           }
           columns={[
@@ -149,8 +142,10 @@ function Known({ customer }: { readonly customer: Customer }) {
           kind="tickets"
           customerId={id}
           load={async (page, signal) =>
-            rowsOf(
-              await answerOf(api.GET('/v1/tickets', { params: { query: { ...query, ...page } }, signal })),
+            await answerOf(
+              api()
+                .tickets.list({ ...query, ...page }, { signal })
+                .page(),
             )
           }
           columns={[
@@ -170,8 +165,10 @@ function Known({ customer }: { readonly customer: Customer }) {
           kind="bookings"
           customerId={id}
           load={async (page, signal) =>
-            rowsOf(
-              await answerOf(api.GET('/v1/bookings', { params: { query: { ...query, ...page } }, signal })),
+            await answerOf(
+              api()
+                .bookings.list({ ...query, ...page }, { signal })
+                .page(),
             )
           }
           columns={[
@@ -210,11 +207,7 @@ function Known({ customer }: { readonly customer: Customer }) {
         title="Delete this customer?"
         verb="Delete"
         act={async () => {
-          await answerOf(
-            api.DELETE('/v1/customers/{id}', {
-              params: { path: { id }, header: { 'If-Match': tagOf(customer) } },
-            }),
-          )
+          await answerOf(api().customers.delete(id, { ifMatch: tagOf(customer) }))
           say('The customer is deleted.')
           await navigate({ to: '/customers' })
           await client.invalidateQueries({ queryKey: ['customers'] })

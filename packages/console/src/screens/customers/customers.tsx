@@ -10,7 +10,7 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
-import { type Customer, nameOf, rowsOf } from '../desk/objects.ts'
+import { type Customer, nameOf } from '../desk/objects.ts'
 import { Tags } from '../desk/tags.tsx'
 import { CustomerForm } from './customer-form.tsx'
 
@@ -37,7 +37,11 @@ export function Customers() {
   const list = useList({
     key: ['customers', 'list', query],
     load: async (page, signal) =>
-      rowsOf(await answerOf(api.GET('/v1/customers', { params: { query: { ...query, ...page } }, signal }))),
+      await answerOf(
+        api()
+          .customers.list({ ...query, ...page }, { signal })
+          .page(),
+      ),
     every,
   })
   const search = useCallback(

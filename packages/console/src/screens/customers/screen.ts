@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { answerOf, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy, nameOf, rowsOf } from '../desk/objects.ts'
+import { findBy, nameOf } from '../desk/objects.ts'
 
 export const screen: Screen = {
   path: '/customers',
@@ -11,8 +11,7 @@ export const screen: Screen = {
   group: 'Desk',
   scope: 'customers:read',
   find: async (words, go, signal) => {
-    const query = findBy(words)
-    const { data } = rowsOf(await answerOf(api.GET('/v1/customers', { params: { query }, signal })))
+    const data = await findBy(api().customers, words, signal)
     return data.map((one) => ({
       id: one.id,
       title: nameOf(one),

@@ -37,7 +37,11 @@ export function Deliveries() {
   const list = useList({
     key: ['deliveries', query],
     load: (page, signal) =>
-      answerOf(api.GET('/v1/deliveries', { params: { query: { ...query, ...page } }, signal })),
+      answerOf(
+        api()
+          .webhooks.allDeliveries({ ...query, ...page }, { signal })
+          .page(),
+      ),
     every,
   })
   const filter = (change: Record<string, string | undefined>) =>

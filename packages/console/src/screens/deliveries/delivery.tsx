@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Attempt, answerOf, api, type Delivery, newIntent } from '../../api/client.ts'
+import { type Attempt, answerOf, api, type Delivery } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl, Code, Json } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -44,30 +44,19 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   const endpoint = useEndpoints().byId.get(path.id)
   const delivery = useQuery({
     queryKey: ['delivery', path],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}', { params: { path }, signal })),
+    queryFn: ({ signal }) => answerOf(api().webhooks.delivery(path.id, path.deliveryId, { signal })),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 1000 : 15_000),
   })
   const attempts = useQuery({
     // The list of attempts only changes with their number.
     queryKey: ['delivery', path, 'attempts', delivery.data?.attemptCount],
     queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/attempts', {
-          params: { path, query: { limit: 100 } },
-          signal,
-        }),
-      ),
+      answerOf(api().webhooks.attempts(path.id, path.deliveryId, { limit: 100 }, { signal }).page()),
     enabled: delivery.isSuccess,
     placeholderData: (held) => held,
   })
   const retry = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v1/webhooks/{id}/deliveries/{deliveryId}/retry', {
-          params: { path, header: { 'Idempotency-Key': newIntent() } },
-        }),
-      ),
+    mutationFn: () => answerOf(api().webhooks.retry(path.id, path.deliveryId)),
     onSuccess: () => {
       say('It is being sent again.')
       return client.invalidateQueries({ queryKey: ['delivery', path] })
@@ -76,12 +65,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   })
 
   const resend = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v1/webhooks/{id}/deliveries/{deliveryId}/resend', {
-          params: { path, header: { 'Idempotency-Key': newIntent() } },
-        }),
-      ),
+    mutationFn: () => answerOf(api().webhooks.resend(path.id, path.deliveryId)),
     onSuccess: (made) => {
       say('It is sent once more, as this delivery.')
       return navigate({ to: '/deliveries/$id', params: { id: made.id }, search: { endpoint: path.id } })
@@ -187,8 +171,7 @@ function Payload({ path, status }: { readonly path: Path; readonly status: strin
   const [isOpen, setOpen] = useState(false)
   const payload = useQuery({
     queryKey: ['delivery', path, 'payload'],
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/payload', { params: { path }, signal })),
+    queryFn: ({ signal }) => answerOf(api().webhooks.payload(path.id, path.deliveryId, { signal })),
     enabled: isOpen,
   })
   return (

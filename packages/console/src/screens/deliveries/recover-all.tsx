@@ -1,5 +1,5 @@
 /** Replays all failed deliveries, as one recovery an endpoint. */
-import { answerOf, api, type Delivery, newIntent, type Webhook } from '../../api/client.ts'
+import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Confirm } from '../../design/dialog.tsx'
 import { Time } from '../../design/time.tsx'
@@ -26,12 +26,7 @@ export function RecoverAll({ isOpen, close, failed, endpoints }: RecoverAllProps
       const since = endpoints.get(id)?.missedSince
       if (since == null) continue
       try {
-        await answerOf(
-          api.POST('/v1/webhooks/{id}/recover', {
-            params: { path: { id }, header: { 'Idempotency-Key': newIntent() } },
-            body: { since },
-          }),
-        )
+        await answerOf(api().webhooks.recover(id, { since }))
         asked++
       } catch (error) {
         if (!(error instanceof ApiProblem)) throw error

@@ -5,7 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { Field } from '../../design/field.tsx'
 import css from './customer-field.module.css'
-import { nameOf, rowsOf, useCustomers } from './objects.ts'
+import { nameOf, useCustomers } from './objects.ts'
 
 interface Choice {
   readonly value: string
@@ -33,7 +33,7 @@ export function CustomerField({
     queryKey: ['customers', 'field', q],
     queryFn: async ({ signal }) => {
       const query = q === '' ? { limit: 8 } : { q, limit: 8 }
-      const { data } = rowsOf(await answerOf(api.GET('/v1/customers', { params: { query }, signal })))
+      const { data } = await answerOf(api().customers.list(query, { signal }).page())
       return data.map((one): Choice => {
         const name = nameOf(one)
         return { value: one.id, label: name, detail: one.email === name ? '' : (one.email ?? '') }

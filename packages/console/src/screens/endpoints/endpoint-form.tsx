@@ -103,15 +103,11 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       if (endpoint === null) {
         const { url, description, events, signatures } = body
         const whole = { ...asked, url, description, events, signatures }
-        const params = { header: { 'Idempotency-Key': intent.keyFor(whole) } }
-        const made = await answerOf(api.POST('/v1/webhooks', { params, body: whole }))
+        const made = await answerOf(api().webhooks.create(whole, { idempotencyKey: intent.keyFor(whole) }))
         onCreated?.(made.id, made.secret)
       } else {
         const patch = changedFields(bodyOf(given), body)
-        if (Object.keys(patch).length > 0)
-          await answerOf(
-            api.PATCH('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: patch }),
-          )
+        if (Object.keys(patch).length > 0) await answerOf(api().webhooks.update(endpoint.id, patch))
       }
       await client.invalidateQueries({ queryKey: ['endpoints'] })
       close()

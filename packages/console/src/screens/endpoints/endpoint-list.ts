@@ -7,7 +7,7 @@ const named = 100
 
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoints', 'named'],
-  queryFn: ({ signal }) => answerOf(api.GET('/v1/webhooks', { params: { query: { limit: named } }, signal })),
+  queryFn: ({ signal }) => answerOf(api().webhooks.list({ limit: named }, { signal }).page()),
   refetchInterval: 10_000,
 })
 

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
+import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
@@ -33,7 +33,7 @@ export function OneEndpoint() {
   const { id } = route.useParams()
   const endpoint = useQuery({
     queryKey: ['endpoints', id],
-    queryFn: ({ signal }) => answerOf(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => answerOf(api().webhooks.get(id, { signal })),
     refetchInterval: 5000,
   })
   if (endpoint.data !== undefined) return <Known endpoint={endpoint.data} />
@@ -72,17 +72,13 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
   const renew = () => client.invalidateQueries({ queryKey: ['endpoints'] })
 
   const ping = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v1/webhooks/{id}/ping', { params: { path, header: { 'Idempotency-Key': newIntent() } } }),
-      ),
+    mutationFn: () => answerOf(api().webhooks.ping(path.id)),
     onSuccess: (delivery) =>
       navigate({ to: '/deliveries/$id', params: { id: delivery.id }, search: { endpoint: id } }),
     onError: (error) => sayProblem('It was not pinged', error),
   })
   const put = useMutation({
-    mutationFn: (next: 'active' | 'disabled') =>
-      answerOf(api.PATCH('/v1/webhooks/{id}', { params: { path }, body: { status: next } })),
+    mutationFn: (next: 'active' | 'disabled') => answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
       say(
         now === 'active'
@@ -213,9 +209,8 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         verb="Rotate"
         kind="primary"
         act={async () => {
-          const params = { path, header: { 'Idempotency-Key': newIntent() } }
           const body = overlap === '' ? {} : { overlap: Number(overlap) }
-          const rotated = await answerOf(api.POST('/v1/webhooks/{id}/rotate-secret', { params, body }))
+          const rotated = await answerOf(api().webhooks.rotateSecret(path.id, body))
           setSecret(rotated.secret)
           await renew()
         }}
@@ -240,7 +235,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         title="End the replaced secret?"
         verb="End it"
         act={async () => {
-          await answerOf(api.DELETE('/v1/webhooks/{id}/previous-secret', { params: { path } }))
+          await answerOf(api().webhooks.dropPreviousSecret(path.id))
           await renew()
         }}
       >
@@ -255,7 +250,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         title="Delete this endpoint?"
         verb="Delete"
         act={async () => {
-          await answerOf(api.DELETE('/v1/webhooks/{id}', { params: { path } }))
+          await answerOf(api().webhooks.delete(path.id))
           say('It is deleted.')
           await navigate({ to: '/endpoints', search: {} })
           await renew()
@@ -297,20 +292,19 @@ function Trouble({
   const { id, failingSince, disablesAt, failureCount, disabledAt, disabledReason, missedSince } = endpoint
   const last = useQuery({
     queryKey: ['deliveries', 'last failure', id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { limit: 20 } }, signal }),
-      ),
+    queryFn: ({ signal }) => answerOf(api().webhooks.deliveries(id, { limit: 20 }, { signal }).page()),
     enabled: health === 'failing' || disabledReason === 'failing',
     refetchInterval: 10_000,
   })
   const failed = last.data?.data.find(({ lastError }) => lastError !== null)
   const attempts = useQuery({
     queryKey: ['last answer', id, failed?.id, failed?.attemptCount],
-    queryFn: ({ signal }) => {
-      const params = { path: { id, deliveryId: failed?.id ?? '' }, query: { limit: 1 } }
-      return answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/attempts', { params, signal }))
-    },
+    queryFn: ({ signal }) =>
+      answerOf(
+        api()
+          .webhooks.attempts(id, failed?.id ?? '', { limit: 1 }, { signal })
+          .page(),
+      ),
     enabled: failed !== undefined,
     placeholderData: (held) => held,
   })
@@ -412,10 +406,7 @@ function Attempts({ id }: { readonly id: string }) {
 function Latest({ id }: { readonly id: string }) {
   const latest = useQuery({
     queryKey: ['deliveries', 'latest', id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { limit: 8 } }, signal }),
-      ),
+    queryFn: ({ signal }) => answerOf(api().webhooks.deliveries(id, { limit: 8 }, { signal }).page()),
     refetchInterval: 3000,
   })
   const rows = latest.data?.data ?? []

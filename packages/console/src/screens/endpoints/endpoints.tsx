@@ -55,7 +55,11 @@ export function Endpoints() {
   const list = useList({
     key: ['endpoints', query],
     load: (page, signal) =>
-      answerOf(api.GET('/v1/webhooks', { params: { query: { ...query, ...page } }, signal })),
+      answerOf(
+        api()
+          .webhooks.list({ ...query, ...page }, { signal })
+          .page(),
+      ),
     every: 5000,
   })
   const register = may('webhooks:write') && (

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { answerOf, api, newIntent, type Recovery, type Webhook } from '../../api/client.ts'
+import { answerOf, api, type Recovery, type Webhook } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
@@ -55,10 +55,10 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
     try {
       const hastened = await hasten(endpoint.id)
       await answerOf(
-        api.POST('/v1/webhooks/{id}/recover', {
-          params: { path: { id: endpoint.id }, header: { 'Idempotency-Key': newIntent() } },
-          body: values.includeSucceeded ? { since, includeSucceeded: true } : { since },
-        }),
+        api().webhooks.recover(
+          endpoint.id,
+          values.includeSucceeded ? { since, includeSucceeded: true } : { since },
+        ),
       )
       const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
       say(`${waited}; searching for failed deliveries and events without one.`)
@@ -100,9 +100,7 @@ function lately({ createdAt }: Webhook): string {
 /** Retries pending deliveries now; resolves with their number. */
 export async function hasten(id: string): Promise<number> {
   for (let sum = 0; ; ) {
-    const { hastened, hasMore } = await answerOf(
-      api.POST('/v1/webhooks/{id}/hasten', { params: { path: { id } } }),
-    )
+    const { hastened, hasMore } = await answerOf(api().webhooks.retryNow(id))
     sum += hastened
     if (!hasMore) return sum
   }
@@ -113,12 +111,7 @@ function Waiting({ id }: { readonly id: string }) {
   const count = (status: 'pending' | 'failed') => ({
     queryKey: ['deliveries', 'count', id, status],
     queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-      answerOf(
-        api.GET('/v1/webhooks/{id}/deliveries', {
-          params: { path: { id }, query: { status, limit: 1 } },
-          signal,
-        }),
-      ),
+      answerOf(api().webhooks.deliveries(id, { status, limit: 1 }, { signal }).page()),
   })
   const [waiting, failed] = [useQuery(count('pending')).data, useQuery(count('failed')).data]
   if (waiting === undefined || failed === undefined) return null
@@ -139,10 +132,7 @@ const sayCount = (count: number) => count.toLocaleString('en')
 export function Recoveries({ id }: { readonly id: string }) {
   const { data } = useQuery({
     queryKey: ['recoveries', id],
-    queryFn: ({ signal }) =>
-      answerOf(
-        api.GET('/v1/webhooks/{id}/recoveries', { params: { path: { id }, query: { limit: 5 } }, signal }),
-      ),
+    queryFn: ({ signal }) => answerOf(api().webhooks.recoveries(id, { limit: 5 }, { signal }).page()),
     refetchInterval: ({ state }) =>
       state.data?.data.some(({ status }) => status === 'running') ? 1000 : 30_000,
   })

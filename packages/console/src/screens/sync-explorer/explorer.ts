@@ -302,8 +302,7 @@ export class Explorer {
       return
     }
     if (error.status === 401) endSession(error.detail)
-    const shown =
-      error.status === 0 ? new Unreachable(error) : new ApiProblem(error.status, error.problem, new Headers())
+    const shown = error.status === 0 ? new Unreachable(error) : new ApiProblem(error)
     this.#become({ phase: 'ended', error: shown, trial: null })
   }
 

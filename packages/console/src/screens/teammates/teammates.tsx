@@ -14,7 +14,7 @@ import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
-import { rowsOf, shown, type Teammate } from '../desk/objects.ts'
+import type { Teammate } from '../desk/objects.ts'
 
 const route = getRouteApi('/teammates')
 
@@ -42,7 +42,11 @@ export function Teammates() {
   const list = useList({
     key: ['teammates', 'list', q],
     load: async (page, signal) =>
-      rowsOf(await answerOf(api.GET('/v1/teammates', { params: { query: { q, ...page } }, signal }))),
+      await answerOf(
+        api()
+          .teammates.list({ q, ...page }, { signal })
+          .page(),
+      ),
     every,
   })
   const search = useCallback(
@@ -124,11 +128,7 @@ export function Teammates() {
           verb="Add"
           given={{ active: true }}
           create={async (body, intent) =>
-            shown(
-              await answerOf(
-                api.POST('/v1/teammates', { params: { header: { 'Idempotency-Key': intent } }, body }),
-              ),
-            )
+            await answerOf(api().teammates.create(body, { idempotencyKey: intent }))
           }
         />
       )}
@@ -138,10 +138,9 @@ export function Teammates() {
           title="Change the teammate"
           verb="Save"
           base={edited}
-          read={() => answerOf(api.GET('/v1/teammates/{id}', { params: { path: { id: edited.id } } }))}
+          read={() => answerOf(api().teammates.get(edited.id))}
           write={async (body, ifMatch) => {
-            const params = { path: { id: edited.id }, header: { 'If-Match': ifMatch } }
-            return shown(await answerOf(api.PATCH('/v1/teammates/{id}', { params, body })))
+            return await answerOf(api().teammates.update(edited.id, body, { ifMatch }))
           }}
         />
       )}

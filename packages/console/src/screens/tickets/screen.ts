@@ -3,7 +3,7 @@ import { answerOf, api } from '../../api/client.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
-import { findBy, rowsOf, sayStatus } from '../desk/objects.ts'
+import { findBy, sayStatus } from '../desk/objects.ts'
 
 export const screen: Screen = {
   path: '/tickets',
@@ -12,8 +12,11 @@ export const screen: Screen = {
   scope: 'tickets:read',
   find: async (words, go, signal) => {
     const [, number] = /^#?([1-9]\d{0,14})$/.exec(words) ?? []
-    const query = number === undefined ? findBy(words) : { number: Number(number) }
-    const { data } = rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query }, signal })))
+    const { tickets } = api()
+    const data =
+      number === undefined
+        ? await findBy(tickets, words, signal)
+        : (await answerOf(tickets.list({ number: Number(number) }, { signal }).page())).data
     return data.map((one) => ({
       id: one.id,
       title: `#${one.number} ${one.subject}`,

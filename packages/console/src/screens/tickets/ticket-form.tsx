@@ -2,7 +2,7 @@
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
-import { shown, type Ticket } from '../desk/objects.ts'
+import type { Ticket } from '../desk/objects.ts'
 import { readTicket, writeTicket } from './calls.ts'
 import { changeableWhenClosed } from './moves.ts'
 
@@ -68,8 +68,7 @@ export function TicketForm({ given, close, onDone }: TicketFormProps) {
       create={async (body: object, intent) => {
         const { conversationId } = given ?? {}
         const whole = conversationId === undefined ? body : { ...body, conversationId }
-        const params = { header: { 'Idempotency-Key': intent } }
-        return shown(await answerOf(api.POST('/v1/tickets', { params, body: whole as never })))
+        return await answerOf(api().tickets.create(whole as never, { idempotencyKey: intent }))
       }}
     />
   )

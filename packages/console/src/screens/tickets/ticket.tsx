@@ -150,8 +150,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
         title="Delete this ticket?"
         verb="Delete"
         act={async () => {
-          const header = { 'If-Match': tagOf(ticket) }
-          await answerOf(api.DELETE('/v1/tickets/{id}', { params: { path: { id }, header } }))
+          await answerOf(api().tickets.delete(id, { ifMatch: tagOf(ticket) }))
           say('The ticket is deleted.')
           await navigate({ to: '/tickets' })
           await client.invalidateQueries({ queryKey: ['tickets'] })

@@ -1,7 +1,8 @@
 /** Tickets, newest first, with filters in the address. */
+import type { TicketFilters } from '@deskwire/sdk'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
-import { answerOf, api, type paths } from '../../api/client.ts'
+import { answerOf, api } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -14,7 +15,6 @@ import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
   nameOf,
-  rowsOf,
   sayStatus,
   type Ticket,
   teammateOptions,
@@ -30,7 +30,7 @@ const route = getRouteApi('/tickets')
 /** Milliseconds between looks for new tickets. */
 const every = 5000
 
-type Query = NonNullable<paths['/v1/tickets']['get']['parameters']['query']>
+type Query = TicketFilters
 
 export function Tickets() {
   const { q, status, priority, type, assignee } = route.useSearch()
@@ -42,7 +42,11 @@ export function Tickets() {
   const list = useList({
     key: ['tickets', 'list', query],
     load: async (page, signal) =>
-      rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query: { ...query, ...page } }, signal }))),
+      await answerOf(
+        api()
+          .tickets.list({ ...query, ...page }, { signal })
+          .page(),
+      ),
     every,
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
