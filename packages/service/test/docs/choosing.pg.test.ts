@@ -69,8 +69,9 @@ test('what arrived is sent again', async () => {
   expect(await run('includeSucceeded', { SINCE })).toMatch(/^Recovery [0-9a-f-]{36} sends everything/)
   await recovererOn(shared(), clock).runDue()
   await engine.runDue()
-  const [first, second] = sent.slice(before - 1).map(({ headers }) => headers['x-service-event-id'])
-  expect(second).toBe(first)
+  // Events of one millisecond come in any order.
+  const ids = sent.map(({ headers }) => headers['x-service-event-id'])
+  expect(ids.slice(0, before)).toContain(ids[before])
 })
 
 test('the overlap of a rotation is chosen', async () => {
