@@ -54,7 +54,10 @@ const headers = defineField<OwnHeaders | null>(
         const fault = faultOf(name, value)
         if (fault !== null) refuse(fault, [name])
       }
-      const length = entries.reduce((sum, [, value]) => sum + String(value).length, 0)
+      const length = entries.reduce(
+        (sum, [, value]) => sum + (typeof value === 'string' ? value.length : 0),
+        0,
+      )
       if (length > longestValues) refuse(`the values have ${length} characters`)
     })
     .meta({
