@@ -22,7 +22,7 @@ const margin = 16
 const root = fileURLToPath(new URL('..', import.meta.url))
 const began = performance.now()
 const lines: Line[] = [{ text: '$ npx deskwire demo', at: 0 }]
-const demo = spawn(process.execPath, ['packages/cli/src/main.ts', 'demo'], {
+const demo = spawn(process.execPath, ['packages/cli/deskwire.js', 'demo'], {
   cwd: root,
   stdio: ['ignore', 'pipe', 'inherit'],
 })

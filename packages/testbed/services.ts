@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { type Program, type ProgramOptions, type Ran, startProgram } from './program.ts'
 import { root } from './repository.ts'
 
-export const main = join(root, 'packages/cli/src/main.ts')
+export const main = join(root, 'packages/cli/deskwire.js')
 
 export type Environment = Readonly<Record<string, string>>
 

@@ -50,8 +50,8 @@ export function publishedManifest(
     version,
     ...others,
     ...(repository && { repository: { type: 'git', url: `git+${repository}.git`, directory } }),
-    ...publishConfig,
     ...(bin && { bin: mapValues(bin, (path) => built(path, '.js')) }),
+    ...publishConfig,
     ...(exports && {
       exports: mapValues(exports, (path) => ({
         types: `./${built(path, '.d.ts')}`,

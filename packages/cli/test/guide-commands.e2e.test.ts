@@ -292,7 +292,7 @@ beforeAll(async () => {
   cwd = dataDir.parent
   await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
   // npx takes longer than most commands do; the walk of the quickstart runs it.
-  const command = `#!/bin/sh\nshift\nexec node "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`
+  const command = `#!/bin/sh\nshift\nexec node "${join(root, 'packages/cli/deskwire.js')}" "$@"\n`
   await writeFile(join(cwd, 'npx'), command, { mode: 0o755 })
   receiver = await startHttpServer(async (request, response) => {
     let body = ''

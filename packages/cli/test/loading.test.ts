@@ -13,6 +13,17 @@ function loadedBy(path: string): string[] {
   return [...text.matchAll(/^import (?!type )[^']*?'([^']+)'/gm)].map(([, from = '']) => from)
 }
 
+test('what a checkout begins with is no TypeScript, so that Node keeps what it compiles of the rest', () => {
+  const manifest = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'))
+  const [begin = ''] = Object.values<string>(manifest.bin)
+  expect(begin).toMatch(/\.js$/)
+  const text = readFileSync(join(root, 'packages/cli', begin), 'utf8')
+  expect([...text.matchAll(/^import .* from '([^']+)'/gm)].map(([, from]) => from)).toEqual([
+    'node:module',
+    'node:url',
+  ])
+})
+
 test('the start loads no command, and neither library', () => {
   const loaded = [
     'main.ts',

@@ -74,7 +74,7 @@ test('commands work beside a running service; a second service on its data is to
   expect(second.code).toBe(1)
   expect(second.stdout).toBe('')
   expect(second.stderr).toMatch(
-    /^deskwire: \S+ is in use by process \d+ \(main\.ts serve, since \S+Z\): stop it first, or give this one another DESKWIRE_DATA_DIR\n$/m,
+    /^deskwire: \S+ is in use by process \d+ \(deskwire\.js serve, since \S+Z\): stop it first, or give this one another DESKWIRE_DATA_DIR\n$/m,
   )
 
   const org = await deskwire(['org', 'create', '--name', 'Engines', '--json'], { settings })

@@ -11,16 +11,17 @@ import { markArgument, processesOf, signal, waitUntilIdle } from './processes.ts
 import { runProgram, workingDirectory } from './program.ts'
 import { ADMIN_ROLE } from './settings.ts'
 
-/** Returns whether a cluster was created. @throws EmbeddedDatabaseError when there is another version or something else, or it failed. */
+/** Returns whether a cluster was created; `onBegun` is called once its first program runs. @throws EmbeddedDatabaseError when there is another version or something else, or it failed. */
 export async function ensureCluster(
   layout: Layout,
   accounts: Accounts,
   binaries: Binaries,
+  onBegun: () => void,
 ): Promise<boolean> {
   await removeUnfinished(layout)
   const major = await clusterVersion(layout)
   if (major === null) {
-    await create(layout, accounts, binaries)
+    await create(layout, accounts, binaries, onBegun)
     return true
   }
   if (major !== binaries.major)
@@ -57,7 +58,12 @@ export async function removeUnfinished(layout: Layout): Promise<void> {
 /** On Linux one call syncs the file system in 0.2 s of a busy disk; the 1,272 files of the cluster take 2.3 s. */
 const syncMethod = process.platform === 'linux' ? 'syncfs' : 'fsync'
 
-async function create(layout: Layout, accounts: Accounts, binaries: Binaries): Promise<void> {
+async function create(
+  layout: Layout,
+  accounts: Accounts,
+  binaries: Binaries,
+  onBegun: () => void,
+): Promise<void> {
   const unfinished = `${layout.cluster}.new-${randomBytes(6).toString('hex')}`
   await makeDirectory(unfinished, accounts.server)
   try {
@@ -65,7 +71,7 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
     const mark = await markArgument(unfinished)
     const { name } = layout.host
     const options = { cwd: unfinished, accounts, host: layout.host }
-    await runProgram(
+    const initialized = runProgram(
       binaries.initdb,
       [
         ...['-D', directory, '-U', ADMIN_ROLE, '--auth=peer', '--no-instructions', '--no-sync', '-c', mark],
@@ -76,6 +82,8 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
       ],
       { ...options, input: '' },
     )
+    onBegun()
+    await initialized
     // The host's role is no superuser: injected SQL reaches neither files nor programs. It may create databases for tests, which clone
     // theirs. Its database is initdb's: another would be a copy of 300 files, a fifth of all the work.
     await runProgram(

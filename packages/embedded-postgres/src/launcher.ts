@@ -7,9 +7,14 @@ export interface Launcher {
   /**
    * Starts the server on a data directory, creating both as needed. Resolves when it accepts connections: within a second, later the first
    * time and after a crash. Only the account of this process can connect, through a private socket, without a password. @throws
-   * EmbeddedDatabaseError when it cannot run here or another process runs this data directory.
+   * EmbeddedDatabaseError when it cannot run here or another process runs this data directory. `onBegun` is called once one of PostgreSQL's
+   * programs has been started: from then on the start waits for it.
    */
-  start(options: { readonly dataDir: string; readonly log?: EmbeddedLog }): Promise<EmbeddedDatabase>
+  start(options: {
+    readonly dataDir: string
+    readonly log?: EmbeddedLog
+    readonly onBegun?: (() => void) | undefined
+  }): Promise<EmbeddedDatabase>
   /**
    * The connection of the server that runs on a data directory now, waiting up to 30 s if it is starting; null when none runs. For programs
    * beside the one that started it, under the same account. @throws EmbeddedDatabaseError
@@ -33,7 +38,7 @@ export function createLauncher(host: Host): Launcher {
   const named = nameHost(host)
   const silent: EmbeddedLog = () => {}
   return {
-    start: ({ dataDir, log = silent }) => startEmbedded(named, { dataDir, log }),
+    start: ({ log = silent, ...options }) => startEmbedded(named, { ...options, log }),
     find: (dataDir) => findEmbedded(named, dataDir),
     has: hasEmbeddedDatabase,
     startReplacement: ({ log = silent, ...options }) => startReplacement(named, { ...options, log }),

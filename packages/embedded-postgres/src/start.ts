@@ -47,9 +47,13 @@ export type EmbeddedLog = (level: 'info' | 'warn', message: string, fields?: Rec
 /** Implements `Launcher.start`. */
 export async function startEmbedded(
   host: NamedHost,
-  options: { readonly dataDir: string; readonly log: EmbeddedLog },
+  options: {
+    readonly dataDir: string
+    readonly log: EmbeddedLog
+    readonly onBegun?: (() => void) | undefined
+  },
 ): Promise<EmbeddedDatabase> {
-  const { log } = options
+  const { log, onBegun = () => {} } = options
   const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
   forgetServerVariables()
   requireBinaries(host)
@@ -58,7 +62,7 @@ export async function startEmbedded(
   const hold = await takeHold(layout, accounts)
   try {
     refuseHalfRestored(layout)
-    const running = await run(layout, accounts, log)
+    const running = await run(layout, accounts, log, onBegun)
     const { postmaster, socketDir, adopted } = running
     let stopped: Promise<void> | null = null
     const stop = async () => {
@@ -97,10 +101,11 @@ async function run(
   layout: Layout,
   accounts: Accounts,
   log: EmbeddedLog,
+  onBegun: () => void,
 ): Promise<{ postmaster: Postmaster; socketDir: string; adopted: boolean }> {
   const since = performance.now()
   const binaries = await findBinaries(layout, accounts)
-  const created = await ensureCluster(layout, accounts, binaries)
+  const created = await ensureCluster(layout, accounts, binaries, onBegun)
   const files = serverFiles(layout.host, accounts.accountName)
   const print = fingerprint(files, binaries.postgres, binaries.version)
   const found = await settleOrphan(layout, accounts, print, (message, fields) => log('warn', message, fields))
@@ -112,7 +117,7 @@ async function run(
   const socketDir = await makeSocketDir(layout, accounts)
   try {
     await rememberServer(layout, accounts, { socketDir, fingerprint: print })
-    const postmaster = await start(layout, accounts, binaries, socketDir, log)
+    const postmaster = await start(layout, accounts, binaries, socketDir, log, onBegun)
     const ms = Math.round(performance.now() - since)
     log('info', 'PostgreSQL is ready', { pid: postmaster.pid, version: binaries.version, created, ms })
     return { postmaster, socketDir, adopted: false }
@@ -128,9 +133,11 @@ async function start(
   binaries: Binaries,
   socketDir: string,
   log: EmbeddedLog,
+  onBegun: () => void,
 ): Promise<Postmaster> {
   for (let attempt = 1; ; attempt++) {
     const postmaster = await startPostmaster(layout, accounts, binaries, socketDir)
+    onBegun()
     const outcome = await waitUntilReady(layout, postmaster, (seconds) =>
       log('warn', 'PostgreSQL is still recovering', { seconds, pid: postmaster.pid }),
     ).catch(async (error: unknown) => {

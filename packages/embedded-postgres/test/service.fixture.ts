@@ -13,6 +13,7 @@ const options = {
   dataDir: dataDir!,
   log: (level: string, message: string, fields?: Record<string, unknown>) =>
     say({ event: 'log', level, message, fields }),
+  onBegun: () => say({ event: 'begun' }),
 }
 const refused = (error: unknown) => {
   const { name, message } = error as Error

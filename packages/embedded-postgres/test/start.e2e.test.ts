@@ -66,6 +66,14 @@ describe.each(identities)('as $name', (who) => {
       },
     ])
     await first.stop()
+    // First when the cluster is made, again when the server was started; always before what it waits for is over.
+    expect(first.events.map(({ event, message }) => message ?? event)).toEqual([
+      'begun',
+      'begun',
+      'PostgreSQL is ready',
+      'ready',
+      'stopped',
+    ])
     await expect(stat(join(dataDir, 'postgres/postmaster.pid'))).rejects.toThrow('ENOENT')
 
     const second = startService(who, dataDir)

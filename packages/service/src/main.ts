@@ -1,6 +1,6 @@
 /**
- * Starting and stopping. A first start creates its database by PostgreSQL's programs, which takes most of a second; the code that runs on
- * the database is loaded meanwhile, on another core. So this imports only what is needed to begin that.
+ * Starting and stopping. PostgreSQL's programs, which a start waits for, run on another core while the code that works on the database is
+ * loaded. So this imports only what is needed to begin them.
  */
 import { type Config, unknownVariables } from './config.ts'
 import { openDatabases } from './db/open.ts'
@@ -24,7 +24,11 @@ export async function serve(config: Config): Promise<void> {
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)
   const stopped = stopSignal()
-  const [databases, { run }] = await Promise.all([openDatabases(config, log), import('./run.ts')])
+  const begun = Promise.withResolvers<void>()
+  const opening = openDatabases(config, log, begun.resolve)
+  // Loading keeps this thread busy: begun at once, it would hold up what comes before the programs.
+  await Promise.race([begun.promise, opening])
+  const [databases, { run }] = await Promise.all([opening, import('./run.ts')])
   await run(config, { databases, stopped, summaries, log, telemetry })
 }
 

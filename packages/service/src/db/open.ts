@@ -37,14 +37,15 @@ export const connections = 16
 
 /**
  * All databases of the settings, first the one with the directory. Several are not queried yet, as any may be unavailable: `prepare` does
- * that. @throws PoolerError, DatabasesError
+ * that. `onBegun` is called once a program of the embedded database runs. @throws PoolerError, DatabasesError
  */
 export async function openDatabases(
   config: DatabaseSettings,
   log: FastifyBaseLogger,
+  onBegun?: () => void,
 ): Promise<readonly [OpenDatabase, ...OpenDatabase[]]> {
   const named = await namedDatabases(config)
-  if (named === null) return [await openDatabase(config, log)]
+  if (named === null) return [await openDatabase(config, log, onBegun)]
   const [first, ...others] = named.map((each) => openServer(each.name, addressOf(each), log))
   if (first === undefined) throw new DatabasesError(`${databasesSetting}: no database is named`)
   return [first, ...others]
@@ -91,6 +92,7 @@ export function reportTo(log: FastifyBaseLogger, database: string | null = null)
 async function openDatabase(
   config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
+  onBegun?: () => void,
 ): Promise<OpenDatabase> {
   const address = serverAddress(config)
   if (address !== null) {
@@ -100,6 +102,7 @@ async function openDatabase(
   const server = await embedded.start({
     dataDir: config.dataDir,
     log: (level, message, fields) => log[level](fields ?? {}, message),
+    onBegun,
   })
   const pool = createPool(server.connection, { max: connections, onIdleError: reportTo(log) })
   return {
