@@ -63,6 +63,7 @@ const edgeOptions = [
   'corsOrigins',
   'consoleFrameAncestors',
   'telemetry',
+  'mcp',
 ] as const
 type EdgeOption = (typeof edgeOptions)[number]
 

@@ -9,7 +9,7 @@ import {
   type RateLimiter,
   unauthenticatedLimit,
 } from './admission/rate-limit.ts'
-import { apiModules } from './api-document.ts'
+import { apiDocument, apiModules } from './api-document.ts'
 import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
 import type { LookUp } from './auth/look-up.ts'
 import {
@@ -27,7 +27,7 @@ import { RequestAdmission } from './http/admit.ts'
 import { createDocument, documentApi } from './http/document-route.ts'
 import { createHealth, healthApi } from './http/health.ts'
 import type { Offload } from './http/offload.ts'
-import { registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
+import { bindRoutes, registerRoutes, registerSharded, type ShardRouter } from './http/route.ts'
 import { createServer } from './http/server.ts'
 import { refuseOtherMethods } from './http/unknown-address.ts'
 import type { StorageLimits } from './journal/change.ts'
@@ -38,6 +38,7 @@ import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import type { Kind } from './kinds/model/kind.ts'
+import { createMcpServices, mcpRoutes } from './mcp/routes.ts'
 import { countAdmission } from './metrics/admission.ts'
 import { createRegistry, type MetricsSnapshot, metricsApi, metricsText } from './metrics/registry.ts'
 import { timeRequests } from './metrics/requests.ts'
@@ -101,6 +102,8 @@ export interface AppOptions {
   /** Default: api. The offload thread serves no route of the process itself: no metrics, no health, no pages. */
   readonly role?: 'api' | 'offload'
   readonly telemetry?: Telemetry | null
+  /** Serves `/mcp`. Default: no. */
+  readonly mcp?: boolean
 }
 
 /** The service on migrated databases. The caller closes their pools. */
@@ -153,6 +156,7 @@ export function createApp(options: AppOptions): App {
   if (role === 'api') registerOwnRoutes(server, options, shards, metrics)
   const authenticator = authenticatorOf(server, options, shards, known, unauthenticated)
   registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
+  if (options.mcp) registerMcp(server, shards, authenticator, { kinds, clock, origins: corsOrigins })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   return {
@@ -232,6 +236,20 @@ function registerOwnRoutes(
   registerRoutes(server, documentApi.routes, document, null)
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
   if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
+}
+
+/** Its calls of the API find their organization's database themselves. */
+function registerMcp(
+  server: FastifyInstance,
+  shards: readonly DatabaseServices[],
+  authenticator: Authenticator,
+  parts: Omit<Parameters<typeof createMcpServices>[0], 'document'>,
+): void {
+  const services = createMcpServices({ ...parts, document: () => apiDocument(parts.kinds) })
+  server.addHook('preClose', () => services.close())
+  const routes = [bindRoutes(() => mcpRoutes, services)]
+  const everywhere = shards.map(({ idempotency }) => ({ parts: routes, idempotency }))
+  registerSharded(server, everywhere, { authenticator }, null)
 }
 
 /** Authenticates requests. Noted uses are written before the server has closed. */

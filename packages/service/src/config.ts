@@ -71,6 +71,10 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
 
 const sizes = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
 
+function parseSwitch(text: string): boolean | undefined {
+  return text === 'on' ? true : text === 'off' ? false : undefined
+}
+
 /** A whole number of bytes or of a unit; null (no limit) for 0. */
 function parseSize(text: string): number | null | undefined {
   const [, count, unit] = /^(\d{1,15})(|KiB|MiB|GiB|TiB)$/.exec(text) ?? []
@@ -286,12 +290,19 @@ export const settings = {
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
   }),
+  mcp: setting<boolean>({
+    variable: 'DESKWIRE_MCP',
+    default: 'off',
+    help: 'on: agents may use the service by the Model Context Protocol, at /mcp, with API keys',
+    accepts: 'on or off',
+    parse: parseSwitch,
+  }),
   summarizer: setting<boolean>({
     variable: 'DESKWIRE_SUMMARIZER',
     default: 'on',
     help: 'off: nobody writes summaries but the action summarize; to be set where workers run',
     accepts: 'on or off',
-    parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    parse: parseSwitch,
   }),
   maxRows: setting<number | null>({
     variable: 'DESKWIRE_MAX_ROWS',

@@ -135,6 +135,7 @@ async function startRoles(
     corsOrigins: config.corsOrigins,
     consoleFrameAncestors: config.consoleFrameAncestors,
     metricsElsewhere: config.metricsPort !== null,
+    mcp: config.mcp,
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
     await api.stop()

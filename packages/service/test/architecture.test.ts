@@ -53,6 +53,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   metrics: ['kernel', 'admission', 'http', 'openapi', 'webhooks/table', 'delivery'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds/model', 'desk'],
+  mcp: ['kernel', 'auth', 'http', 'openapi', 'kinds/model'],
   retention: ['kernel', 'db', 'journal', 'idempotency'],
   schema: [
     'kernel',
@@ -102,6 +103,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'metrics',
     'telemetry',
     'summarizer',
+    'mcp',
     'retention',
     'schema',
     'backup',

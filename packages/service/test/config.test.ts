@@ -92,6 +92,7 @@ const examples: Record<keyof typeof settings, Example> = {
     value: { perSecond: 20, burst: 40 },
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
+  mcp: { default: false, text: 'on', value: true, bad: ['yes', 'ON', '1'] },
   summarizer: { default: true, text: 'off', value: false, bad: ['no', 'OFF', '0', 'false'] },
   publicUrl: {
     default: null,

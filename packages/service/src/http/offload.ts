@@ -35,10 +35,10 @@ export interface OffloadedResponse {
 /** Rejects when the outcome is unknown, and when the client disconnected before the work began: then it is not done. */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/** Routes that read their body decide themselves, as few bytes may ask for much work. */
+/** Routes that read their body decide themselves, as few bytes may ask for much work, or many for little. */
 export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
-  return bytes.length > largeBeyond.bodyBytes || (readsBody !== undefined && !readsBody.isLight(bytes))
+  return readsBody === undefined ? bytes.length > largeBeyond.bodyBytes : !readsBody.isLight(bytes)
 }
 
 /** Headers of a connection, and not of the request. */

@@ -63,6 +63,17 @@ export function forwardedHeaders({ scheme, origin }: FastifyRequest): Record<str
   return { 'x-forwarded-proto': scheme, 'x-forwarded-host': new URL(origin).host }
 }
 
+/** The headers that say where a request came from and went to, as they were sent: for a call of this server by itself. */
+export function originHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const names = ['host', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+}
+
 /** Refuses a malformed Host (RFC 9112, section 3.2); null when it is valid or absent. */
 export function refuseHost({ headers: { host } }: FastifyRequest): Problem | null {
   if (host === undefined || host === '' || isHost(host)) return null

@@ -46,6 +46,7 @@ export async function startApi(
     | 'corsOrigins'
     | 'consoleFrameAncestors'
     | 'metricsElsewhere'
+    | 'mcp'
     | 'degraded'
     | 'telemetry'
   >,

@@ -1,0 +1,238 @@
+/** Tools for customers, conversations and tickets. */
+import type { Problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import type { Json } from '../openapi/api-module.ts'
+import type { Api } from './api-calls.ts'
+import {
+  id,
+  objectOf,
+  propertiesOf,
+  requiredBy,
+  shown,
+  type Tool,
+  type ToolParts,
+  whole,
+  words,
+} from './tool.ts'
+import { writeTool } from './write-tool.ts'
+
+const found = ['customers', 'conversations', 'tickets', 'bookings', 'teammates']
+
+export function deskTools(parts: ToolParts): readonly Tool[] {
+  return [
+    find(parts),
+    readConversation(parts),
+    writeTool(parts, {
+      name: 'open_ticket',
+      title: 'Open a ticket',
+      description: 'Opens a ticket for a customer, for example from a conversation.',
+      kind: 'tickets',
+      effect: 'adds',
+      properties: propertiesOf(parts, 'TicketCreate'),
+      required: requiredBy(parts, 'TicketCreate'),
+      write: ({ dryRun, idempotencyKey, ...body }) => ({ body }),
+    }),
+    writeTool(parts, {
+      name: 'change_ticket',
+      title: 'Change a ticket',
+      description:
+        'Changes status, priority, assignee or other fields of a ticket. Fields that are left out stay as they are.',
+      kind: 'tickets',
+      effect: 'changes',
+      properties: { ticketId: id('The ticket.'), ...propertiesOf(parts, 'TicketPatch') },
+      required: ['ticketId'],
+      write: ({ ticketId, dryRun, idempotencyKey, expectedVersion, ...body }) => ({ id: ticketId, body }),
+    }),
+    writeTool(parts, {
+      name: 'reply',
+      title: 'Reply to the customer',
+      description:
+        'Records an outbound message in a conversation, written by an AI. It reaches the customer by whatever sends outbound messages of this desk.',
+      kind: 'messages',
+      effect: 'sends',
+      properties: {
+        ...propertiesOf(parts, 'MessageCreate', ['direction', 'author', 'sentAt', 'externalId']),
+        authorName: words('The name that the message is signed with.'),
+      },
+      required: ['conversationId', 'body'],
+      write: ({ dryRun, idempotencyKey, authorName: name, ...message }) => ({
+        body: {
+          ...message,
+          direction: 'outbound',
+          author: { type: 'ai', ...(name === undefined ? {} : { name }) },
+        },
+      }),
+    }),
+    writeTool(parts, {
+      name: 'hand_to_human',
+      title: 'Hand a conversation to a person',
+      description:
+        'Escalates a conversation that an AI handles. Use it when unsure, or when asked for a person.',
+      kind: 'conversations',
+      effect: 'changes',
+      properties: { conversationId: id('The conversation.') },
+      required: ['conversationId'],
+      write: ({ conversationId }) => ({ id: conversationId, action: 'escalate', body: {} }),
+    }),
+    writeTool(parts, {
+      name: 'resolve',
+      title: 'Resolve a conversation',
+      description:
+        'Closes a conversation; an inbound message opens it again. A ticket is resolved by change_ticket with status resolved.',
+      kind: 'conversations',
+      effect: 'changes',
+      properties: { conversationId: id('The conversation.') },
+      required: ['conversationId'],
+      write: ({ conversationId }) => ({ id: conversationId, action: 'resolve', body: {} }),
+    }),
+    writeTool(parts, {
+      name: 'summarize',
+      title: 'Store a summary',
+      description: 'Stores a summary that you wrote of a conversation; it replaces the one before.',
+      kind: 'conversations',
+      effect: 'changes',
+      properties: {
+        conversationId: id('The conversation.'),
+        ...propertiesOf(parts, 'ConversationSummarize'),
+      },
+      required: ['conversationId', ...requiredBy(parts, 'ConversationSummarize')],
+      write: ({ conversationId, summary }) => ({
+        id: conversationId,
+        action: 'summarize',
+        body: { summary },
+      }),
+    }),
+  ]
+}
+
+function find(parts: ToolParts): Tool {
+  const kinds = found.filter((plural) => parts.kinds.some((kind) => kind.plural === plural))
+  return {
+    name: 'find',
+    title: 'Find',
+    description:
+      'Finds customers, conversations, tickets, bookings or teammates, newest first: by words, and by fields such as status, email, customerId or tag.',
+    scopes: kinds.map((plural) => `${plural}:read`),
+    anyScope: true,
+    effect: 'reads',
+    input: objectOf(
+      {
+        kind: { type: 'string', enum: kinds, description: 'What to find.' },
+        q: words('Words, or beginnings of words, that it has.'),
+        where: {
+          type: 'object',
+          additionalProperties: { type: ['string', 'number', 'boolean'] },
+          description:
+            'Filters of the list: for example {"status": "open", "customerId": "…"}, {"email": "…"}, {"tag": "vip"}. An unknown one is refused with a list of those there are.',
+        },
+        limit: whole('Objects at most.', 1, 100, 10),
+        offset: whole('Objects to pass over.', 0, 100_000, 0),
+      },
+      ['kind'],
+    ),
+    output: objectOf(
+      {
+        found: { type: 'array', items: { type: 'object' }, description: 'The objects, newest first.' },
+        total: { type: 'integer', description: 'How many match.' },
+        hasMore: { type: 'boolean', description: 'Whether more follow: ask again with a larger offset.' },
+      },
+      ['found', 'total', 'hasMore'],
+    ),
+    async run({ kind, q, where = {}, limit = 10, offset = 0 }, api) {
+      const page = await api.get(`/v1/${kind}`, { ...where, q, limit, offset })
+      if (!page.ok) return page
+      const { data, pagination } = page.value as { data: readonly Json[]; pagination: Json }
+      return ok({ found: data, total: pagination.total, hasMore: pagination.hasMore })
+    },
+  }
+}
+
+/** About what models count for English text. */
+const charactersPerToken = 4
+
+interface Message {
+  readonly id: string
+  readonly createdAt: string
+  readonly body: string | null
+}
+
+function readConversation(parts: ToolParts): Tool {
+  return {
+    name: 'read_conversation',
+    title: 'Read a conversation',
+    description:
+      'Shows a conversation with its messages, newest first, as many as fit maxTokens. nextCursor continues with older ones.',
+    scopes: ['conversations:read', 'messages:read'],
+    effect: 'reads',
+    input: objectOf(
+      {
+        conversationId: id('The conversation.'),
+        maxTokens: whole('Text of the messages at most, in tokens.', 100, 20_000, 4_000),
+        cursor: words('The nextCursor of the previous call.'),
+      },
+      ['conversationId'],
+    ),
+    output: objectOf(
+      {
+        conversation: shown(parts, 'Conversation', 'The conversation.'),
+        messages: {
+          type: 'array',
+          items: shown(parts, 'Message', 'A message. bodyIsCut: its text is longer than maxTokens allow.'),
+          description: 'Newest first.',
+        },
+        nextCursor: {
+          type: ['string', 'null'],
+          description: 'Continues with older messages; null: none left.',
+        },
+      },
+      ['conversation', 'messages', 'nextCursor'],
+    ),
+    async run({ conversationId, maxTokens = 4_000, cursor }, api) {
+      const conversation = await api.get(`/v1/conversations/${conversationId}`)
+      if (!conversation.ok) return conversation
+      const read = await messagesOf(api, conversationId, maxTokens * charactersPerToken, cursor)
+      return read.ok ? ok({ conversation: conversation.value, ...read.value }) : read
+    },
+  }
+}
+
+/** `cursor`: creation time and id of the last message shown, so that messages that arrive meanwhile move nothing. */
+async function messagesOf(
+  api: Api,
+  conversationId: string,
+  characters: number,
+  cursor: string | undefined,
+): Promise<Result<{ messages: readonly Json[]; nextCursor: string | null }, Problem>> {
+  const [at, after] = cursor?.split('~') ?? []
+  const time = Date.parse(at ?? '')
+  // Inclusive, as messages may share a millisecond: those already shown are passed over by id.
+  const createdBefore = Number.isNaN(time) ? undefined : new Date(time + 1).toISOString()
+  const messages: Json[] = []
+  let left = characters
+  for (let offset = 0; ; offset += 50) {
+    const page = await api.get('/v1/messages', { conversationId, createdBefore, limit: 50, offset })
+    if (!page.ok) return fail(page.error)
+    const { data, pagination } = page.value as unknown as {
+      data: readonly Message[]
+      pagination: { hasMore: boolean }
+    }
+    for (const message of data) {
+      if (after !== undefined && message.createdAt === at && message.id >= after) continue
+      const length = message.body?.length ?? 0
+      // The first is shown in any case, cut if it must be.
+      if (length > left && messages.length > 0) {
+        const last = messages.at(-1) as unknown as Message
+        return ok({ messages, nextCursor: `${last.createdAt}~${last.id}` })
+      }
+      messages.push(cutTo(message, left))
+      left -= Math.min(length, left)
+    }
+    if (!pagination.hasMore) return ok({ messages, nextCursor: null })
+  }
+}
+
+function cutTo(message: Message, characters: number): Json {
+  const { body } = message
+  if (body === null || body.length <= characters) return { ...message }
+  return { ...message, body: body.slice(0, characters), bodyIsCut: true }
+}

@@ -1,0 +1,76 @@
+/**
+ * `/mcp` (specification 15): a request passes the pipeline as any other, with its key, limits and permit. The protocol
+ * and its package are loaded by the first request, so an installation without clients pays nothing.
+ */
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
+import { sent } from '../http/replies.ts'
+import { type Route, routesOf } from '../http/route.ts'
+import { first } from '../http/versioned.ts'
+import { ok } from '../kernel/result.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Kind } from '../kinds/model/kind.ts'
+import type { Json } from '../openapi/api-module.ts'
+import type { Mcp } from './server.ts'
+
+export interface McpServices {
+  /** Loads it once. */
+  readonly mcp: () => Promise<Mcp>
+  readonly close: () => Promise<void>
+  /** Origins of pages that may call. */
+  readonly origins: ReadonlySet<string>
+}
+
+export function createMcpServices(options: {
+  readonly kinds: readonly Kind[]
+  readonly clock: Clock
+  readonly origins: readonly string[]
+  /** `openapi.json`. */
+  readonly document: () => Promise<Json>
+}): McpServices {
+  let loaded: Mcp | null = null
+  const mcp = first(async () => {
+    const [{ createMcp }, document] = await Promise.all([import('./server.ts'), options.document()])
+    const { schemas } = document.components as { schemas: Record<string, Json> }
+    loaded = createMcp({ ...options, schemas })
+    return loaded
+  })
+  return { mcp, close: async () => loaded?.close(), origins: new Set(options.origins) }
+}
+
+const message = { description: 'A message of the protocol, or a stream of them.' }
+
+const post = routesOf<McpServices>()({
+  method: 'post',
+  path: '/mcp',
+  id: 'mcp',
+  tag: 'service',
+  summary: 'The Model Context Protocol',
+  access: 'any key',
+  // Its own errors are messages too.
+  answers: Object.fromEntries(
+    [200, 202, 400, 403, 404, 406, 413, 415, 500].map((status) => [status, message]),
+  ),
+  reads: { bodyLimit: 2 ** 20, isLight: () => true, read: async () => ok(null) },
+  async handle({ mcp, origins }, { request, reply }) {
+    const { origin } = request.headers
+    // The protocol demands it; a page of another site has no key to send anyway.
+    if (origin !== undefined && origin !== request.origin && !origins.has(origin)) {
+      reply
+        .code(403)
+        .send({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Origin not allowed' } })
+      return sent
+    }
+    // The calls that the tools make are admitted one by one: a permit held meanwhile could be the one they wait for.
+    request.admitted?.wait()
+    const response = await (await mcp()).answer(request)
+    reply.code(response.status)
+    for (const [name, value] of response.headers) reply.header(name, value)
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (isStream) reply.send(Readable.fromWeb(response.body as ReadableStream))
+    else reply.send(await response.text())
+    return sent
+  },
+})
+
+export const mcpRoutes: readonly Route<McpServices>[] = [post]

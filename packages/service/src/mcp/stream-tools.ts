@@ -1,0 +1,172 @@
+/** Tools for what happened and what was delivered: the stream of changes, endpoints, and replays. */
+import type { Problem } from '../kernel/errors.ts'
+import { ok, type Result } from '../kernel/result.ts'
+import type { Json } from '../openapi/api-module.ts'
+import type { Api } from './api-calls.ts'
+import {
+  id,
+  instant,
+  objectOf,
+  propertiesOf,
+  shown,
+  type Tool,
+  type ToolParts,
+  whole,
+  words,
+} from './tool.ts'
+
+/** Endpoints whose failures are shown. */
+const shownEndpoints = 5
+const shownFailures = 3
+
+export function streamTools(parts: ToolParts): readonly Tool[] {
+  return [
+    {
+      name: 'changes_since',
+      title: 'Changes since',
+      description:
+        'Every change of the desk in the order of its commits, since a time or a cursor. The cursor never skips and never expires; the last page has a checkpoint to prove a copy by.',
+      scopes: parts.kinds.map(({ plural }) => `${plural}:read`),
+      anyScope: true,
+      effect: 'reads',
+      input: objectOf({
+        updatedAfter: instant('Where to begin, exclusive; without a cursor only. Default: at the beginning.'),
+        cursor: words('The nextCursor of the previous call.', 2_000),
+        limit: whole('Changes at most.', 1, 100, 20),
+      }),
+      output: objectOf(
+        {
+          changes: {
+            type: 'array',
+            items: { type: 'object' },
+            description: 'Objects as they are now, or removal records (object: removed).',
+          },
+          nextCursor: { type: 'string', description: 'Continues from here, now or later.' },
+          hasMore: { type: 'boolean', description: 'Whether more changes follow now.' },
+          checkpoint: { type: 'object', description: 'What an exact copy has, by kind; on the last page.' },
+        },
+        ['changes', 'nextCursor', 'hasMore'],
+      ),
+      async run(
+        { cursor, updatedAfter = cursor === undefined ? '1970-01-01T00:00:00Z' : undefined, limit },
+        api,
+      ) {
+        const page = await api.get('/v1/changes', { cursor, updatedAfter, limit: limit ?? 20 })
+        if (!page.ok) return page
+        const { data, pagination } = page.value as { data: Json; pagination: Json }
+        const { nextCursor, hasMore, checkpoint } = pagination
+        return ok({
+          changes: data,
+          nextCursor,
+          hasMore,
+          ...(checkpoint === undefined ? {} : { checkpoint }),
+        })
+      },
+    },
+    {
+      name: 'delivery_problems',
+      title: 'Delivery problems',
+      description:
+        'Endpoints that fail, are disabled or have missed events, each with its latest failed deliveries. replay_missed_events sends those again.',
+      scopes: ['webhooks:read'],
+      effect: 'reads',
+      input: objectOf({}),
+      output: objectOf(
+        {
+          problems: {
+            type: 'array',
+            items: objectOf({
+              endpoint: shown(parts, 'Webhook', 'The endpoint.'),
+              failures: {
+                type: 'array',
+                items: shown(parts, 'Delivery', 'A delivery that failed or waits for its next attempt.'),
+                description: 'The latest.',
+              },
+            }),
+            description: `Endpoints with a problem; failures of the first ${shownEndpoints}.`,
+          },
+          healthy: { type: 'integer', description: 'Endpoints without one.' },
+        },
+        ['problems', 'healthy'],
+      ),
+      run: deliveryProblems,
+    },
+    replay(parts),
+  ]
+}
+
+interface Endpoint extends Json {
+  readonly id: string
+  readonly status: string
+  readonly failingSince: string | null
+  readonly missedSince: string | null
+}
+
+async function deliveryProblems(_args: unknown, api: Api): Promise<Result<Json, Problem>> {
+  const endpoints: Endpoint[] = []
+  for (let offset = 0; ; offset += 100) {
+    const page = await api.get('/v1/webhooks', { limit: 100, offset })
+    if (!page.ok) return page
+    const { data, pagination } = page.value as unknown as {
+      data: readonly Endpoint[]
+      pagination: { hasMore: boolean }
+    }
+    endpoints.push(...data)
+    if (!pagination.hasMore) break
+  }
+  const troubled = endpoints.filter(
+    ({ status, failingSince, missedSince }) =>
+      status !== 'active' || failingSince !== null || missedSince !== null,
+  )
+  const problems: Json[] = []
+  for (const [place, endpoint] of troubled.entries()) {
+    const failures =
+      place < shownEndpoints
+        ? await api.get(`/v1/webhooks/${endpoint.id}/deliveries`, { status: 'failed', limit: shownFailures })
+        : ok({ data: [] })
+    if (!failures.ok) return failures
+    problems.push({ endpoint, failures: failures.value.data })
+  }
+  return ok({ problems, healthy: endpoints.length - troubled.length })
+}
+
+function replay(parts: ToolParts): Tool {
+  return {
+    name: 'replay_missed_events',
+    title: 'Replay missed events',
+    description:
+      'Sends an endpoint the events again that it has missed. It continues by itself after the call. Repair the receiver first.',
+    scopes: ['webhooks:write', 'webhooks:read'],
+    effect: 'sends',
+    input: objectOf(
+      {
+        endpointId: id('The endpoint.'),
+        ...propertiesOf(parts, 'RecoveryCreate', ['since']),
+        since: instant('The earliest event. Default: since the endpoint has missed events.'),
+        dryRun: { type: 'boolean', default: false, description: 'Shows the endpoint and sends nothing.' },
+        idempotencyKey: words('Your own name for this call: under the same name it is made once.'),
+      },
+      ['endpointId'],
+    ),
+    output: objectOf(
+      {
+        dryRun: { type: 'boolean' },
+        since: instant('The earliest event.'),
+        endpoint: shown(parts, 'Webhook', 'The endpoint, before the replay.'),
+        recovery: shown(parts, 'Recovery', 'The replay, running.'),
+      },
+      ['dryRun', 'since', 'endpoint'],
+    ),
+    async run({ endpointId, dryRun = false, idempotencyKey, since: asked, ...window }, api) {
+      const endpoint = await api.get(`/v1/webhooks/${endpointId}`)
+      if (!endpoint.ok) return endpoint
+      const { missedSince, failingSince, createdAt } = endpoint.value
+      const since = asked ?? missedSince ?? failingSince ?? createdAt
+      const shownNow = { dryRun, since, endpoint: endpoint.value }
+      if (dryRun) return ok(shownNow)
+      const path = `/v1/webhooks/${endpointId}/recover`
+      const recovery = await api.send('POST', path, { since, ...window }, { idempotencyKey })
+      return recovery.ok ? ok({ ...shownNow, recovery: recovery.value }) : recovery
+    },
+  }
+}
