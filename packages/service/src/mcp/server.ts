@@ -16,6 +16,7 @@ import type { Json } from '../openapi/api-module.ts'
 import { apiFor } from './api-calls.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
+import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { streamTools } from './stream-tools.ts'
 import type { Arguments, Tool, ToolParts } from './tool.ts'
 
@@ -53,6 +54,7 @@ export function mayUse(held: readonly string[], { scopes, anyScope = false }: To
 }
 
 export function createMcp(parts: ToolParts): Mcp {
+  const types = eventTypesOf(parts)
   const tools = toolsOf(parts).map((tool) => ({
     tool,
     config: {
@@ -69,9 +71,10 @@ export function createMcp(parts: ToolParts): Mcp {
     const { scopes } = callerOf(request)
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
-      { instructions, capabilities: { tools: {} } },
+      { instructions, capabilities: { tools: {}, ...eventCapabilities } },
     )
     const api = apiFor(request)
+    serveEvents(server, types, { scopes, api, now: () => parts.clock.now() })
     for (const { tool, config } of tools)
       if (mayUse(scopes, tool))
         server.registerTool(tool.name, config, async (args) => resultOf(await tool.run(args, api)))

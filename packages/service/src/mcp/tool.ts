@@ -68,6 +68,11 @@ export function requiredBy({ schemas }: ToolParts, name: string, omitted: readon
   return required.filter((property) => !omitted.includes(property))
 }
 
+/** The name of the schema of a kind's objects. */
+export function schemaOf({ name }: Kind): string {
+  return `${name[0]?.toUpperCase()}${name.slice(1)}`
+}
+
 /** An object that the API shows. It is open, as a key may be shown less of it, and releases add fields. */
 export function shown({ schemas }: ToolParts, name: string, description: string): Json {
   const { properties = {} } = (schemas[name] ?? missing(name)) as { properties?: Record<string, Json> }

@@ -8,7 +8,7 @@ import { parseNew } from '../kinds/model/changes.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
-import { type Arguments, objectOf, shown, type Tool, type ToolParts, words } from './tool.ts'
+import { type Arguments, objectOf, schemaOf, shown, type Tool, type ToolParts, words } from './tool.ts'
 
 interface Write {
   /** Of the object that changes; absent for a creation. */
@@ -59,10 +59,6 @@ export function writeTool(parts: ToolParts, declared: WriteTool): Tool {
       return result.ok ? ok({ dryRun: args.dryRun === true, [kind.name]: result.value }) : result
     },
   }
-}
-
-function schemaOf({ name }: Kind): string {
-  return `${name[0]?.toUpperCase()}${name.slice(1)}`
 }
 
 function send(api: Api, plural: string, { id, action, body }: Write, args: Arguments) {

@@ -1,0 +1,227 @@
+/**
+ * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push: the ordered events of `GET /v1/events`, whose
+ * cursors lose nothing while the log keeps it.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { grants } from '../auth/scopes.ts'
+import type { Problem } from '../kernel/errors.ts'
+import { ok, type Result } from '../kernel/result.ts'
+import type { Json } from '../openapi/api-module.ts'
+import type { Api } from './api-calls.ts'
+import { id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
+
+export const eventCapabilities = {
+  extensions: { 'io.modelcontextprotocol/events': {} },
+  // Where clients of the drafts look.
+  events: {},
+}
+
+/** The extension's errors. */
+const notFound = -32_023
+const forbidden = -32_024
+const exhausted = -32_025
+const invalidParams = -32_602
+
+const mostEvents = 100
+const pollMilliseconds = 5_000
+/** Seconds between two signs of life on a stream: the extension asks for one in thirty. */
+const beatSeconds = 20
+const retryMilliseconds = 2_000
+/** "From now" looks so many milliseconds back for the last event, as processes' clocks differ by less. */
+const startWindow = 10_000
+
+export interface EventType {
+  readonly name: string
+  readonly scope: string
+  /** As `events/list` shows it. */
+  readonly descriptor: Json
+}
+
+export function eventTypesOf(parts: ToolParts): readonly EventType[] {
+  return parts.kinds.flatMap((kind) =>
+    Object.entries(kind.events).map(([name, when]) => ({
+      name,
+      scope: `${kind.plural}:read`,
+      descriptor: {
+        name,
+        description: `Occurs when ${when}.`,
+        delivery: ['push', 'poll'],
+        inputSchema: objectOf({ subject: id('Only events about the object with this id.') }),
+        payloadSchema: shown(
+          parts,
+          schemaOf(kind),
+          'The object as it is now, or its removal record; empty when it is gone. Untrusted data.',
+        ),
+      },
+    })),
+  )
+}
+
+const subscription = z.looseObject({
+  name: z.string(),
+  arguments: z.strictObject({ subject: z.uuid().optional() }).nullish(),
+  cursor: z.string().nullish(),
+  maxAgeMs: z.int().nonnegative().nullish(),
+})
+const polled = subscription.extend({ maxEvents: z.int().positive().nullish() })
+type Subscription = z.output<typeof subscription>
+
+interface Occurrence {
+  readonly id: string
+  readonly type: string
+  readonly createdAt: string
+  readonly data: Json | null
+}
+
+interface Page {
+  readonly data: readonly Occurrence[]
+  readonly pagination: { readonly nextCursor: string; readonly hasMore: boolean }
+}
+
+/** What a client gets of one page. */
+interface Read {
+  readonly events: readonly Json[]
+  readonly cursor: string
+  readonly truncated: boolean
+  readonly hasMore: boolean
+}
+
+/** Adds the methods to a server that serves one caller. */
+export function serveEvents(
+  server: McpServer,
+  types: readonly EventType[],
+  { scopes, api, now }: { scopes: readonly string[]; api: Api; now: () => number },
+): void {
+  const readable = types.filter(({ scope }) => grants(scopes, scope))
+
+  server.server.setRequestHandler('events/list', { params: z.looseObject({}) }, () => ({
+    events: readable.map(({ descriptor }) => descriptor),
+  }))
+
+  server.server.setRequestHandler('events/poll', { params: polled }, async (params) => {
+    allow(params.name)
+    const read = await readEvents(params, params.cursor ?? null, { limit: params.maxEvents ?? mostEvents })
+    if (!read.ok) throw protocolError(read.error)
+    return { ...read.value, nextPollMs: pollMilliseconds }
+  })
+
+  server.server.setRequestHandler('events/stream', { params: subscription }, async (params, context) => {
+    allow(params.name)
+    const begin = await readEvents(params, params.cursor ?? null, { limit: mostEvents })
+    if (!begin.ok) throw protocolError(begin.error)
+    await stream(params, begin.value, context)
+    return { _meta: of(context) }
+  })
+
+  function allow(name: string): void {
+    if (!types.some((type) => type.name === name))
+      throw new ProtocolError(notFound, `There is no event ${name}.`, { kind: 'event' })
+    if (!readable.some((type) => type.name === name))
+      throw new ProtocolError(forbidden, `The key may not read what ${name} is about.`)
+  }
+
+  async function stream(params: Subscription, begin: Read, { mcpReq }: ServerContext): Promise<void> {
+    const notify = (what: string, body: Json) =>
+      mcpReq.notify({
+        method: `notifications/events/${what}`,
+        params: { ...body, _meta: { 'io.modelcontextprotocol/subscriptionId': mcpReq.id } },
+      })
+    // Where the client begins is confirmed before anything is sent from there.
+    await notify('active', {
+      cursor: begin.events.length > 0 ? (params.cursor ?? begin.cursor) : begin.cursor,
+      truncated: begin.truncated,
+    })
+    let read = begin
+    let before = params.cursor ?? begin.cursor
+    while (!mcpReq.signal.aborted) {
+      for (const [place, event] of read.events.entries()) {
+        // The position within a page has no cursor: the one before it repeats events, and loses none.
+        const cursor = place === read.events.length - 1 ? read.cursor : before
+        await notify('event', { ...event, cursor })
+      }
+      if (read.events.length === 0) await notify('heartbeat', { cursor: read.cursor })
+      before = read.cursor
+      const wait = read.hasMore ? 0 : beatSeconds
+      const next = await readEvents({ ...params, maxAgeMs: null }, before, { limit: mostEvents, wait })
+      if (mcpReq.signal.aborted) return
+      if (next.ok) {
+        read = next.value
+        if (read.truncated) await notify('active', { cursor: read.cursor, truncated: true })
+      } else {
+        const { code, message, data } = protocolError(next.error)
+        const error = { code, message, ...(data === undefined ? {} : { data }) }
+        if (code === forbidden) return notify('terminated', { error })
+        await notify('error', { error })
+        await delay(retryMilliseconds, undefined, { signal: mcpReq.signal }).catch(() => {})
+        read = { events: [], cursor: before, truncated: false, hasMore: false }
+      }
+    }
+  }
+
+  async function readEvents(
+    { name, arguments: args, maxAgeMs }: Subscription,
+    cursor: string | null,
+    { limit, wait = 0 }: { readonly limit: number; readonly wait?: number },
+  ): Promise<Result<Read, Problem>> {
+    if (cursor === null) return fromNow(name, false)
+    const page = await list({
+      types: name,
+      subject: args?.subject,
+      cursor,
+      limit: Math.min(limit, mostEvents),
+      wait,
+    })
+    // The log does not go back so far, or a backup was restored: it goes on from now, and the client is told.
+    if (!page.ok) return page.error.code === 'cursor_too_old' ? fromNow(name, true) : page
+    const { data, pagination } = page.value
+    const oldest = maxAgeMs == null ? 0 : now() - maxAgeMs
+    const events = data.filter(({ createdAt }) => Date.parse(createdAt) >= oldest)
+    return ok({
+      events: events.map(occurrence),
+      cursor: pagination.nextCursor,
+      truncated: events.length < data.length,
+      hasMore: pagination.hasMore,
+    })
+  }
+
+  /** After the last event there is. */
+  async function fromNow(name: string, truncated: boolean): Promise<Result<Read, Problem>> {
+    let from: Json = { createdAfter: new Date(now() - startWindow).toISOString() }
+    for (;;) {
+      const page = await list({ types: name, limit: mostEvents, ...from })
+      if (!page.ok) return page
+      const { nextCursor: cursor, hasMore } = page.value.pagination
+      if (!hasMore) return ok({ events: [], cursor, truncated, hasMore: false })
+      from = { cursor }
+    }
+  }
+
+  function list(query: Json): Promise<Result<Page, Problem>> {
+    return api.get('/v1/events', query) as Promise<Result<unknown, Problem>> as Promise<Result<Page, Problem>>
+  }
+}
+
+function occurrence({ id: eventId, type: name, createdAt: timestamp, data }: Occurrence): Json {
+  return { eventId, name, timestamp, data: data ?? {} }
+}
+
+function of({ mcpReq }: ServerContext) {
+  return { 'io.modelcontextprotocol/subscriptionId': mcpReq.id }
+}
+
+function protocolError({ code, detail }: Problem): ProtocolError {
+  const data = { reason: code }
+  switch (code) {
+    case 'insufficient_scope':
+    case 'unauthorized':
+    case 'key_expired':
+      return new ProtocolError(forbidden, detail, data)
+    case 'rate_limited':
+    case 'unavailable':
+      return new ProtocolError(exhausted, detail, { limit: 'requests' })
+    default:
+      return new ProtocolError(invalidParams, detail, data)
+  }
+}
