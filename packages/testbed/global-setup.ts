@@ -15,6 +15,7 @@ import { migrate } from '../service/src/db/migrate.ts'
 import { createPool } from '../service/src/db/pool.ts'
 import { schemaOf } from '../service/src/schema.ts'
 import { neverSent } from './answers.ts'
+import { bundleCommandLine } from './bundle.ts'
 import { scratchDirectory } from './scratch.ts'
 
 declare module 'vitest' {
@@ -38,11 +39,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Hundreds of processes load the same modules: each module is compiled once in a run.
   process.env.NODE_COMPILE_CACHE = await mkdtemp(join(scratch.path, 'compiled-'))
   await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
-  const [database] = await Promise.all([
+  const [database, , deskwire] = await Promise.all([
     startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
     // Builds the pages if their sources have changed.
     promisify(execFile)(process.execPath, [resolve(import.meta.dirname, '../../tools/build-pages.ts')]),
+    mkdtemp(join(scratch.path, 'bundle-')).then(bundleCommandLine),
   ])
+  process.env.TESTED_DESKWIRE = deskwire
   await surviveNothing(database.connection)
   const { database: migrated } = database.connection
   await administer(

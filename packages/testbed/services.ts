@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { type Program, type ProgramOptions, type Ran, startProgram } from './program.ts'
 import { root } from './repository.ts'
 
-export const main = join(root, 'packages/cli/deskwire.js')
+/** In a run of tests the bundle, otherwise the sources. */
+export const main = process.env.TESTED_DESKWIRE ?? join(root, 'packages/cli/deskwire.js')
 
 export type Environment = Readonly<Record<string, string>>
 

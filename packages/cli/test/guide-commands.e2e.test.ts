@@ -16,7 +16,7 @@ import { type DataDir, temporaryDataDir } from '../../testbed/installation.ts'
 import { startHttpServer } from '../../testbed/loopback.ts'
 import { startProgram } from '../../testbed/program.ts'
 import { filesEndingIn, root, textOf } from '../../testbed/repository.ts'
-import { environment, npmStart, type ServiceProcess } from '../../testbed/services.ts'
+import { environment, main, npmStart, type ServiceProcess } from '../../testbed/services.ts'
 
 type Account =
   | 'here'
@@ -292,7 +292,7 @@ beforeAll(async () => {
   cwd = dataDir.parent
   await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
   // npx takes longer than most commands do; the walk of the quickstart runs it.
-  const command = `#!/bin/sh\nshift\nexec node "${join(root, 'packages/cli/deskwire.js')}" "$@"\n`
+  const command = `#!/bin/sh\nshift\nexec node "${main}" "$@"\n`
   await writeFile(join(cwd, 'npx'), command, { mode: 0o755 })
   receiver = await startHttpServer(async (request, response) => {
     let body = ''

@@ -504,8 +504,6 @@ describe('the testbed', () => {
     expect(having(/cli\/(src\/main\.ts|deskwire\.js)/, others)).toEqual([
       // Of another release.
       'checks/upgrade/release.ts',
-      // Runs it where a guide says npx.
-      'packages/cli/test/guide-commands.e2e.test.ts',
       // Draws what the demo prints, as it prints it.
       'tools/record-demo.ts',
     ])
