@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { lint } from './lint.ts'
 import { faultOf, newCommits } from './subjects.ts'
-import { allTexts, paragraphsOfHelp, stringsOf } from './texts.ts'
+import { allTexts, isSentence, paragraphsOfHelp, stringsOf, textsOfErrors } from './texts.ts'
 
 const rulesFound = async (markdown: string) =>
   (await lint({ where: 'planted', markdown })).map(({ rule }) => rule)
@@ -51,7 +51,38 @@ test('every kind of text is read', async () => {
   for (const place of ['README.md', 'docs/style.md', 'deskwire migrate --help', 'error not_found']) {
     expect(places).toContain(place)
   }
-  expect(places).toContainEqual(expect.stringMatching(/^packages\/console\/src\/.*\.tsx:\d+$/))
+  for (const place of [
+    /^packages\/console\/src\/.*\.tsx:\d+$/,
+    /^packages\/console\/src\/.*\.ts:\d+$/,
+    /^packages\/service\/src\/.*\.ts:\d+$/,
+  ]) {
+    expect(places).toContainEqual(expect.stringMatching(place))
+  }
+})
+
+test.each(['title', 'means', 'help', 'example'] as const)('the %s of an error is read', async (member) => {
+  const plain = {
+    title: 'Not found',
+    means: 'The id names no object.',
+    help: 'Check the id.',
+    example: 'No such id.',
+  }
+  const [text] = textsOfErrors({ not_found: { ...plain, [member]: 'It stands beside the other.' } })
+  expect(text?.where).toBe('error not_found')
+  expect(await rulesFound(text?.markdown ?? '')).toContain('word')
+})
+
+test('sentences of the service are read, its SQL and its codes are not', () => {
+  const source = `
+    const refused = problem('not_found', \`The \${kind} stands beside it.\`)
+    const sql = \`select a from b
+      where c\`
+    const code = 'not found'`
+  expect(
+    stringsOf(source, 'ts')
+      .map(({ text }) => text)
+      .filter(isSentence),
+  ).toEqual(['The … stands beside it.'])
 })
 
 test('a flag of a help text is a paragraph, an example is not prose', async () => {

@@ -1,4 +1,4 @@
-/** The texts that the prose check reads: documents, command help, the error catalogue, and strings of the console. */
+/** The texts that the prose check reads: documents, command help, the error catalogue, strings of the console, and problem details. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
@@ -10,7 +10,13 @@ const root = resolve(import.meta.dirname, '../..')
 const notOurs = new Set(['node_modules', 'assets', 'dist', 'data', 'release', 'generated', '.git'])
 
 export async function allTexts(): Promise<Text[]> {
-  return [...documents(), ...(await helps()), ...errors(), ...consoleStrings()]
+  return [
+    ...documents(),
+    ...(await helps()),
+    ...textsOfErrors(errorCatalogue),
+    ...consoleStrings(),
+    ...details(),
+  ]
 }
 
 /** Every Markdown file. docs/reference is generated, but its sentences come from declarations that nothing else checks. */
@@ -41,20 +47,39 @@ export function paragraphsOfHelp(help: string): string {
     .replace(/[*_<>#[\]]/g, '\\$&')
 }
 
-function errors(): Text[] {
-  return Object.entries(errorCatalogue).map(([code, { title, means, help, example }]) => ({
+type Described = Readonly<Record<'title' | 'means' | 'help' | 'example', string>>
+
+export function textsOfErrors(catalogue: Readonly<Record<string, Described>>): Text[] {
+  return Object.entries(catalogue).map(([code, { title, means, help, example }]) => ({
     where: `error ${code}`,
     markdown: [title, means, help, example].join('\n\n'),
   }))
 }
 
 function consoleStrings(): Text[] {
-  return filesEndingIn('.tsx', join(root, 'packages/console/src')).flatMap((path) =>
-    stringsOf(readFileSync(path, 'utf8')).map(({ line, text }) => ({
+  const src = join(root, 'packages/console/src')
+  return [...filesEndingIn('.tsx', src), ...filesEndingIn('.ts', src)].flatMap((path) => stringsIn(path))
+}
+
+/** Sentences of the service's code: details of problems, descriptions of fields, reasons in the log. */
+function details(): Text[] {
+  const paths = filesEndingIn('.ts', join(root, 'packages/service/src'))
+  return paths.flatMap((path) => stringsIn(path, isSentence))
+}
+
+/** SQL has no full stop at its end. */
+export function isSentence(text: string): boolean {
+  return /^\p{Lu}\p{Ll}* [^\n]* [^\n]*\.$/u.test(text)
+}
+
+function stringsIn(path: string, isWanted: (text: string) => boolean = () => true): Text[] {
+  const found = stringsOf(readFileSync(path, 'utf8'), path.endsWith('x') ? 'tsx' : 'ts')
+  return found
+    .filter(({ text }) => isWanted(text))
+    .map(({ line, text }) => ({
       where: `${relative(root, path)}:${line}`,
       markdown: text.replace(/[*_<>#[\]]/g, '\\$&'),
-    })),
-  )
+    }))
 }
 
 interface Node {
@@ -63,8 +88,8 @@ interface Node {
   readonly [name: string]: unknown
 }
 
-/** Strings of at least two words in a source of the console: the text of elements, and literals that are not class names. */
-export function stringsOf(source: string): { line: number; text: string }[] {
+/** Strings of at least two words in a source: the text of elements, and literals that are not class names. */
+export function stringsOf(source: string, lang: 'ts' | 'tsx' = 'tsx'): { line: number; text: string }[] {
   const found: { line: number; text: string }[] = []
   const add = (node: Node, text: string) => {
     const shown = text.replace(/\s+/g, ' ').trim()
@@ -87,7 +112,7 @@ export function stringsOf(source: string): { line: number; text: string }[] {
     }
     Object.values(value).forEach(visit)
   }
-  visit(parseAst(source, { lang: 'tsx' }))
+  visit(parseAst(source, { lang }))
   return found
 }
 

@@ -13,13 +13,13 @@ class FieldError(TypedDict):
     pointer: str
     """JSON pointer into the body."""
     code: Literal["required", "unknown_field", "read_only", "invalid_type", "invalid_format", "invalid_value", "too_short", "too_long", "too_many", "unknown_reference"] | str
-    """What is wrong there."""
+    """The fault."""
     detail: str
-    """What is accepted there."""
+    """The values that are accepted."""
 
 
 class Removed(TypedDict):
-    """Stands in a sync in place of a row that was removed. Check `object` before any other field."""
+    """A removed row in a sync. Check `object` before any other field."""
 
     object: Literal["removed"]
     """Distinguishes it from a row."""
@@ -32,7 +32,7 @@ class Removed(TypedDict):
 
 
 class Written(TypedDict):
-    """What a key that may write a kind and not read it is told of an object that it wrote. Nothing is told of what the object holds."""
+    """The response about an object to a key that may write its kind and not read it: no values of the object."""
 
     id: str
     """Its id."""
@@ -710,7 +710,7 @@ class BookingUpsert(_BookingUpsertRequired, total=False):
 
 
 class BatchAnswer(TypedDict):
-    """What each item came to, and how many came to what."""
+    """The outcome of each item, and how many have each outcome."""
 
     data: list[BatchItem]
     """One for each item, in their order."""
@@ -728,13 +728,13 @@ class _BatchItemRequired(TypedDict):
     index: int
     """Its place among the items, from 0."""
     outcome: Literal["created", "updated", "unchanged", "refused"] | str
-    """What it came to."""
+    """The outcome."""
     status: int
-    """What it would have been answered with alone."""
+    """The status that it would have had alone."""
 
 
 class BatchItem(_BatchItemRequired, total=False):
-    """What an item came to: an id, or a problem."""
+    """The outcome of an item: an id, or a problem."""
 
     id: str
     """The object, unless refused."""
@@ -747,7 +747,7 @@ class _ItemProblemRequired(TypedDict):
     title: str
     """The same for every problem with this code."""
     detail: str
-    """What is wrong with this very request, and what is accepted or to do next."""
+    """The fault of this request, and what is accepted or to do next."""
 
 
 class ItemProblem(_ItemProblemRequired, total=False):
@@ -760,7 +760,7 @@ class ItemProblem(_ItemProblemRequired, total=False):
 
 
 class RangeDigests(TypedDict):
-    """What stands in ranges of ids, all at one moment."""
+    """Counts and digests of ranges of ids, all at one moment."""
 
     asOf: str
     """The moment: every updatedAt and removedAt up to it is counted in, and no later one."""
@@ -784,7 +784,7 @@ class _RangeDigestRequired(TypedDict):
 
 
 class RangeDigest(_RangeDigestRequired, total=False):
-    """What stands in a range of ids."""
+    """Count and digests of a range of ids."""
 
     ids: list[str]
     """Its ids, lowest first, where they are no more than idsUpTo."""
@@ -1037,7 +1037,7 @@ class Attempt(TypedDict):
 
 
 class Hastening(TypedDict):
-    """What was made due at once."""
+    """The deliveries that are attempted now."""
 
     object: Literal["hastening"]
     """Its kind."""
@@ -1094,7 +1094,7 @@ class RecoveryCreate(_RecoveryCreateRequired, total=False):
 
 
 class StatsPoint(TypedDict):
-    """What is counted in one step."""
+    """The counts of one step."""
 
     at: str
     """When the step began. Its length is that of the request."""
@@ -1111,7 +1111,7 @@ class StatsPoint(TypedDict):
 
 
 class Stats(TypedDict):
-    """What is counted, step by step."""
+    """The counts, step by step."""
 
     data: list[StatsPoint]
     """Every step, the earliest first."""
@@ -1280,7 +1280,7 @@ class ConsoleLinkExchange(TypedDict):
 
 
 class Organization(TypedDict):
-    """What owns everything that a key can reach."""
+    """The owner of everything that a key can reach."""
 
     id: str
     """Its id: `organizationId` of everything that it owns."""
@@ -1444,7 +1444,7 @@ class AllDeliveryFilters(TypedDict, total=False):
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
     eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
-    """Tells of this."""
+    """Reports this."""
     webhookId: str
     """Goes to this endpoint; to one that does not exist, nothing does."""
 
@@ -1455,7 +1455,7 @@ class DeliveryFilters(TypedDict, total=False):
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
     eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
-    """Tells of this."""
+    """Reports this."""
 
 
 class ApiKeyFilters(TypedDict, total=False):

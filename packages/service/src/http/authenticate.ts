@@ -96,7 +96,7 @@ function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'au
     case 'unknown':
       return problem(
         'unauthorized',
-        'This API key is not known here: it is mistyped, revoked, or of another installation.',
+        'No such API key exists here: it is mistyped, revoked, or of another installation.',
       )
     case 'limited':
       return problem(

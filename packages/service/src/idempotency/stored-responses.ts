@@ -144,7 +144,7 @@ export function createIdempotencyStore(
         return fail(
           problem(
             'not_found',
-            'What this request created has been removed since, and its stored response was erased with it.',
+            'The object that this request created was removed since, and its stored response was erased with it.',
           ),
         )
       }

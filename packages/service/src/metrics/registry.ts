@@ -87,7 +87,7 @@ const metrics = route({
   tag: 'service',
   summary: 'Figures of requests, commits and deliveries',
   description:
-    "In Prometheus' text format, of the API and of the worker beside it, as they were at most a second ago. No figure names an organization or an endpoint. Served on a port of its own, and not here, where DESKWIRE_METRICS_PORT is set.",
+    "In Prometheus' text format, of the API and of its worker, as they were at most a second ago. No figure names an organization or an endpoint. Served on a port of its own, and not here, where DESKWIRE_METRICS_PORT is set.",
   access: 'public',
   answers: {
     200: {

@@ -17,9 +17,9 @@ export const headerComponents: Readonly<Record<string, Json>> = {
     "The object's version: its `updatedAt` in quotes. For If-Match and If-None-Match.",
     `"${exampleTime}"`,
   ),
-  Location: text('The path of what was made.', `/v1/webhooks/${exampleId(3)}`),
+  Location: text('The path of the new object.', `/v1/webhooks/${exampleId(3)}`),
   'Idempotent-Replayed': text(
-    'There, and `true`, when this is the kept answer to an earlier request with the same Idempotency-Key.',
+    'There, and `true`, when this is the stored response to an earlier request with the same Idempotency-Key.',
     'true',
   ),
   'Cache-Control': text(
@@ -32,7 +32,7 @@ export const headerComponents: Readonly<Record<string, Json>> = {
     '"default";q=500;w=5',
   ),
   RateLimit: text(
-    'What is left of the limit: `r` requests now; in `t` seconds all are there again.',
+    'The rest of the limit: `r` requests now, and all of them in `t` seconds.',
     '"default";r=499;t=1',
   ),
   'Retry-After': text('In how many seconds to send it again.', '1'),

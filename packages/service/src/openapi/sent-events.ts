@@ -5,8 +5,7 @@ import { exampleId, exampleTime } from './examples.ts'
 
 export const sentTag = {
   name: 'events',
-  description:
-    'What is sent to endpoints: a POST with a signed envelope. A receiver answers it with any 2xx.',
+  description: 'The request to endpoints: a POST with a signed envelope. A receiver answers it with any 2xx.',
 }
 
 export function sentEventObject({ type, summary, data, example }: SentEvent): Json {

@@ -28,7 +28,7 @@ export const problemFields = {
   title: { type: 'string', description: 'The same for every problem with this code.' },
   detail: {
     type: 'string',
-    description: 'What is wrong with this very request, and what is accepted or to do next.',
+    description: 'The fault of this request, and what is accepted or to do next.',
   },
   errors: {
     type: 'array',
@@ -63,7 +63,7 @@ export const streamPosition = {
 export const sharedSchemas: Readonly<Record<string, Json>> = {
   Problem: {
     type: 'object',
-    description: 'What went wrong and what to do next (RFC 9457). Decide by `code`, show `detail`.',
+    description: 'The problem, and what to do next (RFC 9457). Decide by `code`, show `detail`.',
     required: ['type', 'title', 'status', 'code', 'detail', 'requestId'],
     properties: {
       type: {
@@ -84,14 +84,13 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
     required: ['pointer', 'code', 'detail'],
     properties: {
       pointer: { type: 'string', description: 'JSON pointer into the body.' },
-      code: { type: 'string', examples: [...fieldErrorCodes], description: 'What is wrong there.' },
-      detail: { type: 'string', description: 'What is accepted there.' },
+      code: { type: 'string', examples: [...fieldErrorCodes], description: 'The fault.' },
+      detail: { type: 'string', description: 'The values that are accepted.' },
     },
   },
   Removed: {
     type: 'object',
-    description:
-      'Stands in a sync in place of a row that was removed. Check `object` before any other field.',
+    description: 'A removed row in a sync. Check `object` before any other field.',
     required: ['object', 'id', 'resource', 'removedAt'],
     properties: {
       object: { ...constant('removed'), description: 'Distinguishes it from a row.' },
@@ -107,7 +106,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
   Written: {
     type: 'object',
     description:
-      'What a key that may write a kind and not read it is told of an object that it wrote. Nothing is told of what the object holds.',
+      'The response about an object to a key that may write its kind and not read it: no values of the object.',
     additionalProperties: false,
     required: ['id', 'object', 'updatedAt'],
     properties: {

@@ -36,11 +36,11 @@ const renameOrganization = route({
 
 export const organizationApi = {
   tags: [
-    { name: 'organization', description: 'What a key belongs to, and what owns all that it can reach.' },
+    { name: 'organization', description: 'The owner of a key, and of everything that the key can reach.' },
   ],
   routes: [readOrganization, renameOrganization],
   schemas: () => ({
-    Organization: recordSchema('What owns everything that a key can reach.', organizationFields, {
+    Organization: recordSchema('The owner of everything that a key can reach.', organizationFields, {
       id: exampleId(0),
       object: 'organization',
       name: 'Analytical Engines',

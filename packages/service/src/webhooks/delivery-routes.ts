@@ -57,7 +57,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
   const filters = {
     ...paging,
     status: word(['pending', 'succeeded', 'failed'], 'Has this status.'),
-    eventType: word([...types, 'ping'], 'Tells of this.'),
+    eventType: word([...types, 'ping'], 'Reports this.'),
   }
   const aPage = {
     description: 'A page of deliveries.',
@@ -142,7 +142,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
       DeliveryPage: pageOf(ref('Delivery')),
       Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
       AttemptPage: pageOf(ref('Attempt')),
-      Hastening: recordSchema('What was made due at once.', hasteningFields, exampleHastening),
+      Hastening: recordSchema('The deliveries that are attempted now.', hasteningFields, exampleHastening),
     }),
     sent: () => [
       {
@@ -238,13 +238,13 @@ const readPayload = route({
     const { organizationId, scopes } = call.caller
     const scope = services.eventTypes.scopeOf(eventType)
     if (scope !== undefined && !grants(scopes, scope)) {
-      const detail = `This shows what ${eventType} tells of: it needs a key with the scope ${scope} as well.`
+      const detail = `This shows the object of ${eventType}: it needs a key with the scope ${scope} as well.`
       return refused(problem('insufficient_scope', detail))
     }
     const payload = await services.payloadOf({ organizationId, webhookId }, id)
     if (payload === null) {
       return refused(
-        problem('not_found', 'What this delivery is about is gone: nothing of it would be sent.'),
+        problem('not_found', 'The object of this delivery was removed: nothing of it would be sent.'),
       )
     }
     return done(payload)

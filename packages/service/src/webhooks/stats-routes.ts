@@ -66,7 +66,7 @@ export function statsApi(kinds: readonly Kind[]) {
     id: 'getWebhookStats',
     summary: "Results of an endpoint's deliveries in steps of time",
     description:
-      'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint was told of them.',
+      'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint got them.',
     errors: ['not_found'],
     async handle(services, call) {
       const webhook = await webhookOf(services.endpoints, call.caller, call.params)
@@ -85,10 +85,10 @@ export function statsApi(kinds: readonly Kind[]) {
     tags: [],
     routes: [organizationStats, endpointStats],
     schemas: () => ({
-      StatsPoint: recordSchema('What is counted in one step.', statsFields, examplePoint),
+      StatsPoint: recordSchema('The counts of one step.', statsFields, examplePoint),
       Stats: {
         type: 'object',
-        description: 'What is counted, step by step.',
+        description: 'The counts, step by step.',
         required: ['data'],
         properties: {
           data: { type: 'array', items: ref('StatsPoint'), description: 'Every step, the earliest first.' },

@@ -196,7 +196,7 @@ describe.each(machines)('moves of $plural', ({ plural, states, moves, table }) =
         title: 'The state does not allow this move',
         status: 409,
         code: 'invalid_transition',
-        detail: `The ${kind.name} does not allow this as it stands. How it stands, and what that allows, is told to a key with ${plural}:read.`,
+        detail: `The ${kind.name} does not allow this in its current state. A key with ${plural}:read gets its state, and the allowed actions.`,
         requestId: answer.headers.get('x-request-id'),
       })
     },

@@ -27,7 +27,7 @@ const byCode: Readonly<Record<string, Words>> = {
   },
   non_2xx: {
     short: 'Refused',
-    help: 'Answer with 2xx once the delivery is stored; everything else is tried again. What the receiver said stands at each attempt.',
+    help: 'Answer with 2xx once the delivery is stored; any other response is tried again. Each attempt shows the response.',
   },
   address_not_public: {
     short: 'Not a public address',
@@ -43,7 +43,7 @@ const byCode: Readonly<Record<string, Words>> = {
   },
   subject_unavailable: {
     short: 'Nothing to send',
-    help: 'What the event is about is gone, or may not be read by the key that registered the endpoint.',
+    help: 'The object of the event was removed, or the key that registered the endpoint may not read it.',
   },
   worker_lost: {
     short: 'Interrupted',

@@ -127,7 +127,7 @@ const readOwnKey = route({
   summary: 'Read the key that makes the call',
   description: 'For programs and pages that offer no more than their key may do.',
   answers: {
-    200: { description: 'The key, with what the call may do as its scopes.', schema: ref('ApiKey') },
+    200: { description: 'The key. Its scopes are those of this call.', schema: ref('ApiKey') },
   },
   async handle({ keys }, { caller: { organizationId, apiKeyId, scopes } }) {
     const row = await keys.read(organizationId, apiKeyId)

@@ -233,7 +233,7 @@ function faultProblem(fault: BatchFault): Problem {
         {
           pointer: '',
           code: 'unknown_field',
-          detail: 'The body must be a JSON object of operation and items: it has much beside them.',
+          detail: 'The body must be a JSON object of operation and items: it has too many other members.',
         },
       ])
   }

@@ -52,7 +52,7 @@ function writeMany(kind: Kind) {
     id: `batch${capitalized(camelCase(kind.plural))}`,
     tag: kind.plural,
     summary: takesUpserts(kind) ? `Create or upsert many ${kind.plural}` : `Create many ${kind.plural}`,
-    description: `Up to ${batchLimit} items and 16 MiB in one transaction. What is refused is left out, and says why; all the rest commits together. An item has at most 1 MiB and ${itemValues} values.`,
+    description: `Up to ${batchLimit} items and 16 MiB in one transaction. A refused item is left out, with its reason; all others commit together. An item has at most 1 MiB and ${itemValues} values.`,
     access: `${kind.plural}:write`,
     body: `${schemaName(kind)}Batch`,
     reads: {
@@ -143,7 +143,7 @@ export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
           minItems: 1,
           maxItems: batchLimit,
           items: item,
-          description: 'Each is looked at by itself; the same object, or unique value, once a call.',
+          description: 'Each is checked by itself. A call may name an object, or a unique value, once.',
         },
       },
       examples: [{ operation: 'create', items: [kind.example] }],
@@ -179,7 +179,7 @@ export const bulkApi = {
   schemas: () => ({
     BatchAnswer: {
       type: 'object',
-      description: 'What each item came to, and how many came to what.',
+      description: 'The outcome of each item, and how many have each outcome.',
       required: ['data', 'created', 'updated', 'unchanged', 'refused'],
       properties: {
         data: { type: 'array', items: ref('BatchItem'), description: 'One for each item, in their order.' },
@@ -200,16 +200,16 @@ export const bulkApi = {
     },
     BatchItem: {
       type: 'object',
-      description: 'What an item came to: an id, or a problem.',
+      description: 'The outcome of an item: an id, or a problem.',
       required: ['index', 'outcome', 'status'],
       properties: {
         index: count('Its place among the items, from 0.'),
         outcome: {
           type: 'string',
           examples: ['created', 'updated', 'unchanged', 'refused'],
-          description: 'What it came to.',
+          description: 'The outcome.',
         },
-        status: { type: 'integer', description: 'What it would have been answered with alone.' },
+        status: { type: 'integer', description: 'The status that it would have had alone.' },
         id: { type: 'string', format: 'uuid', description: 'The object, unless refused.' },
         problem: ref('ItemProblem'),
       },

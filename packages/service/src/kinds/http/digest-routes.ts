@@ -58,7 +58,7 @@ export function digestRoute(kind: Kind) {
     tag: kind.plural,
     summary: `Counts and digests of ranges of ${kind.plural}`,
     description:
-      'Where a copy differs: read the stream up to exactly the cursor that comes with the answer, compare each range with the same range of the copy, and ask again within those that differ. What takes longer than 20 seconds is ended: 503; ask for a part of it.',
+      'Where a copy differs: read the stream up to exactly the cursor that comes with the answer, compare each range with the same range of the copy, and ask again within those that differ. A call that takes longer than 20 seconds ends with 503: ask for a smaller range.',
     access: `${kind.plural}:read`,
     query: parameters,
     answers: {
@@ -113,7 +113,7 @@ export const digestApi = {
   schemas: () => ({
     RangeDigests: {
       type: 'object',
-      description: 'What stands in ranges of ids, all at one moment.',
+      description: 'Counts and digests of ranges of ids, all at one moment.',
       required: ['asOf', 'cursor', 'data'],
       properties: {
         asOf: {
@@ -131,7 +131,7 @@ export const digestApi = {
     },
     RangeDigest: {
       type: 'object',
-      description: 'What stands in a range of ids.',
+      description: 'Count and digests of a range of ids.',
       required: ['after', 'before', 'count', 'digest', 'contentDigest'],
       properties: {
         after: id('Its ids are higher than this.'),

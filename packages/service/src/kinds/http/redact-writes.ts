@@ -29,7 +29,7 @@ export function withoutState(kind: Kind, code: Problem['code']): Problem | null 
   if (!isOfState || errorCatalogue[code].status !== 409) return null
   return problem(
     'invalid_transition',
-    `The ${kind.name} does not allow this as it stands. How it stands, and what that allows, is told to a key with ${readScope(kind)}.`,
+    `The ${kind.name} does not allow this in its current state. A key with ${readScope(kind)} gets its state, and the allowed actions.`,
   )
 }
 

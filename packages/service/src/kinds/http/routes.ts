@@ -165,7 +165,7 @@ function update(kind: Kind) {
     id: `update${capitalized(kind.name)}`,
     summary: `Change a ${kind.name}`,
     description:
-      'What is sent replaces what is there. A change to the same values changes nothing and causes no event.',
+      'Fields that are sent replace their values. A change to the same values changes nothing and causes no event.',
     headers: [ifMatch],
     body: `${schemaName(kind)}Patch`,
     answers: { 200: written(kind) },

@@ -60,7 +60,7 @@ const recoverWebhook = route({
   id: 'recoverWebhook',
   summary: 'Bring back what an endpoint has missed',
   description:
-    'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew; what is pending or has succeeded is left, unless `includeSucceeded` is true. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
+    'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew. Pending and succeeded ones stay as they are; with `includeSucceeded`, succeeded ones are sent again. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
   body: 'RecoveryCreate',
   once: true,
   answers: {
