@@ -186,6 +186,7 @@ create table messages (
   check (removed_at = updated_at),
   check (updated_at >= created_at)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index messages_author_id on messages (organization_id, author_id) where removed_at is null and author_id is not null;
 create index messages_browse on messages (organization_id, created_at desc, id desc) where removed_at is null;
 create index messages_conversation_id on messages (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
 create index messages_customer_id on messages (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
@@ -269,6 +270,7 @@ create table bookings (
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
 create index bookings_browse on bookings (organization_id, created_at desc, id desc) where removed_at is null;
+create index bookings_conversation_id on bookings (organization_id, conversation_id) where removed_at is null and conversation_id is not null;
 create index bookings_customer_id on bookings (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
 create unique index bookings_external_id on bookings (organization_id, external_id) where external_id is not null;
 create index bookings_live on bookings (organization_id, updated_at, id) where removed_at is null;
@@ -728,7 +730,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_3a56758caa81(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_b25f35d18fc3(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -757,6 +759,8 @@ declare
   v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
   v_woken jsonb := '{}';
+  v_gone uuid[];
+  v_receipt text;
   v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
@@ -800,8 +804,275 @@ begin
   end if;
 
 
-  -- 3. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
+  -- 3. Rows that have moved on since a unit was decided. Before the deletes, so that a unit with one is refused whole.
+
+  if p_changes ? 'teammate_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from teammates t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'customer_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from customers t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from conversations t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from messages t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from tickets t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from bookings t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+
+  if v_refused <> '{}' and p_changes ? 'units' then
+    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
+      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
+      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
+        where n.id = any(v_refused));
+  end if;
+
+  -- 4. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
   -- rows gone, and their dependents changed.
+
+  if p_changes ? 'teammate_delete' then
+    with gone as (
+      update teammates t set email = null, active = null, body = '{"object":"removed","id":"' || t.id || '","resource":"teammate","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'teammate_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from teammates_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from conversations f
+          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+          order by f.assignee_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.assignee_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update conversations t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from messages f
+          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
+          order by f.author_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-44)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.author_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update messages t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from tickets f
+          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+          order by f.assignee_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.assignee_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update tickets t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.assignee_id from bookings f
+          where f.organization_id = d.organization_id and f.assignee_id between d.id and d.id and f.removed_at is null
+          order by f.assignee_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.assignee_id, '/assigneeId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.assignee_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update bookings t set assignee_id = null, body = left((overlay(t.body placing '"assigneeId":null' from strpos(t.body, '"assigneeId":') for 51)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+    end if;
+  end if;
 
   if p_changes ? 'customer_delete' then
     with gone as (
@@ -833,13 +1104,346 @@ begin
       delete from customers_words w using (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
         where w.organization_id = d.organization_id and w.id = d.id;
+      if p_changes ? 'erase' then
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from messages_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from tickets_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'booking.deleted', v_stamp, 'booking', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from bookings_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'conversation.deleted', v_stamp, 'conversation', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from conversations_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+        v_gone := v_dependents;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from messages_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      end if;
+
+      v_receipt := '{"object":"erasure","resource":"customer","id":"' || v_rows[1] || '","erasedAt":"' || v_text || '","removed":{'
+        || '"customer":' || (select count(*) from customers t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"message":' || (select count(*) from messages t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"ticket":' || (select count(*) from tickets t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"booking":' || (select count(*) from bookings t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"conversation":' || (select count(*) from conversations t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || '},"checkpoint":{' || (select '"customer":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'customer') || ',' || (select '"message":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'message') || ',' || (select '"ticket":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'ticket') || ',' || (select '"booking":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'booking') || ',' || (select '"conversation":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'conversation') || '}}';
+      else
 
       with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
           from (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from conversations f
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from conversations f
           where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
@@ -877,7 +1481,7 @@ begin
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
           from (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from messages f
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from messages f
           where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
@@ -914,7 +1518,7 @@ begin
         select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
             octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from tickets f
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from tickets f
           where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t offset 0)
         select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
@@ -961,7 +1565,7 @@ begin
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
           from (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from bookings f
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from bookings f
           where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
           order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
@@ -993,6 +1597,195 @@ begin
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
+      end if;
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_delete' then
+    with gone as (
+      update conversations t set customer_id = null, channel = null, status = null, handled_by = null, assignee_id = null, resolved_at = null, summarized_at = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"conversation","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'conversation_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from conversations_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from messages f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
+                p_changes->'events'->0->>'trace_context'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from messages_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from tickets f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.conversation_id from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update tickets t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from bookings f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.conversation_id, '/conversationId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.conversation_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update bookings t set conversation_id = null, body = left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+    end if;
+  end if;
+
+  if p_changes ? 'message_delete' then
+    with gone as (
+      update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'message_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from messages_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
     end if;
   end if;
 
@@ -1029,20 +1822,41 @@ begin
     end if;
   end if;
 
-
-  -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
-
-  if p_changes ? 'teammate_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from teammates t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+  if p_changes ? 'booking_delete' then
+    with gone as (
+      update bookings t set customer_id = null, start_at = null, status = null, assignee_id = null, conversation_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"booking","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'booking_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from bookings_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
     end if;
   end if;
+
+
+  -- 5. Refusals: unique values that are taken, references that dangle, referring rows that have moved on.
 
   if p_changes ? 'customer_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'email', 'existingId', t.id))
@@ -1073,18 +1887,6 @@ begin
         where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
           and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'customer_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from customers t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1141,18 +1943,6 @@ begin
         where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
           and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'conversation_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from conversations t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1233,18 +2023,6 @@ begin
         where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
           and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
-  if p_changes ? 'message_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from messages t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1363,18 +2141,6 @@ begin
     end if;
   end if;
 
-  if p_changes ? 'ticket_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from tickets t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
   if p_changes ? 'ticket_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
@@ -1487,18 +2253,6 @@ begin
     end if;
   end if;
 
-  if p_changes ? 'booking_expected' then
-    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
-      into v_found from (select p_organization_id as organization_id, k.id, k.expected
-          from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
-      where not exists (select 1 from bookings t where t.organization_id = r.organization_id
-        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
-    if v_found is not null then
-      v_refusals := v_refusals || v_found;
-      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
-    end if;
-  end if;
-
   if p_changes ? 'booking_customer_id_referring' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
       into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
@@ -1539,7 +2293,7 @@ begin
   end if;
 
 
-  -- 5. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
+  -- 6. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
   -- limited: they are counted as they came, after what is there and without what was refused before.
 
   if v_refused <> '{}' and p_changes ? 'units' then
@@ -1573,7 +2327,7 @@ begin
   end if;
 
 
-  -- 6. What is written: new rows, changed rows, and what they are found by.
+  -- 7. What is written: new rows, changed rows, and what they are found by.
 
   if p_changes ? 'teammate_insert' then
     with added as (
@@ -1978,7 +2732,7 @@ begin
   end if;
 
 
-  -- 7. What tells of it: events, and deliveries.
+  -- 8. What tells of it: events, and deliveries.
 
   if v_done = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
@@ -2030,7 +2784,7 @@ begin
       select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
   end if;
 
-  -- 8. Responses to store, and last the clock.
+  -- 9. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
     with stored as (
@@ -2039,7 +2793,7 @@ begin
         select p_organization_id, s.api_key_id, s.method, s.path, s.key, s.request_hash, s.status, s.subject_id, s.body, s.sealed, p_now,
             coalesce(octet_length(s.body), octet_length(s.sealed), 0)
           from (select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
-            coalesce(i.response, d.body) as body, null::bytea as sealed
+            coalesce(i.response, v_receipt, d.body) as body, null::bytea as sealed
           from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
             key text, request_hash text, status int, response text)
           join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id) s
@@ -2054,7 +2808,7 @@ begin
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
     'deliveries', v_webhooks is not null, 'woken', v_woken,
     'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;

@@ -20,8 +20,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select c.organization_id, c.last_stamp from organization_clocks c',
   ],
   'maintenance: finds what is due, and goes on by organization': [
-    'select e.organization_id, e.subject_id, e.removed_at from erasures e',
-    'select d.organization_id, d.subject_id, d.removed_id from detachments d',
+    'select e.organization_id, e.subject_id, e.removed_at <= $1 as settled from erasures e',
+    'select d.organization_id, d.subject_id, d.removed_id, d.field from detachments d',
     'select k.organization_id from idempotency_keys k',
     'select r.organization_id, r.webhook_id from removed_webhooks r',
     'select distinct r.organization_id from recoveries r',

@@ -13,7 +13,7 @@ import {
 import { acceptedMembers, shownMembers } from './sdk-type-text.ts'
 
 export function accessTypes(kinds: readonly Kind[]): string {
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const scopes = scopeNames(kinds)
   const union = scopes.map((scope) => `'${scope}'`).join(' | ')
   const ofRow = ['id', 'object', 'organizationId', 'createdAt', 'updatedAt']
   const key = keyShape(scopes)

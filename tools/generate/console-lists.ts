@@ -5,7 +5,7 @@ import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 export function consoleLists(kinds: readonly Kind[]): string {
   const lists = {
     kinds: kinds.map(({ name, plural }) => ({ name, plural })),
-    scopes: scopeNames(kinds.map(({ plural }) => plural)),
+    scopes: scopeNames(kinds),
     eventTypes: kinds.flatMap(({ events }) => Object.keys(events)),
   }
   const exported = Object.entries(lists).map(

@@ -11,7 +11,7 @@ import { shownFields } from './webhooks.ts'
 
 /** Keys and the organization: every field that is set or shown, and every scope. */
 export function keyPage(kinds: readonly Kind[]): string {
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const scopes = scopeNames(kinds)
   const yours = Object.entries(keyShape(scopes).fields).map(
     ([name, { accepts, description, nullable, initial }]) => [
       `\`${name}\``,

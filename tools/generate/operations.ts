@@ -3,7 +3,7 @@
 type Json = Readonly<Record<string, unknown>>
 
 /** Calls that have commands of their own, or are for programs alone. `deskwire api` makes them too. */
-const left = /\/(batch|export|digests|exchange|self)$|^\/changes$|^\/webhooks\/\{id\}\/deliveries$/
+const left = /\w\/(batch|export|digests|exchange|self)$|^\/changes$|^\/webhooks\/\{id\}\/deliveries$/
 
 /** Words of the API for which the command line has a better one. */
 const words: Readonly<Record<string, string>> = { hasten: 'retry-now' }

@@ -42,7 +42,7 @@ export function pythonModels(
   const schemas = Object.entries(document.components.schemas).filter(([name]) => !written.test(name))
   const problem = (document.components.schemas.Problem?.properties ?? {}) as Record<string, Json>
   const kinds = Object.keys(document.paths)
-    .filter((path) => path.endsWith('/export'))
+    .filter((path) => /\w\/export$/.test(path))
     .map((path) => resultOf(document.paths[path.replace('/export', '/{id}')]?.get as Operation))
   return `${banner}
 

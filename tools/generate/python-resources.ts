@@ -60,7 +60,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 /** Operations without a method: of the stream, which is written by hand; of the console; and those that are not of the API. */
-const leftOut = /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|export\w+)$/
+const leftOut = /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|export\w+s)$/
 
 /** Parameters of a list that are no filters. */
 const ofPages = new Set(['limit', 'offset', 'updatedAfter', 'cursor', 'wait', 'ids'])
@@ -137,7 +137,7 @@ function resourcesOf(document: ApiDocument): readonly Resource[] {
     left.delete(id)
     return found
   }
-  const kinds = all.filter(({ path }) => path.endsWith('/export')).map(({ path }) => path.split('/')[2] ?? '')
+  const kinds = all.filter(({ path }) => /\w\/export$/.test(path)).map(({ path }) => path.split('/')[2] ?? '')
   const ofKinds = kinds.map((plural) => {
     const own = all.filter(
       ({ path, operation }) => path.split('/')[2] === plural && !leftOut.test(operation.operationId),
@@ -184,6 +184,7 @@ function operationsOf({ paths }: ApiDocument): readonly Found[] {
 function methodsOfKind(found: Found): readonly string[] {
   const { verb, path, operation } = found
   const last = path.split('/').at(-1) ?? ''
+  if (path.endsWith('}/export')) return [methodText('export_one', found)]
   if (last === 'batch') return batchMethods(found)
   const ofRow: Readonly<Record<string, string>> = { get: 'get', patch: 'update', delete: 'delete' }
   if (last === '{id}') return [methodText(ofRow[verb] ?? '', found)]

@@ -10,19 +10,45 @@ export function resourceType(kind: Kind): string {
 }
 
 /** Includes the types of their bodies; empty for a kind without actions. */
-export function actionTypes(kind: Kind): string {
+export function actionTypes(kind: Kind, kinds: readonly Kind[]): string {
   if (!hasActions(kind)) return ''
   const names = Object.keys(kind.actions)
   return `
-${names.map((action) => inputType(kind, action)).join('')}
+${kind.isPerson ? exportType(kind, kinds) : ''}${names.map((action) => inputType(kind, action)).join('')}
 /** The calls of ${kind.plural}: those of every kind, and its actions. */
 export class ${className(kind)} extends ${sharedType(kind)} {
-${names.map((action) => method(kind, action)).join('\n')}}
+${[...names.map((action) => method(kind, action)), ...(kind.isPerson ? [personMethods(kind)] : [])].join('\n')}}
 `
 }
 
 function hasActions(kind: Kind): boolean {
-  return Object.keys(kind.actions).length > 0
+  return kind.isPerson || Object.keys(kind.actions).length > 0
+}
+
+/** Everything about one person, as one document. */
+function exportType(person: Kind, kinds: readonly Kind[]): string {
+  const reached = kinds.filter(({ table }) => table.references.some(({ kind }) => kind === person.name))
+  return `
+/** Everything about one ${person.name}, the oldest first. */
+export interface ${schemaName(person)}Export {
+  object: '${person.name}_export'
+  ${person.name}: ${schemaName(person)}
+${reached.map((kind) => `  ${kind.plural}: ${schemaName(kind)}[]\n`).join('')}}
+`
+}
+
+function personMethods(kind: Kind): string {
+  const { name } = kind
+  return `  /** Erases a ${name} with everything of theirs. Safe to repeat: it always carries an Idempotency-Key. */
+  async erase(id: string, options?: ActionOptions): Promise<Erasure> {
+    return this.act(id, 'erase', undefined, options)
+  }
+
+  /** Everything about one ${name}. Needs the read scope of every kind in it. */
+  async exportOne(id: string, options?: CallOptions): Promise<${schemaName(kind)}Export> {
+    return this.send({ method: 'GET', path: \`\${this.address(id)}/export\` }, options)
+  }
+`
 }
 
 /** `conversations` → `Conversations`. */
@@ -30,12 +56,11 @@ function className({ plural }: Kind): string {
   return capitalized(camelCase(plural))
 }
 
-/** The shared class: immutable rows, rows that change, or rows that can be removed too. */
+/** The shared class: of rows that change, or not. */
 function sharedType(kind: Kind): string {
   const name = schemaName(kind)
   if (kind.immutable) return `Resource<${name}, ${name}Input, ${name}Filters>`
-  const shared = kind.removedEvent === null ? 'ChangeableResource' : 'RemovableResource'
-  return `${shared}<${name}, ${name}Input, ${name}Patch, ${name}Filters>`
+  return `ChangeableResource<${name}, ${name}Input, ${name}Patch, ${name}Filters>`
 }
 
 function inputName(kind: Kind, action: string): string {

@@ -24,9 +24,9 @@ import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text
 
 export function sdkTypes(kinds: readonly Kind[]): string {
   return `/** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
-import type { Open, RemovalRecord, Row } from './envelope.ts'
-import type { ActionOptions } from './options.ts'
-import { ChangeableResource, RemovableResource, Resource } from './resource.ts'
+import type { Erasure, Open, RemovalRecord, Row } from './envelope.ts'
+import type { ActionOptions, CallOptions } from './options.ts'
+import { ChangeableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 /** The release of the service that this was made with. */
@@ -37,7 +37,7 @@ export type ErrorCode = ${Object.keys(errorCatalogue)
     .map((code) => `'${code}'`)
     .join(' | ')}
 
-${kinds.map(kindTypes).join('\n')}
+${kinds.map((kind) => kindTypes(kind, kinds)).join('\n')}
 /** A row of any kind. */
 export type AnyRow = ${kinds.map(schemaName).join(' | ')}
 
@@ -63,7 +63,7 @@ function eventLines(kind: Kind): string[] {
   )
 }
 
-function kindTypes(kind: Kind): string {
+function kindTypes(kind: Kind, kinds: readonly Kind[]): string {
   const name = schemaName(kind)
   const fields = Object.entries(kind.fields)
   const writable = fields.filter(([, field]) => field.access !== 'read')
@@ -81,7 +81,7 @@ ${patchType(kind)}export interface ${name}Filters {
 ${filterNames(kind)
   .map((name) => filterMember(name, parameters[name]))
   .join('')}}
-${actionTypes(kind)}`
+${actionTypes(kind, kinds)}`
 }
 
 /** A filter of a list, of what the query accepts. */

@@ -1,5 +1,14 @@
 /** For each event type, a change that causes it. A type without one does not compile. */
-import type { Booking, Client, Conversation, Customer, EventType, Teammate, Ticket } from '@deskwire/sdk'
+import type {
+  Booking,
+  Client,
+  Conversation,
+  Customer,
+  EventType,
+  Message,
+  Teammate,
+  Ticket,
+} from '@deskwire/sdk'
 
 /** One thing that was done. */
 export interface Step {
@@ -52,6 +61,11 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     await client.conversations.summarize(id, { summary: 'The cards were jammed. They no longer are.' })
     done({ did: 'changed', object: 'conversation', id, events: ['conversation.summarized'] })
   },
+  'conversation.deleted': async (client, done) => {
+    const { id } = await newConversation(client, done)
+    await client.conversations.delete(id)
+    done({ did: 'deleted', object: 'conversation', id, events: ['conversation.deleted'] })
+  },
   'message.received': async (client, done) => {
     const { id: conversationId } = await newConversation(client, done)
     const body = 'The engine halts. What should I do?'
@@ -64,15 +78,12 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     done({ did: 'created', object: 'message', id, events: ['message.received'] })
   },
   'message.sent': async (client, done) => {
-    const { id: conversationId } = await newConversation(client, done)
-    const body = 'Please take the jammed card out.'
-    const { id } = await client.messages.create({
-      conversationId,
-      direction: 'outbound',
-      author: { type: 'ai' },
-      body,
-    })
-    done({ did: 'created', object: 'message', id, events: ['message.sent'] })
+    await newReply(client, done)
+  },
+  'message.deleted': async (client, done) => {
+    const { id } = await newReply(client, done)
+    await client.messages.delete(id)
+    done({ did: 'deleted', object: 'message', id, events: ['message.deleted'] })
   },
   'ticket.created': async (client, done) => {
     await newTicket(client, done)
@@ -133,6 +144,16 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     await client.bookings.reject(id, { reason: 'There is no time left that day.' })
     done({ did: 'changed', object: 'booking', id, events: ['booking.rejected'] })
   },
+  'booking.deleted': async (client, done) => {
+    const { id } = await newBooking(client, done)
+    await client.bookings.delete(id)
+    done({ did: 'deleted', object: 'booking', id, events: ['booking.deleted'] })
+  },
+  'teammate.deleted': async (client, done) => {
+    const { id } = await newTeammate(client, done)
+    await client.teammates.delete(id)
+    done({ did: 'deleted', object: 'teammate', id, events: ['teammate.deleted'] })
+  },
 }
 
 export const eventTypes = Object.keys(triggers) as readonly CausedType[]
@@ -171,6 +192,19 @@ async function resolvedConversation(client: Client, done: (step: Step) => void):
   const conversation = await client.conversations.resolve(id)
   done({ did: 'changed', object: 'conversation', id, events: ['conversation.resolved'] })
   return conversation
+}
+
+async function newReply(client: Client, done: (step: Step) => void): Promise<Message> {
+  const { id: conversationId } = await newConversation(client, done)
+  const body = 'Please take the jammed card out.'
+  const message = await client.messages.create({
+    conversationId,
+    direction: 'outbound',
+    author: { type: 'ai' },
+    body,
+  })
+  done({ did: 'created', object: 'message', id: message.id, events: ['message.sent'] })
+  return message
 }
 
 async function newTicket(client: Client, done: (step: Step) => void): Promise<Ticket> {

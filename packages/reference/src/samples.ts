@@ -204,6 +204,8 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   deletePreviousApiKeyToken: ['', 'apiKeys.dropPreviousToken'],
   createConsoleLink: ['link', 'consoleLinks.create'],
   deleteConsoleLink: ['', 'consoleLinks.delete'],
+  eraseCustomer: ['erasure', 'customers.erase'],
+  exportCustomer: ['exported', 'customers.exportOne'],
   getOrganization: ['organization', 'organization.get'],
   updateOrganization: ['organization', 'organization.update'],
 }

@@ -44,6 +44,20 @@ export interface Checkpoint {
   contentDigest: string
 }
 
+/** The receipt of an erase (specification 4.11). */
+export interface Erasure {
+  object: 'erasure'
+  /** Kind of who was erased. */
+  resource: string
+  id: string
+  /** The `removedAt` of every removal record. */
+  erasedAt: string
+  /** How many objects were removed, by kind. */
+  removed: Record<string, number>
+  /** What an exact copy of each kind has at `erasedAt`. */
+  checkpoint: Record<string, Checkpoint>
+}
+
 /** The ids after `after`, up to and including `before`. Neither need be the id of anything. */
 export interface IdRange {
   after: string

@@ -1,7 +1,7 @@
 /** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
-import type { Open, RemovalRecord, Row } from './envelope.ts'
-import type { ActionOptions } from './options.ts'
-import { ChangeableResource, RemovableResource, Resource } from './resource.ts'
+import type { Erasure, Open, RemovalRecord, Row } from './envelope.ts'
+import type { ActionOptions, CallOptions } from './options.ts'
+import { ChangeableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 /** The release of the service that this was made with. */
@@ -163,6 +163,29 @@ export interface CustomerFilters {
   createdBefore?: string | undefined
   /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
+}
+
+/** Everything about one customer, the oldest first. */
+export interface CustomerExport {
+  object: 'customer_export'
+  customer: Customer
+  conversations: Conversation[]
+  messages: Message[]
+  tickets: Ticket[]
+  bookings: Booking[]
+}
+
+/** The calls of customers: those of every kind, and its actions. */
+export class Customers extends ChangeableResource<Customer, CustomerInput, CustomerPatch, CustomerFilters> {
+  /** Erases a customer with everything of theirs. Safe to repeat: it always carries an Idempotency-Key. */
+  async erase(id: string, options?: ActionOptions): Promise<Erasure> {
+    return this.act(id, 'erase', undefined, options)
+  }
+
+  /** Everything about one customer. Needs the read scope of every kind in it. */
+  async exportOne(id: string, options?: CallOptions): Promise<CustomerExport> {
+    return this.send({ method: 'GET', path: `${this.address(id)}/export` }, options)
+  }
 }
 
 /** A thread of messages with a customer. */
@@ -640,6 +663,7 @@ export type AnyRow = Teammate | Customer | Conversation | Message | Ticket | Boo
 
 /** What an event's `data` holds, by the event's type. */
 export interface EventData {
+  'teammate.deleted': RemovalRecord
   'customer.created': Customer
   'customer.updated': Customer
   'customer.deleted': RemovalRecord
@@ -648,8 +672,10 @@ export interface EventData {
   'conversation.escalated': Conversation
   'conversation.resolved': Conversation
   'conversation.summarized': Conversation
+  'conversation.deleted': RemovalRecord
   'message.received': Message
   'message.sent': Message
+  'message.deleted': RemovalRecord
   'ticket.created': Ticket
   'ticket.updated': Ticket
   'ticket.status_changed': Ticket
@@ -662,6 +688,7 @@ export interface EventData {
   'booking.completed': Booking
   'booking.no_show': Booking
   'booking.rejected': Booking
+  'booking.deleted': RemovalRecord
 }
 
 /** An endpoint that events are delivered to. */
@@ -927,13 +954,10 @@ export const resources = (send: Send) => ({
     send,
     'teammates',
   ),
-  customers: new RemovableResource<Customer, CustomerInput, CustomerPatch, CustomerFilters>(
-    send,
-    'customers',
-  ),
+  customers: new Customers(send, 'customers'),
   conversations: new Conversations(send, 'conversations'),
   messages: new Resource<Message, MessageInput, MessageFilters>(send, 'messages'),
-  tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
+  tickets: new ChangeableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
   bookings: new Bookings(send, 'bookings'),
 })
 
@@ -943,6 +967,7 @@ export type Scope =
   | 'teammates:write'
   | 'customers:read'
   | 'customers:write'
+  | 'customers:erase'
   | 'conversations:read'
   | 'conversations:write'
   | 'messages:read'

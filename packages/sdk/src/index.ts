@@ -37,6 +37,7 @@ export type { ConsoleLinks } from './console-links.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
+  type Erasure,
   type IdRange,
   isRemoval,
   type ListPage,
@@ -96,7 +97,6 @@ export { createReceiver, type EventOf, type Receiver, type ReceiverOptions, type
 export type {
   ChangeableResource,
   DigestParams,
-  RemovableResource,
   Resource,
 } from './resource.ts'
 export type { RetryPolicy } from './retry.ts'

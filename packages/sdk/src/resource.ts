@@ -156,6 +156,11 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     return this.#batch('upsert', items, options)
   }
 
+  /** Deletes a row. In doubt (`connection_failed`) it may have been deleted: it is not repeated for you. */
+  async delete(id: string, options?: ChangeOptions): Promise<void> {
+    return this.send({ method: 'DELETE', path: this.address(id) }, options)
+  }
+
   #batch(operation: string, items: readonly object[], options?: CreateOptions): Promise<BatchAnswer> {
     return this.send({ method: 'POST', path: `${this.path}/batch`, body: { operation, items } }, options)
   }
@@ -179,19 +184,6 @@ export class ChangeableResource<
    */
   async update(id: string, patch: Patch, options?: ChangeOptions): Promise<T> {
     return this.send({ method: 'PATCH', path: this.address(id), body: patch }, options)
-  }
-}
-
-/** The rows of a kind that can be changed and deleted. */
-export class RemovableResource<
-  T extends Row,
-  Create extends object,
-  Patch extends object,
-  Filters extends object,
-> extends ChangeableResource<T, Create, Patch, Filters> {
-  /** Deletes a row; deleting a customer deletes its tickets too. As with `update`, it is not repeated in doubt. */
-  async delete(id: string, options?: ChangeOptions): Promise<void> {
-    return this.send({ method: 'DELETE', path: this.address(id) }, options)
   }
 }
 

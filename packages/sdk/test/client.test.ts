@@ -157,10 +157,10 @@ describe('actions', () => {
     expectTypeOf(bookings.cancel).parameter(1).toExtend<{ by: 'customer' | 'teammate' | 'system' }>()
     expectTypeOf(bookings.cancel).returns.resolves.toEqualTypeOf<Booking>()
     expectTypeOf(messages).not.toHaveProperty('update')
-    expectTypeOf(messages).not.toHaveProperty('delete')
-    expectTypeOf(teammates).not.toHaveProperty('delete')
+    expectTypeOf(messages).toHaveProperty('delete')
+    expectTypeOf(teammates).toHaveProperty('delete')
     expect('update' in messages).toBe(false)
-    expect('delete' in conversations).toBe(false)
+    expect('delete' in conversations).toBe(true)
   })
 
   test('members of an object that may be missing are optional; its words are open to read, closed to write', () => {

@@ -23,7 +23,7 @@ import { statsApi } from './webhooks/stats-routes.ts'
  * The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`.
  */
 export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly ApiModule[] {
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const scopes = scopeNames(kinds)
   return [
     ...kinds.map((kind) => kindApi(kind, kinds)),
     streamApi(kinds),

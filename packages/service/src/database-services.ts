@@ -36,6 +36,7 @@ import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationApi } from './organization/routes.ts'
+import { erasePayloads } from './retention/erasure.ts'
 import { missingLogWeeks } from './retention/log-weeks.ts'
 import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
 import { largest, largestStores } from './retention/storage.ts'
@@ -140,7 +141,15 @@ export function createDatabaseServices(
     createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
-  const desk = deskRoutes({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })
+  const desk = deskRoutes({
+    pool,
+    database,
+    clock,
+    kinds,
+    journal,
+    searchTimeout: options.searchTimeout,
+    erasePayloads: (organizationId) => erasePayloads(pool, clock, organizationId),
+  })
   const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
   return {
     name,
@@ -149,7 +158,7 @@ export function createDatabaseServices(
       ...webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers }),
       ...keyRoutes({
         ...services,
-        scopes: scopeNames(kinds.map(({ plural }) => plural)),
+        scopes: scopeNames(kinds),
         seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
         directory,
       }),

@@ -5,7 +5,7 @@ import { readId } from '../ids.ts'
 import { printOut } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
-const scopes = scopeNames(kinds.map(({ plural }) => plural))
+const scopes = scopeNames(kinds)
 
 export const keysCreate: Command = {
   help: () => `deskwire keys create --org ID --name NAME --scopes SCOPE,…: make an API key and print it.

@@ -191,6 +191,39 @@ class CustomerUpsert(_CustomerUpsertRequired, total=False):
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
 
 
+class Erasure(TypedDict):
+    """The receipt of an erase."""
+
+    object: Literal["erasure"]
+    """Distinguishes it from a row."""
+    resource: str
+    """The kind of who was erased."""
+    id: str
+    """Who was erased."""
+    erasedAt: str
+    """The `removedAt` of every removal record."""
+    removed: dict[str, int]
+    """How many objects were removed, by kind."""
+    checkpoint: dict[str, Checkpoint]
+    """What an exact copy of each kind has at `erasedAt`."""
+
+
+class CustomerExport(TypedDict):
+    """Everything about one customer."""
+
+    object: Literal["customer_export"]
+    """Distinguishes it from a row."""
+    customer: Customer
+    conversations: list[Conversation]
+    """The oldest first."""
+    messages: list[Message]
+    """The oldest first."""
+    tickets: list[Ticket]
+    """The oldest first."""
+    bookings: list[Booking]
+    """The oldest first."""
+
+
 class Conversation(TypedDict):
     """A thread of messages with a customer."""
 
@@ -211,7 +244,7 @@ class Conversation(TypedDict):
     handledBy: Literal["ai", "human"] | str
     """Who answers. Escalation or assignment moves the conversation from an AI to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     assigneeId: str | None
-    """The teammate who answers. Reported by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only."""
+    """The teammate who answers. Reported by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only. No event reports that it loses a deleted object: sync only."""
     escalatedAt: str | None
     """When it was handed to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     resolvedAt: str | None
@@ -229,7 +262,7 @@ class Conversation(TypedDict):
     customAttributes: dict[str, str | float | bool]
     """Named values of your own. A PATCH merges; null deletes a key. No event: sync only."""
     customerId: str | None
-    """Who the conversation is with. Becomes null when the customer is deleted. Set at creation: reported by `conversation.created`. No event reports that it becomes null: sync only."""
+    """Who the conversation is with. Becomes null when the customer is deleted. Set at creation: reported by `conversation.created`. No event reports that it loses a deleted object: sync only."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -332,7 +365,7 @@ class Message(TypedDict):
     direction: Literal["inbound", "outbound"] | str
     """inbound from the customer, outbound to the customer. Set at creation: reported by `message.received` or `message.sent`."""
     author: MessageAuthor
-    """Who wrote it. Of an inbound message the customer, and of no other. Set at creation: reported by `message.received` or `message.sent`."""
+    """Who wrote it. Of an inbound message the customer, and of no other. Set at creation: reported by `message.received` or `message.sent`. No event reports that it loses a deleted object: sync only."""
     body: str | None
     """The text. Required unless there are attachments. Set at creation: reported by `message.received` or `message.sent`."""
     contentType: Literal["text", "html", "markdown"] | str
@@ -344,7 +377,7 @@ class Message(TypedDict):
     channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
     """The conversation's. Set at creation: reported by `message.received` or `message.sent`."""
     customerId: str | None
-    """The conversation's. Becomes null when the customer is deleted. Set at creation: reported by `message.received` or `message.sent`. No event reports that it becomes null: sync only."""
+    """The conversation's. Becomes null when the customer is deleted. Set at creation: reported by `message.received` or `message.sent`. No event reports that it loses a deleted object: sync only."""
     updatedAt: str
     """Its version, and its place in the stream: later than every change committed before."""
 
@@ -397,7 +430,7 @@ class Ticket(TypedDict):
     createdAt: str
     """When it was made."""
     conversationId: str | None
-    """The conversation it came from. Reported by `ticket.updated`."""
+    """The conversation it came from. Reported by `ticket.updated`. No event reports that it loses a deleted object: sync only."""
     subject: str
     """The subject, as its list shows it. Reported by `ticket.updated`."""
     description: str | None
@@ -409,7 +442,7 @@ class Ticket(TypedDict):
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"] | str
     """Where it stands. Which status allows which is in docs/specification.md. Reported by `ticket.updated` and `ticket.status_changed`."""
     assigneeId: str | None
-    """Who works on it. Assigning a new ticket opens it. Reported by `ticket.updated`, some changes also by `ticket.status_changed` or `ticket.assigned`."""
+    """Who works on it. Assigning a new ticket opens it. Reported by `ticket.updated`, some changes also by `ticket.status_changed` or `ticket.assigned`. No event reports that it loses a deleted object: sync only."""
     dueAt: str | None
     """When it should be done. Reported by `ticket.updated`."""
     resolvedAt: str | None
@@ -801,7 +834,7 @@ class _WebhookRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
@@ -861,7 +894,7 @@ class _WebhookWithSecretRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
@@ -915,8 +948,8 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
 class _WebhookCreateRequired(TypedDict):
     url: str
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
-    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]]
-    """The event types it receives. Must be a list of 1 to 100 of customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, message.received, message.sent, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
 
 
 class WebhookCreate(_WebhookCreateRequired, total=False):
@@ -945,8 +978,8 @@ class WebhookPatch(TypedDict, total=False):
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
     description: str | None
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
-    events: list[Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"]]
-    """The event types it receives. Must be a list of 1 to 100 of customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, message.received, message.sent, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
     signatures: list[Literal["service", "standard"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
     headers: dict[str, str] | None
@@ -1130,7 +1163,7 @@ class ListedEvent(TypedDict):
 
     id: str
     """The event, as receivers deduplicate it."""
-    type: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected"] | str
+    type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
     """What happened."""
     apiVersion: str
     """The version of the envelope."""
@@ -1164,7 +1197,7 @@ class ApiKey(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1191,7 +1224,7 @@ class ApiKeyWithToken(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1212,8 +1245,8 @@ class ApiKeyWithToken(TypedDict):
 class _ApiKeyCreateRequired(TypedDict):
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
@@ -1226,8 +1259,8 @@ class ApiKeyPatch(TypedDict, total=False):
 
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
     expiresAt: str | None
     """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
@@ -1239,7 +1272,7 @@ class ConsoleLink(TypedDict):
     """Its id."""
     object: Literal["console_link"]
     """Its kind."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
     """The scopes of its session."""
     url: str
     """Opens the console, once. Its secret is behind the #, which browsers send to nobody."""
@@ -1256,7 +1289,7 @@ class ConsoleSession(TypedDict):
     """Its kind."""
     organizationId: str
     """Whose it is."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     token: str
     """Says who calls, as the token of a key does. Shown this once."""
@@ -1265,8 +1298,8 @@ class ConsoleSession(TypedDict):
 
 
 class _ConsoleLinkCreateRequired(TypedDict):
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write"]]
-    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write"]]
+    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
 
 
 class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):
@@ -1443,7 +1476,7 @@ class AllDeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
-    eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
     webhookId: str
     """Goes to this endpoint; to one that does not exist, nothing does."""
@@ -1454,7 +1487,7 @@ class DeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
-    eventType: Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
 
 
@@ -1478,14 +1511,14 @@ class _Envelope(TypedDict):
     organizationId: str
 
 
+class RemovalEvent(_Envelope):
+    type: Literal["teammate.deleted", "customer.deleted", "conversation.deleted", "message.deleted", "ticket.deleted", "booking.deleted"]
+    data: Removed
+
+
 class CustomerEvent(_Envelope):
     type: Literal["customer.created", "customer.updated"]
     data: Customer
-
-
-class RemovalEvent(_Envelope):
-    type: Literal["customer.deleted", "ticket.deleted"]
-    data: Removed
 
 
 class ConversationEvent(_Envelope):
@@ -1513,7 +1546,7 @@ class PingEvent(_Envelope):
     data: dict[str, Any]
 
 
-Event = CustomerEvent | RemovalEvent | ConversationEvent | MessageEvent | TicketEvent | BookingEvent | PingEvent
+Event = RemovalEvent | CustomerEvent | ConversationEvent | MessageEvent | TicketEvent | BookingEvent | PingEvent
 """What a receiver gets. Later versions may send more types: answer them 2xx."""
 
-EventType = Literal["customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "message.received", "message.sent", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "ping"]
+EventType = Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]

@@ -3,9 +3,21 @@
 /** Allows creating, changing and revoking keys, and changing the organization. */
 export const managingScope = 'api_keys:manage'
 
-export function scopeNames(plurals: readonly string[]): string[] {
-  const names = [...plurals, 'webhooks']
-  return [...names.flatMap((name) => [`${name}:read`, `${name}:write`]), managingScope, '*']
+/** Allows erasing objects of a kind with everything that refers to them. */
+export function erasingScope(plural: string): `${string}:erase` {
+  return `${plural}:erase`
+}
+
+/** `isPerson`: objects of the kind can be erased. */
+export function scopeNames(
+  kinds: readonly { readonly plural: string; readonly isPerson: boolean }[],
+): string[] {
+  const names = [...kinds, { plural: 'webhooks', isPerson: false }].flatMap(({ plural, isPerson }) => [
+    `${plural}:read`,
+    `${plural}:write`,
+    ...(isPerson ? [erasingScope(plural)] : []),
+  ])
+  return [...names, managingScope, '*']
 }
 
 export function grants(scopes: readonly string[], scope: string): boolean {

@@ -44,7 +44,8 @@ export function versionOf(body: string): string {
  */
 export function bodyOrder(field: OrderedField): number {
   if (isRewritten(field)) return 2
-  return field.reference?.onRemove === 'remove' ? 1 : 0
+  const { reference } = field
+  return reference?.onRemove === 'remove' && !reference.inPlace ? 1 : 0
 }
 
 /** Whether the commit function writes the field. A kind has at most one, as only one can be next to the tail. */
@@ -54,7 +55,7 @@ export function isRewritten({ sequence, reference }: OrderedField): boolean {
 
 interface OrderedField {
   readonly sequence: boolean
-  readonly reference: Pick<StreamReference, 'onRemove'> | null
+  readonly reference: Pick<StreamReference, 'onRemove' | 'inPlace'> | null
 }
 
 /** What the commit function makes of a head, as `newBody` in SQL. An updated row's head already has its number. */
@@ -100,6 +101,46 @@ export function detachedBody(body: string, tail: string): string {
 
 /** Bytes that a body loses when an id in quotes becomes null. */
 export const detachedBytes = idLength + '""'.length - 'null'.length
+
+interface ClearedReference {
+  /** SQL: whether the body has it. */
+  readonly holds: string
+  /** SQL: the body with null instead, or without the member where that is nested. */
+  readonly cleared: string
+  readonly bytes: number
+}
+
+/**
+ * A reference that is cleared where it is: the first member with this name, as no field with names of clients comes
+ * before it. Quotes within texts are escaped.
+ */
+export function clearedReference(
+  body: string,
+  field: string,
+  within: string | null,
+  id: string,
+): ClearedReference {
+  const member = within === null ? `"${field}":` : `,"${within.slice(1)}":`
+  const found = `strpos(${body}, '${member}${within === null ? '' : `"' || ${id} || '"`}')`
+  const whole = `'${member}"' || ${id} || '"'`
+  const length = member.length + idLength + '""'.length
+  const rest = within === null ? `'${member}null'` : `''`
+  return {
+    holds: `substr(${body}, ${found}, ${length}) = ${whole}`,
+    cleared: `overlay(${body} placing ${rest} from ${found} for ${length})`,
+    bytes: within === null ? detachedBytes : length,
+  }
+}
+
+/** As `detachments` notes it, to tell it from a reference at the end of the body. */
+export function clearedPointer(field: string, within: string | null): string {
+  return `/${field}${within ?? ''}`
+}
+
+/** SQL: the body with another tail. */
+export function restamped(body: string, tail: string): string {
+  return `left(${body}, -${'"updatedAt":""}'.length + stampLength}) || ${tail}`
+}
 
 /** Whether the last member before the tail refers to this object, and the body with null instead. */
 export function reference(body: string, id: string): { readonly holds: string; readonly removed: string } {
@@ -157,6 +198,11 @@ export function sumOfTerms(hash: string): string {
     (_, n) => `sum(get_byte(${hash}, ${n}))::numeric * ${256n ** BigInt(7 - n)}`,
   )
   return `mod(${sums.join(' + ')}, ${digestModulus})`
+}
+
+/** SQL: the same as `formatDigest`. */
+export function digestText(sum: string): string {
+  return `lpad(to_hex((${sum} - case when ${sum} < 9223372036854775808 then 0 else ${digestModulus} end)::bigint), 16, '0')`
 }
 
 /** A digest in decimal as 16 hex digits, as the wire has it. */

@@ -53,7 +53,8 @@ interface Existing {
 export type Change =
   | (ChangeBase & Written & { readonly operation: 'insert' })
   | (ChangeBase & Written & Existing & { readonly operation: 'update' })
-  | (ChangeBase & Existing & { readonly operation: 'delete' })
+  /** `erases`: with every row that refers to it, whatever an ordinary delete would leave. The body is a receipt. */
+  | (ChangeBase & Existing & { readonly operation: 'delete'; readonly erases: boolean })
 
 /** A row that must be unchanged since it was read, though nothing is written to it. */
 export interface RowExpectation {

@@ -1,6 +1,6 @@
 /**
  * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses. Its text is
- * made from the stream tables, in the order in which it runs: deletes, checks, writes. Each statement covers all
+ * made from the stream tables, in the order in which it runs: versions, deletes, checks, writes. Each statement covers all
  * changes of the call; docs/schema.sql shows the result. Argument and answer: `commit-protocol.ts`. It takes the
  * organization's clock row first, and guarantees:
  *
@@ -14,12 +14,16 @@
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import {
+  clearedPointer,
+  clearedReference,
   contentHash,
   detachedBody,
   detachedBytes,
   digestModulus,
+  digestText,
   newBody,
   removalRecord,
+  restamped,
   sumOfTerms,
   tailText,
   timestampText,
@@ -44,6 +48,7 @@ ${declarations}
 begin
 ${begin}
 ${replay}
+${versionsHeading}${tables.map(expectedCheck).join('')}
 ${deletesHeading}${tables.map((table) => deletes(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
@@ -110,6 +115,8 @@ const declarations = `declare
   v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
   v_woken jsonb := '{}';
+  v_gone uuid[];
+  v_receipt text;
   v_large boolean := false;`
 
 const begin = `  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
@@ -155,8 +162,14 @@ const replay = `
   end if;
 `
 
+const versionsHeading = `
+  -- 3. Rows that have moved on since a unit was decided. Before the deletes, so that a unit with one is refused whole.
+`
+
 const deletesHeading = `
-  -- 3. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
+  ${membersOfRefused()}
+
+  -- 4. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
   -- rows gone, and their dependents changed.
 `
 
@@ -164,11 +177,6 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if (table.removedEvent === null) return ''
   const section = sectionOf.delete(table.kind)
   const changes = `p_changes->'${section}'`
-  const consequences = tables.flatMap((dependent) =>
-    dependent.references
-      .filter((reference) => reference.kind === table.kind)
-      .map((reference) => dependentsOfRemoved(dependent, reference, tables)),
-  )
   return `
   if p_changes ? '${section}' then
     with gone as (
@@ -185,9 +193,58 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
       ${deleteSearchDocuments(table, 'v_rows')}
-${consequences.join('')}    end if;
+${table.isErasable ? erases(table, tables) : consequencesOf(table, tables, 'v_rows')}    end if;
   end if;
 `
+}
+
+/** An erase removes every row that refers to the row, whatever its reference says; and tells what it removed. */
+function erases(table: StreamTable, tables: readonly StreamTable[]): string {
+  // Those to which others refer come last, so that a row is not detached before it is removed.
+  const reached = tables
+    .filter(({ references }) => references.some(({ kind }) => kind === table.kind))
+    .sort((a, b) => Number(isReferredTo(a, tables)) - Number(isReferredTo(b, tables)))
+  const removals = reached.flatMap((dependent) =>
+    dependent.references
+      .filter(({ kind }) => kind === table.kind)
+      .map((reference) => removeDependents(dependent, reference, tables, 'v_rows')),
+  )
+  return `      if p_changes ? 'erase' then
+${removals.join('')}
+      v_receipt := ${receipt(table, [table, ...reached])};
+      else
+${consequencesOf(table, tables, 'v_rows')}      end if;
+`
+}
+
+/** The call has no other removal, so those with its stamp are the erase's. */
+function receipt({ kind }: StreamTable, removed: readonly StreamTable[]): string {
+  const counts = removed.map(
+    (table) => `'"${table.kind}":' || (select count(*) from ${table.name} t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null)`,
+  )
+  const checkpoints = removed.map(
+    (table) => `(select '"${table.kind}":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || ${digestText('coalesce(max(c.digest), 0)')} || '","contentDigest":"'
+          || ${digestText('coalesce(max(c.content_digest), 0)')} || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = '${table.kind}')`,
+  )
+  return `'{"object":"erasure","resource":"${kind}","id":"' || v_rows[1] || '","erasedAt":"' || v_text || '","removed":{'
+        || ${counts.join(" || ',' || ")} || '},"checkpoint":{' || ${checkpoints.join(" || ',' || ")} || '}}'`
+}
+
+function isReferredTo({ kind }: StreamTable, tables: readonly StreamTable[]): boolean {
+  return tables.some(({ references }) => references.some((reference) => reference.kind === kind))
+}
+
+/** What the removal of the rows with ids in the variable `removed` does to those that refer to them. */
+function consequencesOf(table: StreamTable, tables: readonly StreamTable[], removed: string): string {
+  const consequences = tables.flatMap((dependent) =>
+    dependent.references
+      .filter((reference) => reference.kind === table.kind)
+      .map((reference) => consequence(dependent, reference, tables, removed)),
+  )
+  return consequences.join('')
 }
 
 /** A removed row keeps its key, its position in the order and its removal record. */
@@ -196,19 +253,14 @@ function removed(table: StreamTable): string {
   return `${own}body = ${removalRecord(table.kind, 't.id', 'v_text')}, removed_at = v_stamp, updated_at = v_stamp`
 }
 
-function dependentsOfRemoved(
+function consequence(
   table: StreamTable,
   reference: StreamReference,
   tables: readonly StreamTable[],
+  removed: string,
 ): string {
-  switch (reference.onRemove) {
-    case 'remove':
-      return removeDependents(table, reference, tables)
-    case 'detach':
-      return detachDependents(table, reference)
-    case 'keep':
-      return ''
-  }
+  if (reference.onRemove === 'remove') return removeDependents(table, reference, tables, removed)
+  return detachDependents(table, reference, removed)
 }
 
 /** A removal with dependents is alone in its call, so the trace of the call's first event is theirs too. */
@@ -216,17 +268,17 @@ function removeDependents(
   table: StreamTable,
   reference: StreamReference,
   tables: readonly StreamTable[],
+  removedIds: string,
 ): string {
   if (table.removedEvent === null)
     throw new Error(`${table.kind}: a cascade removes it, so it needs an event`)
-  const deeper = tables.some(({ references }) =>
-    references.some(({ kind, onRemove }) => kind === table.kind && onRemove !== 'keep'),
-  )
-  if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
+  const deeper = isReferredTo(table, tables)
+  if (deeper && removedIds !== 'v_rows')
+    throw new Error(`${table.kind}: a cascade that goes on to a fourth table is not supported`)
   return `
       with referring as (
         select t.id, ${versionHash('t.id', timestampText('t.updated_at'))} as version, ${contentHash('t.body')} as content,
-            octet_length(t.body) as bytes ${referringToRemoved(table, reference)} offset 0)
+            octet_length(t.body) as bytes ${referringToRemoved(table, reference, removedIds)} offset 0)
         select array_agg(id), -count(*), -${sumOfTerms('version')}, -${sumOfTerms('content')}, -sum(bytes)
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
@@ -242,7 +294,7 @@ function removeDependents(
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${deleteSearchDocuments(table, 'v_dependents')}
-        ${count(table, { rows: 'v_count' })}
+        ${count(table, { rows: 'v_count' })}${deeper ? `\n        v_gone := v_dependents;\n${consequencesOf(table, tables, 'v_gone')}` : ''}
       end if;
 `
 }
@@ -251,20 +303,22 @@ function removeDependents(
  * Detached rows move in the stream. Maintenance reads `detachments`, and erases the reference from events and
  * responses.
  */
-function detachDependents(table: StreamTable, reference: StreamReference): string {
-  const { field, column } = reference
-  const detached = detachedBody('t.body', 'v_tail')
+function detachDependents(table: StreamTable, reference: StreamReference, removedIds: string): string {
+  const { field, column, within = null, onRemove } = reference
+  const inPlace = onRemove === 'clear'
+  const without = clearedReference('t.body', field, within, `t.${column.name}`)
+  const detached = inPlace ? restamped(`(${without.cleared})`, 'v_tail') : detachedBody('t.body', 'v_tail')
   return `
       with referring as (
         select t.id, ${versionHash('t.id', 'v_text')} as version, ${contentHash(detached)} as content,
             ${versionHash('t.id', timestampText('t.updated_at'))} as old_version, ${contentHash('t.body')} as old_content
-          ${referringToRemoved(table, reference)} offset 0)
+          ${referringToRemoved(table, reference, removedIds)} offset 0)
         select array_agg(id), ${sumOfTerms('version')} - ${sumOfTerms('old_version')},
-            ${sumOfTerms('content')} - ${sumOfTerms('old_content')}, sum(-${detachedBytes})
+            ${sumOfTerms('content')} - ${sumOfTerms('old_content')}, sum(-${inPlace ? without.bytes : detachedBytes})
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, d.id, d.${column.name}, '${field}' from ${dependentsIn(table, [column.name])}
+          select p_organization_id, d.id, d.${column.name}, '${inPlace ? clearedPointer(field, within) : field}' from ${dependentsIn(table, [column.name])}
           on conflict do nothing;
         update ${table.name} t set ${column.name} = null, body = ${detached},
             updated_at = v_stamp
@@ -274,9 +328,9 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
 `
 }
 
-function referringToRemoved(table: StreamTable, { column }: StreamReference): string {
-  return `from ${keyed('unnest(v_rows)', 'id')} d
-        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from ${table.name} f
+function referringToRemoved(table: StreamTable, { column }: StreamReference, removedIds: string): string {
+  return `from ${keyed(`unnest(${removedIds})`, 'id')} d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.${column.name} from ${table.name} f
           where f.organization_id = d.organization_id and f.${column.name} between d.id and d.id and f.removed_at is null
           order by f.${column.name} offset 0) t`
 }
@@ -313,14 +367,13 @@ const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
 
 const checksHeading = `
-  -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
+  -- 5. Refusals: unique values that are taken, references that dangle, referring rows that have moved on.
 `
 
 function checks(table: StreamTable, tables: readonly StreamTable[]): string {
   return [
     uniqueCheck(table),
     referencesCheck(table, tables),
-    expectedCheck(table),
     ...table.references.map(({ column }) => referringCheck(table, column.name)),
   ].join('')
 }
@@ -409,18 +462,20 @@ function refuseCurrent(table: StreamTable, changes: string): string {
     end if;${refuse}`
 }
 
-const membersOfRefused = `if v_refused <> '{}' and p_changes ? 'units' then
+function membersOfRefused(): string {
+  return `if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
       where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
         where n.id = any(v_refused));
   end if;`
+}
 
 const unitsTogether = `
-  -- 5. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
+  -- 6. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
   -- limited: they are counted as they came, after what is there and without what was refused before.
 
-  ${membersOfRefused}
+  ${membersOfRefused()}
   if p_changes ? 'inserts' then
     select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
       from kind_counters k where k.organization_id = p_organization_id;
@@ -433,12 +488,12 @@ const unitsTogether = `
           where c.id <> all(v_refused)
           window earlier as (order by c.place)) g
       where g.beyond is not null;${refuse}
-    ${membersOfRefused}
+    ${membersOfRefused()}
   end if;
 `
 
 const writesHeading = `
-  -- 6. What is written: new rows, changed rows, and what they are found by.
+  -- 7. What is written: new rows, changed rows, and what they are found by.
 `
 
 function inserts(table: StreamTable): string {
@@ -538,7 +593,7 @@ function searchDocuments(table: StreamTable): string {
 }
 
 const end = (deliverEvents: string) => `
-  -- 7. What tells of it: events, and deliveries.
+  -- 8. What tells of it: events, and deliveries.
 
   if v_done = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
@@ -554,17 +609,17 @@ const end = (deliverEvents: string) => `
 
   ${deliverEvents}
 
-  -- 8. Responses to store, and last the clock.
+  -- 9. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
     ${storeResponses(`select i.subject_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex') as request_hash, i.status,
-            coalesce(i.response, d.body) as body, null::bytea as sealed
+            coalesce(i.response, v_receipt, d.body) as body, null::bytea as sealed
           from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
             key text, request_hash text, status int, response text)
           join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id`)}
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers, 'receipt', v_receipt,
     'deliveries', v_webhooks is not null, 'woken', v_woken,
     'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

@@ -36,6 +36,8 @@ interface CommitArgument {
   /** Limits of the organization's rows of all kinds, and of bytes of their bodies; default: none. */
   readonly max_rows?: number
   readonly max_bytes?: number
+  /** The delete of the call, which has no other change, also removes what it would detach. */
+  erase?: true
   /** Every insert of the call in its order, where a storage limit is set. */
   inserts?: GrowthEntry[]
 
@@ -139,6 +141,8 @@ export interface CommitAnswer {
   /** The `updatedAt` of all of them, or their `removedAt`. */
   readonly stamp: string
   readonly numbers?: Readonly<Record<string, number>>
+  /** What an erase removed, as JSON; null without one. */
+  readonly receipt?: string | null
   /** Whether endpoints were subscribed to its events. */
   readonly deliveries?: boolean
   /** The `tier` of each endpoint queue that it made due, by the endpoint's id. */
@@ -254,6 +258,7 @@ function encodeRow(change: Change, argument: CommitArgument): void {
     }
     case 'delete': {
       const section = sectionOf.delete(kind)
+      if (change.erases) argument.erase = true
       argument[section] = append(argument[section], existingRow(change))
     }
   }
@@ -269,12 +274,10 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
     const section = sectionOf.expected(kind)
     argument[section] = append(argument[section], { id, expected })
   }
+  if (unit.changes.some(({ operation }) => operation === 'delete')) requireOnlyVersions(unit)
   for (const change of unit.changes) {
     argument.units = append(argument.units, { unit: number, id: change.id })
-    if (change.operation === 'update') expect(change.table.kind, change.id, change.expected)
-    else if (change.operation === 'delete') {
-      throw new Error('a delete commits by itself: it comes before the checks of its call')
-    }
+    if (change.operation !== 'insert') expect(change.table.kind, change.id, change.expected)
   }
   for (const { table, id, expected } of unit.rows ?? []) {
     argument.units = append(argument.units, { unit: number, id })
@@ -286,6 +289,15 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
     const section = sectionOf.referring(table.kind, column)
     argument[section] = append(argument[section], { id: first.id, target, count, latest })
   }
+}
+
+/** A delete comes before every check but that of versions, so nothing else may refuse its unit. */
+function requireOnlyVersions({ changes, referring = [] }: Unit): void {
+  const isChecked = (change: Change) =>
+    change.operation === 'insert' ||
+    (change.operation === 'update' && Object.keys({ ...change.references, ...change.unique }).length > 0)
+  if (referring.length > 0 || changes.some(isChecked))
+    throw new Error('a unit with a delete may be refused for the versions of its rows only')
 }
 
 function append<T>(list: T[] | undefined, entry: T): T[] {
@@ -316,10 +328,10 @@ export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): Un
   })
 }
 
-/** The stored body of a committed change, or its removal record. */
-function bodyAfter(change: Change, { stamp, numbers }: CommitAnswer): string {
+/** The stored body of a committed change, or its removal record or receipt. */
+function bodyAfter(change: Change, { stamp, numbers, receipt }: CommitAnswer): string {
   const { table, id, operation } = change
-  if (operation === 'delete') return removedBody(table.kind, id, stamp)
+  if (operation === 'delete') return receipt ?? removedBody(table.kind, id, stamp)
   const numbered =
     operation === 'insert' && table.sequence !== null
       ? { field: table.sequence.field, number: numbers?.[id] as number }

@@ -6,14 +6,16 @@ interface StreamColumn {
 }
 
 export interface StreamReference {
-  /** The field, or a JSON pointer into it where the reference is nested. */
   readonly field: string
   readonly column: StreamColumn
   /** The kind referred to. */
   readonly kind: string
-  /** What the removal of the row referred to does: removes these rows too, sets the reference to null, or nothing. */
-  readonly onRemove: 'remove' | 'detach' | 'keep'
+  /** What the removal of the row referred to does (`kernel/fields/field.ts`). */
+  readonly onRemove: 'remove' | 'detach' | 'clear'
   readonly condition?: { readonly column: string; readonly otherwise: string }
+  /** A JSON pointer into the field's value, where the reference is nested. */
+  readonly within?: string
+  readonly inPlace?: boolean
 }
 
 export interface StreamTable {
@@ -30,12 +32,12 @@ export interface StreamTable {
   readonly sequence: { readonly field: string; readonly column: string } | null
   /** Null: rows of this table are never removed. */
   readonly removedEvent: string | null
+  /** A row can be removed with every row that refers to it. */
+  readonly isErasable: boolean
 }
 
 /** The kinds whose objects a removal of this kind removes or detaches, however many. */
 export function dependentsOf(tables: readonly StreamTable[], removed: string): readonly string[] {
-  const reached = tables.filter(({ references }) =>
-    references.some(({ kind, onRemove }) => kind === removed && onRemove !== 'keep'),
-  )
+  const reached = tables.filter(({ references }) => references.some(({ kind }) => kind === removed))
   return reached.map(({ kind }) => kind)
 }

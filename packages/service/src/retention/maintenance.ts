@@ -48,7 +48,7 @@ export function createMaintenance(options: {
         { missing: weeksText(missing) },
         'partitions of the log could not be made; they will be tried again',
       )
-    await stepByStep(() => erasePayloads(pool))
+    await erasePayloads(pool, clock)
     await stepByStep(() => detachPayloads(pool))
     await stepByStep(() => deleteStoredResponses(pool, clock))
     await removeOrphans(pool)

@@ -5,6 +5,7 @@
 import type { Pool } from 'pg'
 import { type Conversation, summaryLimit } from '../desk/conversation/fields.ts'
 import { conversation } from '../desk/conversation/index.ts'
+import type { ReferringExpectation } from '../journal/change.ts'
 import type { RowReader, StoredRow } from '../journal/rows.ts'
 import { problem } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -40,6 +41,12 @@ interface Attempted {
   readonly pause: number
 }
 
+interface Written {
+  readonly outcome: 'written'
+  readonly summary: string
+  readonly unchanged: ReferringExpectation
+}
+
 const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
@@ -65,7 +72,7 @@ export async function attemptSummary(
     return noPause
   }
   if (result.outcome === 'failed') return fail(services, job, result.reason, result.retryAfter)
-  return write(services, job, result.summary)
+  return write(services, job, result)
 }
 
 /** Whether it still has this resolution, and no summary. */
@@ -83,26 +90,36 @@ async function summaryOf(
   { organizationId, conversationId, attempts }: ClaimedJob,
   row: StoredRow,
   stop: AbortSignal,
-): Promise<Summarized | null> {
+): Promise<Exclude<Summarized, { outcome: 'written' }> | Written | null> {
   // Only a process that died during an attempt leaves more than the maximum.
   if (attempts > maxAttempts) return { outcome: 'failed', reason: 'no attempt finished', retryAfter: null }
-  const { messages, abridged } = await readMessages(pool, organizationId, conversationId)
+  const { messages, abridged, unchanged } = await readMessages(pool, organizationId, conversationId)
   const transcript = transcriptOf(stateOf(row).subject, messages, abridged)
-  if (transcript.messages.length === 0) return { outcome: 'written', summary: summaryWithoutText(transcript) }
+  const written = (summary: string): Written => ({ outcome: 'written', summary, unchanged })
+  if (transcript.messages.length === 0) return written(summaryWithoutText(transcript))
   try {
-    return await summarize(transcript, stop)
+    const result = await summarize(transcript, stop)
+    return result.outcome === 'written' ? written(result.summary) : result
   } catch (error) {
     if (stop.aborted) return null
     throw error
   }
 }
 
-async function write(services: AttemptServices, job: ClaimedJob, summary: string): Promise<Attempted> {
+async function write(
+  services: AttemptServices,
+  job: ClaimedJob,
+  { summary, unchanged }: Written,
+): Promise<Attempted> {
   const { jobs, changes } = services
   const result = await changes.act(
     job.organizationId,
     job.conversationId,
-    { action: 'summarize', body: { summary: cutText(summary, summaryLimit) } },
+    {
+      action: 'summarize',
+      body: { summary: cutText(summary, summaryLimit) },
+      onlyIf: { referring: [unchanged] },
+    },
     (row) => (stillWaits(row, job) ? null : movedOn),
     null,
   )

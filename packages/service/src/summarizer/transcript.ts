@@ -3,6 +3,8 @@
 import type { Pool } from 'pg'
 import type { Message } from '../desk/message/fields.ts'
 import { message } from '../desk/message/index.ts'
+import { timestampText } from '../journal/body.ts'
+import type { ReferringExpectation } from '../journal/change.ts'
 import { parseRepresentation, type StoredBody } from '../kinds/model/representation.ts'
 import { cutText, plainText } from './plain-text.ts'
 
@@ -88,9 +90,11 @@ const lastRead = 60
 interface ReadMessages {
   readonly messages: readonly Message[]
   readonly abridged: boolean
+  /** What must still hold when a summary of them commits: it repeats no message that was deleted meanwhile. */
+  readonly unchanged: ReferringExpectation
 }
 
-/** Messages never change, so two statements see the same as one. */
+/** Reads first what a commit checks, so that whatever changes between the statements refuses the summary. */
 export async function readMessages(
   pool: Pool,
   organizationId: string,
@@ -106,6 +110,13 @@ export async function readMessages(
     })
     return rows
   }
+  const { rows } = await pool.query<{ count: number; latest: string | null }>({
+    name: 'count_messages',
+    text: `select count(*)::int as count, ${timestampText('max(m.updated_at)')} as latest from messages m
+             where m.organization_id = $1 and m.conversation_id = $2 and m.removed_at is null`,
+    values: [organizationId, conversationId],
+  })
+  const { count = 0, latest = null } = rows[0] ?? {}
   const [first, last] = await Promise.all([read('asc', firstRead), read('desc', lastRead)])
   const bodies = new Map([...first, ...last.toReversed()].map((row) => [row.id, row]))
   const complete = first.length < firstRead || bodies.size < first.length + last.length
@@ -114,6 +125,7 @@ export async function readMessages(
       (row) => parseRepresentation(message, row).state as unknown as Message,
     ),
     abridged: !complete,
+    unchanged: { table: message.table, column: 'conversation_id', id: conversationId, count, latest },
   }
 }
 

@@ -313,10 +313,3 @@ test('lists by when they start, both bounds exclusive', async () => {
   expect(await found(`startAfter=${starts[0]}&startBefore=${starts[2]}`)).toEqual([starts[1]])
   expect((await own.get('/v1/bookings?startAfter=soon')).status).toBe(400)
 })
-
-test('there is no DELETE', async () => {
-  const { id } = await makeBooking(api, base)
-  const answer = await api.delete(`/v1/bookings/${id}`)
-  expect([answer.status, answer.json.code]).toEqual([405, 'method_not_allowed'])
-  expect(answer.headers.get('allow')).toBe('GET, HEAD, PATCH')
-})

@@ -221,10 +221,3 @@ test.each<readonly [body: unknown, code: string, pointer: string]>([
   const { status, json } = await api.post(`/v1/conversations/${id}/summarize`, body)
   expect([status, json.errors[0].code, json.errors[0].pointer]).toEqual([422, code, pointer])
 })
-
-test('there is no DELETE', async () => {
-  const { id } = await makeConversation(api, base)
-  const answer = await api.delete(`/v1/conversations/${id}`)
-  expect([answer.status, answer.json.code]).toEqual([405, 'method_not_allowed'])
-  expect(answer.headers.get('allow')).toBe('GET, HEAD, PATCH')
-})

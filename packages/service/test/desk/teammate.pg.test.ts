@@ -1,4 +1,4 @@
-/** Teammates field by field. They have no events and are never deleted. */
+/** Teammates field by field. Only their deletion has an event. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { makeTeammate } from '../../../testbed/desk.ts'
 import { absent, type FieldCase, refused, tryChange, tryCreation } from '../../../testbed/field-cases.ts'
@@ -53,11 +53,12 @@ test('two may share an email address, and lists find them by it and by whether t
   expect(await found('q=gra')).toEqual([first.id])
 })
 
-test('has no events, and no DELETE', async () => {
+test('has one event, of its deletion', async () => {
   const own = await shared().newOrganization()
   const { id } = await makeTeammate(own)
   await own.patch(`/v1/teammates/${id}`, { name: 'Ada' })
-  const answer = await own.delete(`/v1/teammates/${id}`)
-  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, PATCH'])
   expect(await storedEvents(shared(), own.organizationId)).toEqual([])
+  await own.delete(`/v1/teammates/${id}`)
+  const stored = await storedEvents(shared(), own.organizationId)
+  expect(stored.map(({ type }) => type)).toEqual(['teammate.deleted'])
 })

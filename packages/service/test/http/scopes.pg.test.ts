@@ -7,7 +7,7 @@ import { type Api, type TestService, testService } from '../../../testbed/servic
 import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
 
-const all = scopeNames(kinds.map(({ plural }) => plural))
+const all = scopeNames(kinds)
 
 interface Operation {
   readonly method: string

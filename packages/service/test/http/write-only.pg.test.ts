@@ -237,12 +237,14 @@ test('a move that an item of a batch asks for names no state either, in the stor
 })
 
 test('every route that changes an object of a kind is among those asked here', () => {
-  const asked = kinds.flatMap(({ plural, actions, immutable, removedEvent }) => [
+  const asked = kinds.flatMap(({ plural, actions, immutable, removedEvent, isPerson }) => [
     `POST /v1/${plural}`,
     `POST /v1/${plural}/batch`,
     ...Object.keys(actions).map((action) => `POST /v1/${plural}/:id/${action}`),
     ...(immutable ? [] : [`PATCH /v1/${plural}/:id`]),
     ...(removedEvent === null ? [] : [`DELETE /v1/${plural}/:id`]),
+    // Its receipt shows no object.
+    ...(isPerson ? [`POST /v1/${plural}/:id/erase`] : []),
   ])
   const changing = [...shared().app.routes].flatMap(([url, methods]) =>
     kinds.some(({ plural }) => url.split('/')[2] === plural)

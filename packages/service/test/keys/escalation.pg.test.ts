@@ -9,7 +9,7 @@ import { scopeNames } from '../../src/auth/scopes.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 const shared = sharedService()
-const all = scopeNames(kinds.map(({ plural }) => plural))
+const all = scopeNames(kinds)
 
 /** Said a second time, in other words than the service's: `*` is everything, and nothing else implies anything. */
 const covers = (held: readonly string[], wanted: readonly string[]) =>

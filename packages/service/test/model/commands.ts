@@ -24,6 +24,8 @@ const happenings = [
   which.map((n) => changeNothing(n)),
   which.map((n) => remove('ticket', n)),
   which.map((n) => remove('customer', n)),
+  which.map((n) => remove('conversation', n)),
+  which.map((n) => erase(n)),
   fc.integer({ min: 1, max: 6 }).map((count) => batch(count)),
   fc.constantFrom(0, 1, 1_000, hour, -hour, 26 * hour, -7 * hour).map((by) => stepClock(by)),
 ]
@@ -68,9 +70,10 @@ function create(kind: Exclude<ModelKind, 'message'>, n: number): Command {
   const bodies = {
     customer: () => ({ name: `c${n}` }),
     conversation: (customerId: string) => ({ customerId, channel: 'chat' }),
-    ticket: (customerId: string) => ({ customerId, subject: `t${n}` }),
-    booking: (customerId: string) => ({
+    ticket: (customerId: string, on: object) => ({ customerId, ...on, subject: `t${n}` }),
+    booking: (customerId: string, on: object) => ({
       customerId,
+      ...on,
       title: `b${n}`,
       startAt: '2026-04-01T09:00:00Z',
       endAt: '2026-04-01T10:00:00Z',
@@ -81,7 +84,9 @@ function create(kind: Exclude<ModelKind, 'message'>, n: number): Command {
     check: (model) => kind === 'customer' || model.existing('customer').length > 0,
     async run(model, { api }) {
       const customer = pick(model.existing('customer'), n)
-      committed(model, kind, await api.post(`/v1/${kind}s`, bodies[kind](customer?.id ?? '')))
+      const conversation = n % 3 === 0 ? undefined : pick(model.existing('conversation'), n)
+      const on = conversation === undefined ? {} : { conversationId: conversation.id }
+      committed(model, kind, await api.post(`/v1/${kind}s`, bodies[kind](customer?.id ?? '', on)))
     },
   })
 }
@@ -135,13 +140,26 @@ function changeNothing(n: number): Command {
   })
 }
 
-function remove(kind: 'ticket' | 'customer', n: number): Command {
+function remove(kind: 'ticket' | 'customer' | 'conversation', n: number): Command {
   return named(`remove ${kind} ${n}`, {
     check: (model) => model.existing(kind).length > 0,
     async run(model, { api }) {
       const gone = pick(model.existing(kind), n) as Entry
       expect((await api.delete(`/v1/${kind}s/${gone.id}`)).status).toBe(204)
       model.remove(gone)
+    },
+  })
+}
+
+function erase(n: number): Command {
+  return named(`erase ${n}`, {
+    check: (model) => model.existing('customer').length > 0,
+    async run(model, { api }) {
+      const gone = pick(model.existing('customer'), n) as Entry
+      const { status, json } = await api.post(`/v1/customers/${gone.id}/erase`, undefined)
+      const count = model.remove(gone, { erases: true })
+      const removed = Object.values(json.removed as Record<string, number>).reduce((sum, one) => sum + one, 0)
+      expect([status, json.erasedAt, removed]).toEqual([200, timeText(model.clock), count])
     },
   })
 }

@@ -94,16 +94,25 @@ export class StreamModel {
     this.put(kind, JSON.stringify({ ...JSON.parse(body), ...fields, updatedAt: timeText(at) }))
   }
 
-  /** Removes an object, and with a customer its tickets; what else belongs to the customer loses it. */
-  remove(gone: Entry): void {
+  /**
+   * Removes an object, with a customer its tickets, and with a conversation its messages; what else refers to it loses
+   * it. `erases`: all that belongs to the customer goes. Returns how many objects went.
+   */
+  remove(gone: Entry, { erases = false } = {}): number {
     const at = this.stamp()
-    this.#bury(gone, at)
-    if (gone.kind !== 'customer') return
-    for (const entry of [...this.entries.values()]) {
-      if (entry.removed || !entry.body.includes(`"customerId":"${gone.id}"`)) continue
-      if (entry.kind === 'ticket') this.#bury(entry, at)
-      else this.move(entry, { customerId: null }, at)
+    const buried: Entry[] = [gone]
+    for (const one of buried) {
+      this.#bury(one, at)
+      const field = `${one.kind}Id`
+      for (const entry of [...this.entries.values()]) {
+        if (entry.removed || buried.includes(entry) || !entry.body.includes(`"${field}":"${one.id}"`))
+          continue
+        const goes = one.kind === 'customer' ? erases || entry.kind === 'ticket' : entry.kind === 'message'
+        if (goes) buried.push(entry)
+        else if (!buried.some(({ id }) => id === entry.id)) this.move(entry, { [field]: null }, at)
+      }
     }
+    return buried.length
   }
 
   #bury({ kind, id }: Entry, at: number): void {

@@ -81,13 +81,16 @@ test('what is due is done however much it is, and doing it again does nothing mo
   // As if many more had been removed: each is a row of work.
   await service.database.pool.query(
     `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), now() from generate_series(1, 1200)`,
+       select $1, gen_random_uuid(), '2020-01-01' from generate_series(1, 1200)`,
     [api.organizationId],
   )
   await api.delete(`/v1/customers/${customerId}`)
   await service.app.maintenance.run()
-  const { rows } = await service.database.pool.query('select 1 from erasures')
-  expect(rows).toEqual([])
+  // What was removed just now is looked at once more, as an attempt may be under way.
+  const { rows } = await service.database.pool.query('select 1 from erasures where organization_id = $1', [
+    api.organizationId,
+  ])
+  expect(rows).toHaveLength(61)
   const once = await storedEvents(service, api.organizationId)
   expect(once.filter(({ body }) => body === null)).toHaveLength(61)
   await service.app.maintenance.run()
@@ -122,7 +125,7 @@ test('stopped in the middle, it ends after the statement under way, and the next
   const { pool } = service.database
   await pool.query(
     `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), now() from generate_series(1, 1200)`,
+       select $1, gen_random_uuid(), '2020-01-01' from generate_series(1, 1200)`,
     [service.api.organizationId],
   )
   const left = async () => (await pool.query('select 1 from erasures')).rows.length

@@ -71,7 +71,7 @@ function change(id: string, more: { email?: string; key?: string } = {}): Unit {
 
 /** A unit that is large: other rows go with this one. */
 function removal(id: string): Unit {
-  return { changes: [{ ...common(id), operation: 'delete', idempotency: null }] }
+  return { changes: [{ ...common(id), operation: 'delete', erases: false, idempotency: null }] }
 }
 
 function common(id: string) {

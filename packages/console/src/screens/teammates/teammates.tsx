@@ -28,7 +28,7 @@ const fields: readonly FormField[] = [
     name: 'active',
     label: 'Active',
     kind: 'yes',
-    hint: 'Only active teammates can be assigned work. Teammates are never deleted: their work keeps their name.',
+    hint: 'Only active teammates can be assigned work. Work and messages of an inactive teammate keep the name.',
   },
 ]
 

@@ -71,6 +71,21 @@ class AsyncTeammates(AsyncKind[models.Teammate]):
         )
         return answer
 
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a teammate."""
+        await self._transport.request(
+            "DELETE",
+            ["teammates", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
+
     async def create_many(
         self,
         items: Sequence[models.TeammateCreate],
@@ -231,6 +246,36 @@ class AsyncCustomers(AsyncKind[models.Customer]):
         )
         return answer
 
+    async def erase(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Erasure:
+        """Erase a customer with everything of theirs."""
+        answer: models.Erasure = await self._transport.request(
+            "POST",
+            ["customers", id, "erase"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    async def export_one(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.CustomerExport:
+        """Everything about one customer."""
+        answer: models.CustomerExport = await self._transport.request(
+            "GET",
+            ["customers", id, "export"],
+            timeout=timeout,
+        )
+        return answer
+
 
 class AsyncConversations(AsyncKind[models.Conversation]):
     def __init__(self, transport: AsyncTransport) -> None:
@@ -288,6 +333,21 @@ class AsyncConversations(AsyncKind[models.Conversation]):
             timeout=timeout,
         )
         return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a conversation."""
+        await self._transport.request(
+            "DELETE",
+            ["conversations", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     async def escalate(
         self,
@@ -454,6 +514,21 @@ class AsyncMessages(AsyncKind[models.Message]):
             timeout=timeout,
         )
         return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a message."""
+        await self._transport.request(
+            "DELETE",
+            ["messages", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     async def create_many(
         self,
@@ -672,6 +747,21 @@ class AsyncBookings(AsyncKind[models.Booking]):
             timeout=timeout,
         )
         return answer
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a booking."""
+        await self._transport.request(
+            "DELETE",
+            ["bookings", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     async def confirm(
         self,

@@ -71,6 +71,21 @@ class Teammates(Kind[models.Teammate]):
         )
         return answer
 
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a teammate."""
+        self._transport.request(
+            "DELETE",
+            ["teammates", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
+
     def create_many(
         self,
         items: Sequence[models.TeammateCreate],
@@ -231,6 +246,36 @@ class Customers(Kind[models.Customer]):
         )
         return answer
 
+    def erase(
+        self,
+        id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Erasure:
+        """Erase a customer with everything of theirs."""
+        answer: models.Erasure = self._transport.request(
+            "POST",
+            ["customers", id, "erase"],
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def export_one(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.CustomerExport:
+        """Everything about one customer."""
+        answer: models.CustomerExport = self._transport.request(
+            "GET",
+            ["customers", id, "export"],
+            timeout=timeout,
+        )
+        return answer
+
 
 class Conversations(Kind[models.Conversation]):
     def __init__(self, transport: Transport) -> None:
@@ -288,6 +333,21 @@ class Conversations(Kind[models.Conversation]):
             timeout=timeout,
         )
         return answer
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a conversation."""
+        self._transport.request(
+            "DELETE",
+            ["conversations", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     def escalate(
         self,
@@ -454,6 +514,21 @@ class Messages(Kind[models.Message]):
             timeout=timeout,
         )
         return answer
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a message."""
+        self._transport.request(
+            "DELETE",
+            ["messages", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     def create_many(
         self,
@@ -672,6 +747,21 @@ class Bookings(Kind[models.Booking]):
             timeout=timeout,
         )
         return answer
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a booking."""
+        self._transport.request(
+            "DELETE",
+            ["bookings", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
 
     def confirm(
         self,

@@ -76,6 +76,26 @@ export function indexOutdated(table: string, version: number): Omit<Migration, '
   }
 }
 
+/** An index by which a removal finds the rows that refer to what is removed. */
+export function indexReference(of: {
+  readonly id: string
+  readonly table: string
+  readonly column: string
+}): Migration {
+  const { id, table, column } = of
+  return {
+    id,
+    gradually: {
+      indexes: [
+        `drop index concurrently if exists ${table}_${column}`,
+        `create index concurrently ${table}_${column} on ${table} (organization_id, ${column})
+          where removed_at is null and ${column} is not null`,
+      ],
+    },
+    statements: [],
+  }
+}
+
 function lookupIndexes(table: string, columns: readonly string[]): string[] {
   return columns.map(
     (column) =>

@@ -67,11 +67,11 @@ export const bookingFields = {
     },
   ),
   assigneeId: reference(
-    { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+    { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
     { column: 'assignee_id', filter: true, description: 'The teammate who takes it.' },
   ),
   conversationId: reference(
-    { kind: 'conversation', onRemove: 'keep' },
+    { kind: 'conversation', onRemove: 'clear' },
     { column: 'conversation_id', description: 'The conversation it came from.' },
   ),
   notes: text({ max: 64_000, description: 'For those who work at the desk.' }),

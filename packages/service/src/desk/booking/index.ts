@@ -1,3 +1,4 @@
+import { indexReference } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { action } from '../../kinds/model/kind.ts'
@@ -15,6 +16,13 @@ import {
 
 const reason = text({ max: 2_000, description: 'Why.' })
 
+/** Bookings of a conversation, for its removal. */
+const conversationIndex = indexReference({
+  id: '20261126-05-booking-conversations',
+  table: 'bookings',
+  column: 'conversation_id',
+})
+
 /** A time agreed with a customer (specification 4.7). */
 export const booking = defineKind({
   name: 'booking',
@@ -29,8 +37,10 @@ export const booking = defineKind({
     'booking.completed': 'it took place',
     'booking.no_show': 'the customer did not come',
     'booking.rejected': 'it is turned down',
+    'booking.deleted': 'a booking is deleted, by itself or with its customer',
   },
-  removedEvent: null,
+  removedEvent: 'booking.deleted',
+  migrations: [conversationIndex],
   rules: { create: createBooking, events: bookingEvents },
   actions: {
     confirm: action({

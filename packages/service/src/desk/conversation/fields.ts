@@ -40,7 +40,7 @@ export const conversationFields = {
     description: 'Who answers. Escalation or assignment moves the conversation from an AI to a person.',
   }),
   assigneeId: reference(
-    { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+    { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
     { column: 'assignee_id', filter: true, description: 'The teammate who answers.' },
   ),
   escalatedAt: timestamp({ access: 'read', description: 'When it was handed to a person.' }),

@@ -16,8 +16,9 @@ export const conversation = defineKind({
     'conversation.escalated': 'handed to a person',
     'conversation.resolved': 'closed; its summary is still null',
     'conversation.summarized': 'its summary is written, some minutes after resolution',
+    'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },
-  removedEvent: null,
+  removedEvent: 'conversation.deleted',
   rules: { update: updateConversation, events: conversationEvents },
   actions: {
     escalate: action({

@@ -54,10 +54,15 @@ export function summarize(
 
 /** Open again, without the values of its resolution. */
 function reopened(before: Conversation): Conversation {
-  return { ...before, status: 'open', resolvedAt: null, summary: null, summarizedAt: null }
+  return { ...withoutSummary(before), status: 'open', resolvedAt: null }
 }
 
-/** A message of it was created or removed; an inbound one reopens it. */
+/** Of a resolved conversation the service writes another. */
+export function withoutSummary(before: Conversation): Conversation {
+  return { ...before, summary: null, summarizedAt: null }
+}
+
+/** A message of it was created; an inbound one reopens it. */
 export function withMessage(
   before: Conversation,
   { direction, sentAt }: { readonly direction: 'inbound' | 'outbound'; readonly sentAt: string | null },

@@ -32,6 +32,7 @@ export const customer = defineKind({
     'customer.deleted': 'a customer is deleted',
   },
   removedEvent: 'customer.deleted',
+  isPerson: true,
   demands: identity,
   rules: {
     create: identified,

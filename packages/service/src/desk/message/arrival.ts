@@ -1,14 +1,14 @@
 /**
  * New messages: each takes customer and channel from its conversation and moves its `lastMessageAt`; an inbound one
  * reopens the conversation and its tickets that are pending, on hold or resolved, in the same commit (specification
- * 4.5).
+ * 4.5). A message that is deleted takes its conversation's summary along, which may repeat it.
  */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/model/kind.ts'
 import type { Conversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
-import { withMessage } from '../conversation/moves.ts'
+import { withMessage, withoutSummary } from '../conversation/moves.ts'
 import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
 import type { Message } from './fields.ts'
@@ -34,7 +34,7 @@ export function createMessage(draft: Message, { now }: RuleContext): Result<Mess
   return ok({ ...draft, sentAt: draft.sentAt ?? now })
 }
 
-/** A message never changes, apart from losing its customer, which has no event. */
+/** A message never changes, apart from losing references, which has no event. */
 export function messageEvents(before: Message | null, after: Message): readonly string[] {
   if (before !== null) return []
   return [after.direction === 'inbound' ? 'message.received' : 'message.sent']
@@ -55,6 +55,14 @@ export const arrival: Effects<Message> = {
     const arriving = drafts.filter((draft) => conversations.has(draft.conversationId))
     const moved = [...movedConversations(conversations, arriving), ...(await reopenedTickets(desk, arriving))]
     return { drafts: completed, moved }
+  },
+  async removed({ conversationId }, desk) {
+    const found = await desk.byId<Conversation>(conversation, [conversationId])
+    return [...found.values()].map(({ id, state }) => ({
+      kind: conversation,
+      id,
+      after: withoutSummary(state),
+    }))
   },
 }
 

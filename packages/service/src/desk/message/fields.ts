@@ -38,10 +38,10 @@ const attachmentSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_048),
 })
 
-/** A message never changes, apart from losing its customer (specification 4.5). */
+/** A message never changes, apart from losing its customer, or the id of its author (specification 4.5). */
 export const messageFields = {
   conversationId: reference(
-    { kind: 'conversation', onRemove: 'keep' },
+    { kind: 'conversation', onRemove: 'remove', inPlace: true },
     {
       required: true,
       access: 'create',
@@ -75,7 +75,7 @@ export const messageFields = {
         name: 'a string of 1 to 255 characters, or left out',
       },
       stored: ({ id }) => id ?? null,
-      reference: { kind: 'teammate', onRemove: 'keep', within: '/id' },
+      reference: { kind: 'teammate', onRemove: 'clear', within: '/id' },
     },
   ),
   body: text({

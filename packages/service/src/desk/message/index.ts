@@ -1,6 +1,14 @@
+import { indexReference } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
+
+/** Messages of a teammate, for its removal. */
+const authorIndex = indexReference({
+  id: '20261126-04-message-authors',
+  table: 'messages',
+  column: 'author_id',
+})
 
 /** Something said in a conversation (specification 4.5). */
 export const message = defineKind({
@@ -11,9 +19,11 @@ export const message = defineKind({
   events: {
     'message.received': 'a message arrives',
     'message.sent': 'a message goes out',
+    'message.deleted': 'a message is deleted, by itself, with its conversation or with its customer',
   },
-  removedEvent: null,
+  removedEvent: 'message.deleted',
   immutable: true,
+  migrations: [authorIndex],
   rules: { create: createMessage, events: messageEvents },
   effects: arrival,
   example: {

@@ -1,7 +1,7 @@
 import { email, flag, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 
-/** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
+/** Who works at the desk (specification 4.8). An inactive teammate stays; a deleted one leaves no reference. */
 export const teammate = defineKind({
   name: 'teammate',
   plural: 'teammates',
@@ -16,8 +16,8 @@ export const teammate = defineKind({
     }),
     active: flag({ initial: true, column: 'active', description: 'Whether work can be assigned.' }),
   },
-  events: {},
-  removedEvent: null,
+  events: { 'teammate.deleted': 'a teammate is deleted' },
+  removedEvent: 'teammate.deleted',
   rules: { events: () => [] },
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

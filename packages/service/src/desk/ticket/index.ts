@@ -20,7 +20,7 @@ export const ticket = defineKind({
       },
     ),
     conversationId: reference(
-      { kind: 'conversation', onRemove: 'keep' },
+      { kind: 'conversation', onRemove: 'clear' },
       { column: 'conversation_id', filter: true, description: 'The conversation it came from.' },
     ),
     number: sequence({ column: 'number', filter: true, description: 'Counts up within the organization.' }),
@@ -50,7 +50,7 @@ export const ticket = defineKind({
       description: 'Where it stands. Which status allows which is in docs/specification.md.',
     }),
     assigneeId: reference(
-      { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+      { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
       {
         column: 'assignee_id',
         filter: true,

@@ -4,8 +4,11 @@ import type { z } from 'zod'
 /** Who may set it: clients always, clients at creation only, or only the service. */
 type Access = 'write' | 'create' | 'read'
 
-/** What the removal of the object referred to does: removes this one, sets the reference to null, or nothing. */
-type OnRemove = 'remove' | 'detach' | 'keep'
+/**
+ * What the removal of the object referred to does: removes this one, or sets the reference to null. `detach` keeps the
+ * reference at the end of the body, and `clear` where it is.
+ */
+type OnRemove = 'remove' | 'detach' | 'clear'
 
 export interface Reference {
   readonly kind: string
@@ -14,6 +17,8 @@ export interface Reference {
   readonly condition?: { readonly column: string; readonly otherwise: string }
   /** Where the id is within the field's value, for errors; absent when the value is the id. */
   readonly within?: string
+  /** Where released bodies have it before other fields: it stays there. */
+  readonly inPlace?: boolean
 }
 
 /** A column next to the body, because a constraint, a filter or the commit function needs it. */

@@ -14,8 +14,8 @@ export function carrierSentence(kind: Kind, name: string): string {
   const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)
   return [
     sentenceFor(events, created),
-    detaches(kind, name) && events.always.length + events.sometimes.length > 0
-      ? 'No event reports that it becomes null: sync only.'
+    losesDeleted(kind, name) && events.always.length + events.sometimes.length > 0
+      ? 'No event reports that it loses a deleted object: sync only.'
       : '',
   ]
     .filter((sentence) => sentence !== '')
@@ -61,8 +61,9 @@ function setAtCreation(kind: Kind, name: string): boolean {
   return kind.immutable || field?.access === 'create' || field?.sequence === true
 }
 
-function detaches(kind: Kind, name: string): boolean {
-  return kind.fields[name]?.reference?.onRemove === 'detach'
+function losesDeleted(kind: Kind, name: string): boolean {
+  const { reference = null } = kind.fields[name] ?? {}
+  return reference !== null && reference.onRemove !== 'remove'
 }
 
 function carriers(changes: readonly Transition[]): Carriers {

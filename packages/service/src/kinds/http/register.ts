@@ -32,6 +32,7 @@ interface DeskOptions {
   readonly kinds: readonly Kind[]
   readonly journal: Journal
   readonly searchTimeout: number
+  readonly erasePayloads: (organizationId: string) => Promise<void>
 }
 
 /** The caller notifies `readers` of commits. */
@@ -57,6 +58,8 @@ export function deskRoutes(options: DeskOptions): {
       batch: createBatch(writing),
       lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
+      database,
+      erasePayloads: options.erasePayloads,
     }
     return bindRoutes(() => kindApi(kind, kinds).routes, services)
   })

@@ -3,7 +3,6 @@ import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-ta
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
 import { type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
-import type { RowReader } from '../../journal/rows.ts'
 import { type ErrorCode, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
@@ -23,18 +22,17 @@ import { exampleCheckpoint, exampleRemoval } from '../../openapi/shared-schemas.
 import { actionCarriers, creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject, exampleSubject } from '../docs/kind-examples.ts'
 import { actionSchemaName, camelCase, capitalized, kindSchemas, schemaName } from '../docs/kind-schemas.ts'
-import { type Changes, noSuchObject, type Precondition } from '../model/changes.ts'
+import { noSuchObject, type Precondition } from '../model/changes.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
 import { type DigestServices, digestRoute } from './digest-routes.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
+import { type PersonServices, personRoutes, personSchemas } from './person-routes.ts'
 import { redactWrites } from './redact-writes.ts'
 import { type SyncSource, syncPage } from './sync.ts'
 
-interface KindServices extends BulkServices, DigestServices {
-  readonly changes: Changes
-  readonly rows: RowReader
+interface KindServices extends BulkServices, DigestServices, PersonServices {
   readonly stream: SyncSource<Checkpoint>
   readonly browse: Browse
 }
@@ -52,11 +50,17 @@ export function kindApi(kind: Kind, kinds: readonly Kind[]) {
     ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
     ...bulkRoutes(kind),
     digestRoute(kind),
+    ...personRoutes(kind, kinds),
   ]
   return {
     tags: [{ name: kind.plural, description: kind.description }],
     routes,
-    schemas: () => ({ ...kindSchemas(kind), ...pageSchema(kind), ...bulkSchemas(kind) }),
+    schemas: () => ({
+      ...kindSchemas(kind),
+      ...pageSchema(kind),
+      ...bulkSchemas(kind),
+      ...personSchemas(kind, kinds),
+    }),
     sent: () =>
       Object.entries(kind.events).map(([type, when]) => ({
         type,

@@ -2,7 +2,7 @@
  * The write path of a kind: its pure rules decide on the stored row, the journal commits, and a conflict is decided
  * again.
  */
-import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
+import type { Change, Refusal, ResponseToStore, Unit } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
@@ -13,7 +13,7 @@ import { ok, type Result } from '../../kernel/result.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { deleteChange, updateChange } from './decide.ts'
-import { planInserts, type Rows } from './inserts.ts'
+import { planInserts, planRemoval, type Rows } from './inserts.ts'
 import type { Action, Kind, State } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
 
@@ -24,6 +24,13 @@ export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem 
 interface WhileWaiting {
   readonly recheck?: () => Promise<Problem | null>
   readonly signal?: AbortSignal
+}
+
+interface ActionRequest {
+  readonly action: string
+  readonly body: unknown
+  /** What else must be as it was read. */
+  readonly onlyIf?: Pick<Unit, 'referring'>
 }
 
 /** The value is the stored representation or removal record. A queued change whose `signal` aborts is not made. */
@@ -44,7 +51,7 @@ export interface Changes {
   act(
     organizationId: string,
     id: string,
-    request: { readonly action: string; readonly body: unknown },
+    request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
     signal?: AbortSignal,
@@ -53,6 +60,14 @@ export interface Changes {
     organizationId: string,
     id: string,
     precondition: Precondition,
+    signal?: AbortSignal,
+  ): Promise<Outcome<string>>
+  /** Removes a person with everything that refers to it. The value is the receipt. */
+  erase(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    idempotency: ResponseToStore | null,
     signal?: AbortSignal,
   ): Promise<Outcome<string>>
 }
@@ -69,13 +84,15 @@ export interface ChangeServices {
 interface ChangeOptions {
   readonly precondition: Precondition
   readonly signal: AbortSignal | undefined
+  /** What else its unit has. */
+  readonly rest?: (row: StoredRow) => Promise<Partial<Unit>>
 }
 
 type Decide = (before: State) => Result<State, Problem>
 
 export function createChanges(services: ChangeServices): Changes {
   const { kind, journal, rows, clock, queue } = services
-  return { create, update, act, remove }
+  return { create, update, act, remove, erase }
 
   async function create(
     organizationId: string,
@@ -124,7 +141,7 @@ export function createChanges(services: ChangeServices): Changes {
   async function act(
     organizationId: string,
     id: string,
-    request: { readonly action: string; readonly body: unknown },
+    request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
     signal?: AbortSignal,
@@ -133,14 +150,28 @@ export function createChanges(services: ChangeServices): Changes {
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
     if (!input.ok) return refused(input.error)
-    return changeState(organizationId, id, { precondition, idempotency, signal }, (before) =>
+    const rest = async () => request.onlyIf ?? {}
+    return changeState(organizationId, id, { precondition, idempotency, signal, rest }, (before) =>
       action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
 
   function remove(organizationId: string, id: string, precondition: Precondition, signal?: AbortSignal) {
-    return changeRow(organizationId, id, { precondition, signal }, (row) =>
+    const rest = (row: StoredRow) => planRemoval(services, organizationId, row)
+    return changeRow(organizationId, id, { precondition, signal, rest }, (row) =>
       ok(deleteChange(kind, clock, id, row)),
+    )
+  }
+
+  function erase(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
+  ) {
+    return changeRow(organizationId, id, { precondition, signal }, (row) =>
+      ok(deleteChange(kind, clock, id, row, { idempotency })),
     )
   }
 
@@ -160,9 +191,10 @@ export function createChanges(services: ChangeServices): Changes {
   function changeRow(
     organizationId: string,
     id: string,
-    { precondition, signal }: ChangeOptions,
+    options: ChangeOptions,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<Outcome<string>> {
+    const { precondition, signal } = options
     const change = async () => {
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const row = await rows(kind).read(organizationId, id)
@@ -172,7 +204,8 @@ export function createChanges(services: ChangeServices): Changes {
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', value: row.body, about: id }
-        return explained(await journal.commit(organizationId, decision.value, { signal }))
+        const rest = await options.rest?.(row)
+        return explained(await journal.commit(organizationId, decision.value, { ...rest, signal }))
       })
       return result ?? refused(tooBusy)
     }

@@ -75,7 +75,13 @@ export function upgrading(kind: Kind, clock: Clock, row: StoredRow): Change {
   return change
 }
 
-export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRow): Change {
+export function deleteChange(
+  kind: Kind,
+  clock: Clock,
+  id: string,
+  row: StoredRow,
+  erasure: { readonly idempotency: ResponseToStore | null } | null = null,
+): Change {
   const event = kind.removedEvent
   if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
   return {
@@ -87,7 +93,8 @@ export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRo
     bytes: storedBytes(row.body),
     contentTerm: contentTerm(row.body),
     events: [event],
-    idempotency: null,
+    erases: erasure !== null,
+    idempotency: erasure?.idempotency ?? null,
   }
 }
 

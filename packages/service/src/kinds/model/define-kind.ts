@@ -18,6 +18,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     rules: declaration.rules as Rules<State>,
     actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
     immutable: declaration.immutable ?? false,
+    isPerson: declaration.isPerson ?? false,
     effects: (declaration.effects ?? null) as Effects<State> | null,
     migrations: declaration.migrations ?? [],
     upgrades: declaration.upgrades ?? [],
@@ -37,6 +38,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       ),
       sequence: sequences.map(({ name, column }) => ({ field: name, column: column.name }))[0] ?? null,
       removedEvent: declaration.removedEvent,
+      isErasable: declaration.isPerson ?? false,
     },
   }
   // The documents of the kind are made by trying its rules on its example.

@@ -49,6 +49,18 @@ export async function planInserts(
   return { changes, rest: await desk.unit(plan?.moved ?? [], clock) }
 }
 
+/** What else commits with the removal of an object. */
+export async function planRemoval(
+  { kind, rows, clock }: { readonly kind: Kind; readonly rows: Rows; readonly clock: Clock },
+  organizationId: string,
+  row: StoredRow,
+): Promise<Partial<Unit>> {
+  if (kind.effects?.removed === undefined) return {}
+  const desk = recordingReader(rows, organizationId)
+  const { state } = parseRepresentation(kind, row)
+  return desk.unit(await kind.effects.removed(state, desk), clock)
+}
+
 interface RecordingReader extends DeskReader {
   /** The changes of moved objects, and an expectation for everything else that was read. */
   unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>

@@ -52,7 +52,9 @@ export interface Declaration<F extends Fields> {
   readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
   /** Clients never change objects of it: there is no PATCH. */
   readonly immutable?: boolean
-  /** What a creation changes in other objects, in the same commit. */
+  /** Its objects are people: each is erased, and exported, with everything that refers to it. */
+  readonly isPerson?: boolean
+  /** What a creation or removal changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
   /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
   readonly demands?: string
@@ -73,11 +75,12 @@ export interface Declaration<F extends Fields> {
 export interface Kind
   extends Omit<
     Declaration<Fields>,
-    'rules' | 'actions' | 'immutable' | 'effects' | 'migrations' | 'upgrades'
+    'rules' | 'actions' | 'immutable' | 'isPerson' | 'effects' | 'migrations' | 'upgrades'
   > {
   readonly rules: Rules<State>
   readonly actions: Readonly<Record<string, Action<State>>>
   readonly immutable: boolean
+  readonly isPerson: boolean
   readonly effects: Effects<State> | null
   readonly migrations: readonly Migration[]
   readonly upgrades: readonly Upgrade[]
@@ -113,13 +116,15 @@ interface Plan<S> {
   readonly moved: readonly Moved[]
 }
 
-/** What a creation changes in other objects, in one commit: a message moves its conversation. */
+/** What a creation or removal changes in other objects, in one commit: a message moves its conversation. */
 export interface Effects<S> {
   /** Event types of other kinds that it can cause, for the documents. */
   readonly events: readonly string[]
   /** Creations with the same key run one after another, instead of conflicting: the object that they move. */
   queuedBehind(draft: S): string
   plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
+  /** What the removal of an object changes in others. It sets no reference and no unique value. */
+  removed?(gone: S, desk: DeskReader): Promise<readonly Moved[]>
 }
 
 /** 409 `invalid_transition`: names the object's state and what that allows. */
