@@ -37,8 +37,8 @@ export async function bundleCommandLine(dir: string): Promise<string> {
     cwd: root,
     input,
     platform: 'node',
-    // What has programs for this machine is loaded from where it is installed.
-    external: [/^@duckdb\//, 'pg-native'],
+    // What an application may install for it is loaded from where that is.
+    external: [/^@(?:duckdb|modelcontextprotocol|opentelemetry)\//, 'pg-native'],
     plugins: [places],
     logLevel: 'silent',
   })
