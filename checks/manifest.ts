@@ -93,6 +93,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 1,
     when: 'push',
   },
+  agents: {
+    shows: 'a scripted agent does ten tasks by the tools of /mcp, and the desk is as it should be',
+    program: ['checks/agents.ts'],
+    needs: [],
+    minutes: 1,
+    when: 'push',
+  },
   'lint-api': {
     shows: 'Redocly CLI and Spectral find nothing wrong with openapi.json',
     program: ['checks/lint-api.ts'],
