@@ -13,8 +13,7 @@ import { UsageError } from '../usage-error.ts'
 export const mirrorCommand: Command = {
   help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
-${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
-  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
+${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --once                 bring the copy up to date, and end; otherwise it follows
   --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}

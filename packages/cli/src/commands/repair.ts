@@ -9,7 +9,7 @@ import { printOut } from '../terminal.ts'
 export const repairCommand: Command = {
   help: () => `deskwire mirror repair --to PLACE: find the rows of a copy that differ from the service, and fetch exactly those.
 
-${copyHelp}  --json                 print JSON, with all that was repaired
+${copyHelp()}  --json                 print JSON, with all that was repaired
 ${clientHelp}
 It finds them as deskwire mirror verify does, and makes tables and columns again that were dropped or renamed. A mirror that follows may run
 meanwhile. The service has no removed rows: those that the copy kept, and somebody changed or deleted, are lost.

@@ -9,7 +9,7 @@ import { printOut } from '../terminal.ts'
 export const verifyCommand: Command = {
   help: () => `deskwire mirror verify --to PLACE: compare every row of a copy, its text and each of its columns, with the service.
 
-${copyHelp}  --json                 print JSON, with all differences
+${copyHelp()}  --json                 print JSON, with all differences
 ${clientHelp}
 The command first brings the copy up to date. The service compares digests of ranges of ids, so calls and bytes grow with the number of
 differences, not of rows. Others may write meanwhile, on both sides. It repairs nothing: deskwire mirror repair does.

@@ -6,9 +6,11 @@ import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** The flags that say where a copy is, for the help of each such command. */
-export const copyHelp = `  --to PLACE             postgres://USER@HOST/DATABASE, FILE.db (SQLite) or FILE.duckdb
-  --schema NAME          of PostgreSQL: where the tables are (deskwire)
+/** The flags that say where a copy is, for the help of each such command; `also`: further places. */
+export const copyHelp = (
+  also = '',
+) => `  --to PLACE             postgres://USER@HOST/DATABASE, FILE.db (SQLite) or FILE.duckdb${also}
+  --schema NAME          of PostgreSQL: the schema of the tables; default: deskwire
 `
 
 type Place =
