@@ -57,7 +57,7 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
     once: true,
     answers: {
       200: {
-        description: 'What was removed, and the checkpoints that an exact copy has then.',
+        description: 'The counts of removed objects, and the checkpoints of that moment.',
         schema: ref('Erasure'),
         examples: () => ({ receipt: exampleErasure(kind, reached) }),
       },
@@ -198,7 +198,7 @@ export function personSchemas(kind: Kind, kinds: readonly Kind[]): Readonly<Reco
         checkpoint: {
           type: 'object',
           additionalProperties: ref('Checkpoint'),
-          description: 'What an exact copy of each kind has at `erasedAt`.',
+          description: 'The checkpoint of each kind at `erasedAt`.',
         },
       },
       examples: [exampleErasure(kind, reached)],
