@@ -198,6 +198,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'docs/guides/tenants.md': [
     ['created=', 'here'],
     ['API key', 'shown'],
+    ['const {', ranBy('packages/service/test/roles/admin.e2e.test.ts')],
     ['import', 'here'],
   ],
   'docs/guides/tickets.md': [['import', 'printed']],

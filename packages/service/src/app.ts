@@ -45,6 +45,7 @@ import { timeRequests } from './metrics/requests.ts'
 import { builtConsole, builtDocs } from './pages/files.ts'
 import { registerPages } from './pages/routes.ts'
 import type { Maintenance } from './retention/maintenance.ts'
+import { type Admin, adminRoutes } from './roles/admin.ts'
 
 export interface App {
   readonly server: FastifyInstance
@@ -104,6 +105,8 @@ export interface AppOptions {
   readonly telemetry?: Telemetry | null
   /** Serves `/mcp`. Default: no. */
   readonly mcp?: boolean
+  /** Serves `/admin/v1`. Default: no. */
+  readonly admin?: Admin | null
 }
 
 /** The service on migrated databases. The caller closes their pools. */
@@ -156,6 +159,7 @@ export function createApp(options: AppOptions): App {
   if (role === 'api') registerOwnRoutes(server, options, shards, metrics)
   const authenticator = authenticatorOf(server, options, shards, known, unauthenticated)
   registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
+  if (options.admin) registerRoutes(server, adminRoutes, options.admin, null)
   if (options.mcp) registerMcp(server, shards, authenticator, { kinds, clock, origins: corsOrigins })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)

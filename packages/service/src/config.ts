@@ -198,6 +198,14 @@ export const settings = {
     accepts: 'an API key: dwk_ and 36 characters with a right checksum',
     parse: (text) => (isToken(text) ? text : undefined),
   }),
+  adminKey: setting<string | null>({
+    variable: 'DESKWIRE_ADMIN_KEY',
+    default: null,
+    defaultShown: 'none: nothing answers there',
+    help: 'key of the operator for /admin/v1, which creates, suspends, moves and deletes organizations',
+    accepts: '32 to 200 letters, digits, hyphens and underscores',
+    parse: (text) => (/^[\w-]{32,200}$/.test(text) ? text : undefined),
+  }),
   firstKeyFile: setting<string | null>({
     variable: 'DESKWIRE_FIRST_KEY_FILE',
     default: null,
@@ -411,6 +419,7 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 
 /** Keys, and URLs that may contain a password, must not be logged. */
 const secret = new Set([
+  'adminKey',
   'bootstrapKey',
   'databaseUrl',
   'databaseDirectUrl',

@@ -17,6 +17,7 @@ import type { NotifyWorker } from './journal/notifier.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { bootstrapOrganization, type NewKey } from './organization/create.ts'
+import { adminOf } from './roles/admin.ts'
 import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, SettingError } from './roles/delivery-settings.ts'
 import { prepare, prepareLater, type ServedDatabase, served } from './roles/prepare.ts'
@@ -136,6 +137,7 @@ async function startRoles(
     consoleFrameAncestors: config.consoleFrameAncestors,
     metricsElsewhere: config.metricsPort !== null,
     mcp: config.mcp,
+    admin: adminOf(config, log),
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
     await api.stop()

@@ -18,6 +18,12 @@ const examples: Record<keyof typeof settings, Example> = {
   port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
   workerPort: { default: null, text: '0', value: 0, bad: ['65536', 'none'] },
   metricsPort: { default: null, text: '9090', value: 9090, bad: ['65536', 'none', '-1'] },
+  adminKey: {
+    default: null,
+    text: 'operator-0123456789_0123456789abcd',
+    value: 'operator-0123456789_0123456789abcd',
+    bad: ['hidden', 'a key of thirty-two characters or more'],
+  },
   databaseUrl: {
     default: null,
     text: 'postgresql://u:p@db:5432/desk',
@@ -187,6 +193,7 @@ const examples: Record<keyof typeof settings, Example> = {
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
 const secrets: readonly string[] = [
+  'adminKey',
   'databaseUrl',
   'databaseDirectUrl',
   'databases',

@@ -137,9 +137,9 @@ export function setHeaders(
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
-/** Whether an address is /mcp or below /v1, also one that does not exist. */
+/** Whether an address is /mcp or below /v1 or /admin, also one that does not exist. */
 function isPrivate(url: string): boolean {
-  return /^\/(?:v1|mcp)(?:[/?#]|$)/.test(url)
+  return /^\/(?:v1|mcp|admin)(?:[/?#]|$)/.test(url)
 }
 
 /** Headers with one value. Node joins the repeated lines of some, and takes the first line of others. */

@@ -47,6 +47,7 @@ export async function startApi(
     | 'consoleFrameAncestors'
     | 'metricsElsewhere'
     | 'mcp'
+    | 'admin'
     | 'degraded'
     | 'telemetry'
   >,

@@ -1,0 +1,249 @@
+/**
+ * The operator's API (specification 3.8): organizations by HTTP, with the functions of the command line. Each call opens
+ * the databases as a command does, so it needs nothing of the process that answers it.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import { scopeNames } from '../auth/scopes.ts'
+import { hashToken } from '../auth/token.ts'
+import {
+  changeEverywhere,
+  deleteEverywhere,
+  type ListedOrganization,
+  listEverywhere,
+  UnfinishedError,
+} from '../databases/moves/everywhere.ts'
+import { MoveError, moveOrganization } from '../databases/moves/move.ts'
+import { readDatabaseClock } from '../db/clock.ts'
+import { DatabasesError } from '../db/databases.ts'
+import type { DatabaseSettings } from '../db/open.ts'
+import { kinds } from '../desk/index.ts'
+import { bearerToken } from '../http/authenticate.ts'
+import { type Call, type Route, routesOf } from '../http/route.ts'
+import {
+  type Installation,
+  InstallationError,
+  leastFull,
+  migrateDatabase,
+  openInstallation,
+} from '../installation.ts'
+import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import type { Fields, StateOf } from '../kernel/fields/field.ts'
+import { text, wordList } from '../kernel/fields/fields.ts'
+import { parseCreation } from '../kernel/fields/validate.ts'
+import { parseId } from '../kernel/ids.ts'
+import { done, type Outcome, refused } from '../kernel/outcome.ts'
+import type { Result } from '../kernel/result.ts'
+import { createApiKey, createOrganization } from '../organization/create.ts'
+import { DeletionError } from '../organization/deletion.ts'
+import { resumeOrganization, suspendOrganization } from '../organization/suspension.ts'
+
+export interface Admin {
+  /** The operator's key. */
+  readonly key: string
+  readonly open: () => Promise<Installation>
+}
+
+/** Null: no key is set, and nothing answers below `/admin/v1`. */
+export function adminOf(
+  config: DatabaseSettings & { readonly adminKey: string | null },
+  log: FastifyBaseLogger,
+): Admin | null {
+  const { adminKey } = config
+  return adminKey === null ? null : { key: adminKey, open: () => openInstallation(config, log) }
+}
+
+const organizationFields = {
+  name: text({ min: 1, max: 255, required: true, description: 'Its name.' }),
+  database: text({ min: 1, max: 255, description: 'Its database.' }),
+}
+const keyFields = {
+  name: text({ min: 1, max: 255, required: true, description: 'Its name.' }),
+  scopes: wordList(scopeNames(kinds), { description: 'Its scopes.' }),
+}
+const moveFields = {
+  to: text({ min: 1, max: 255, required: true, description: 'Its next database.' }),
+}
+
+const route = routesOf<Admin>()
+const organizations = '/admin/v1/organizations'
+const secret = { description: 'It is shown this once.', schema: {}, shownOnce: true }
+const plain = { description: 'The organization.', schema: {} }
+
+export const adminRoutes: readonly Route<Admin>[] = [
+  route({
+    ...operation('listOrganizations', 'get', organizations, 200),
+    handle: (admin, call) =>
+      within(admin, call, async ({ everywhere }) => done({ data: await listEverywhere(everywhere) })),
+  }),
+  route({
+    ...operation('createOrganization', 'post', organizations, 201),
+    handle: (admin, call) =>
+      within(admin, call, (installation) =>
+        given(call, organizationFields, async ({ name, database }) => {
+          await migrateDatabase(installation.databases[0])
+          const place =
+            database === null ? await leastFull(installation.databases) : installation.named(database)
+          await migrateDatabase(place)
+          const clock = await readDatabaseClock(place.pool)
+          const note = installation.recorderOf(place, 'organization')
+          return done(await createOrganization(place.pool, clock, name, note))
+        }),
+      ),
+  }),
+  route({
+    ...operation('getOrganization', 'get', `${organizations}/{id}`, 200),
+    handle: (admin, call) =>
+      within(admin, call, (installation) =>
+        about(call, async (id) => done((await listed(installation, id)) ?? null)),
+      ),
+  }),
+  route({
+    ...operation('deleteOrganization', 'delete', `${organizations}/{id}`, 200),
+    handle: (admin, call) =>
+      within(admin, call, ({ everywhere, databases: [{ pool }] }) =>
+        about(call, async (organizationId) => {
+          const rows = await deleteEverywhere(everywhere, await readDatabaseClock(pool), organizationId)
+          return done(rows === null ? null : { organizationId, rows })
+        }),
+      ),
+  }),
+  ...(['suspend', 'resume'] as const).map((word) =>
+    route({
+      ...operation(`${word}Organization`, 'post', `${organizations}/{id}/${word}`, 200),
+      handle: (admin, call) =>
+        within(admin, call, (installation) =>
+          about(call, async (organizationId) => {
+            const { everywhere, databases } = installation
+            const clock = await readDatabaseClock(databases[0].pool)
+            const outcome =
+              word === 'suspend'
+                ? await changeEverywhere(everywhere, clock, organizationId, suspendOrganization, 'suspended')
+                : await changeEverywhere(everywhere, clock, organizationId, resumeOrganization, 'active')
+            if (outcome === 'deleting') return refused(beingDeleted)
+            return done(outcome === 'unknown' ? null : await listed(installation, organizationId))
+          }),
+        ),
+    }),
+  ),
+  route({
+    ...operation('createOrganizationKey', 'post', `${organizations}/{id}/keys`, 201),
+    handle: (admin, call) =>
+      within(admin, call, (installation) =>
+        about(call, (organizationId) =>
+          given(call, keyFields, async ({ name, scopes }) => {
+            const database = await installation.databaseOf(organizationId)
+            if (database === null) return done(null)
+            await migrateDatabase(database)
+            const clock = await readDatabaseClock(database.pool)
+            const key = { organizationId, name, scopes }
+            return done(
+              await createApiKey(database.pool, clock, key, installation.recorderOf(database, 'key')),
+            )
+          }),
+        ),
+      ),
+  }),
+  route({
+    ...operation('moveOrganization', 'post', `${organizations}/{id}/move`, 200),
+    handle: (admin, call) =>
+      within(admin, call, (installation) =>
+        about(call, (organizationId) =>
+          given(call, moveFields, async ({ to }) => {
+            const { databases, directory } = installation
+            if (directory === null) return refused(oneDatabase)
+            if ((await installation.databaseOf(organizationId)) === null) return done(null)
+            installation.named(to)
+            const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
+            const clock = await readDatabaseClock(databases[0].pool)
+            const moved = await moveOrganization({ pools, directory, clock }, organizationId, to)
+            return done({ organizationId, ...moved })
+          }),
+        ),
+      ),
+  }),
+]
+
+function operation(id: string, method: 'get' | 'post' | 'delete', path: `/${string}`, status: 200 | 201) {
+  const answers = { [status]: status === 201 ? secret : plain }
+  // Not in openapi.json, which is of what keys of organizations call.
+  return { id, method, path, tag: 'admin', summary: id, access: 'public', answers, body: 'any' } as const
+}
+
+/** Checks the operator's key, opens the databases for the call, and closes them. An expected failure is a refusal. */
+async function within(
+  { key, open }: Admin,
+  { request, params }: Call,
+  work: (installation: Installation) => Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  const sent = bearerToken(request.headers.authorization)
+  if (sent === null || !isSame(sent, key)) return refused(notTheOperator)
+  let installation: Installation | null = null
+  try {
+    installation = await open()
+    const outcome = await work(installation)
+    if (outcome.outcome === 'done' && outcome.value === null) return refused(noOrganization(params.id))
+    return outcome
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null) throw error
+    return refused(refusal)
+  } finally {
+    await installation?.close()
+  }
+}
+
+/** The time of a comparison says nothing of the key. */
+function isSame(sent: string, key: string): boolean {
+  return timingSafeEqual(Buffer.from(hashToken(sent)), Buffer.from(hashToken(key)))
+}
+
+function refusalOf(error: unknown): Problem | null {
+  if (error instanceof DatabasesError)
+    return validationFailed([{ pointer: '', code: 'unknown_reference', detail: error.message }])
+  if (error instanceof DeletionError || error instanceof MoveError)
+    return problem('invalid_transition', `${error.message}.`)
+  if (error instanceof UnfinishedError || error instanceof InstallationError)
+    return problem('unavailable', `${error.message}.`)
+  return null
+}
+
+/** Null is answered 404. */
+async function about(
+  { params }: Call,
+  work: (organizationId: string) => Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  const id = parseId(params.id ?? '')
+  return id === null ? done(null) : work(id)
+}
+
+async function given<F extends Fields>(
+  { body }: Call,
+  fields: F,
+  work: (input: StateOf<F>) => Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  const input = parseCreation({ name: 'request', fields, fieldNames: Object.keys(fields) }, body ?? {})
+  if (!input.ok) return refused(input.error)
+  return work((input as Extract<Result<unknown, never>, { ok: true }>).value as StateOf<F>)
+}
+
+async function listed({ everywhere }: Installation, id: string): Promise<ListedOrganization | undefined> {
+  return (await listEverywhere(everywhere)).find(({ organizationId }) => organizationId === id)
+}
+
+function noOrganization(id: string | undefined): Problem {
+  return noSuch('organization', id ?? '', 'Check the id.')
+}
+
+const notTheOperator = problem(
+  'unauthorized',
+  'Send the header Authorization: Bearer, with the key of DESKWIRE_ADMIN_KEY.',
+)
+const beingDeleted = problem(
+  'invalid_transition',
+  'The organization is being deleted. Send DELETE again to finish that.',
+)
+const oneDatabase = problem(
+  'invalid_transition',
+  'There is one database. DESKWIRE_DATABASES names several, each with a name.',
+)

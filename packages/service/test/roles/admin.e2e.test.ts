@@ -1,0 +1,139 @@
+/** The operator's API: organizations by HTTP, with the rules of the command line. */
+import { expect, test } from 'vitest'
+import { testDatabase } from '../../../testbed/database.ts'
+import { blockWith, startSource } from '../../../testbed/document-programs.ts'
+import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
+
+const adminKey = 'operator-of-this-installation-0123456789'
+const settings = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+
+/** Calls below the service's address with a key; the status and the body. */
+function callerOf({ url }: ServiceProcess, key: string | null) {
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the answer has; a wrong guess fails them
+  return async (method: string, path: string, body?: unknown): Promise<readonly [number, any, Headers]> => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return [answer.status, JSON.parse((await answer.text()) || 'null'), answer.headers]
+  }
+}
+
+const organizations = '/admin/v1/organizations'
+
+test('an operator creates, lists, suspends, resumes and deletes organizations, and makes their keys', async () => {
+  await using database = await testDatabase()
+  await using services = createServices()
+  const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
+  const service = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
+  const admin = callerOf(service, adminKey)
+
+  const [created, made, headers] = await admin('POST', organizations, { name: 'Analytical Engines' })
+  expect([created, headers.get('cache-control')]).toEqual([201, 'no-store'])
+  const { organizationId } = made
+  const path = `${organizations}/${organizationId}`
+  const tenant = callerOf(service, made.token)
+  expect((await tenant('POST', '/v1/customers', { name: 'Ada' }))[0]).toBe(201)
+  const [, own] = await admin('GET', path)
+  expect(own).toMatchObject({
+    organizationId,
+    name: 'Analytical Engines',
+    status: 'active',
+    keys: 1,
+    rows: 1,
+  })
+  const [, all] = await admin('GET', organizations)
+  expect(all.data.map(({ name }: { name: string }) => name)).toContain('Analytical Engines')
+
+  const key = { name: 'reporting', scopes: ['customers:read'] }
+  const [keyMade, { token }] = await admin('POST', `${path}/keys`, key)
+  expect(keyMade).toBe(201)
+  expect((await callerOf(service, token)('GET', '/v1/customers'))[1].data).toHaveLength(1)
+  const [wrong, { errors }] = await admin('POST', `${path}/keys`, { name: '', scopes: ['x'] })
+  expect([wrong, errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+    422,
+    ['/name', '/scopes/0'],
+  ])
+
+  expect((await admin('POST', `${path}/suspend`))[1]).toMatchObject({ organizationId, status: 'suspended' })
+  expect((await tenant('GET', '/v1/customers'))[0]).toBe(403)
+  expect((await admin('POST', `${path}/resume`))[1]).toMatchObject({ organizationId, status: 'active' })
+  expect((await tenant('GET', '/v1/customers'))[0]).toBe(200)
+  expect((await admin('POST', `${path}/move`, { to: 'two' }))[1].code).toBe('invalid_transition')
+
+  const [deleted, { rows }] = await admin('DELETE', path)
+  expect([deleted, rows > 0]).toEqual([200, true])
+  expect((await tenant('GET', '/v1/customers'))[0]).toBe(401)
+  for (const [method, of] of [
+    ['GET', path],
+    ['DELETE', path],
+    ['POST', `${path}/suspend`],
+    ['GET', `${organizations}/x`],
+  ] as const)
+    expect([method, of, (await admin(method, of))[1].code]).toEqual([method, of, 'not_found'])
+  expect((await admin('POST', `${path}/keys`, key))[0]).toBe(404)
+})
+
+test('the guide on tenants creates an organization so', async () => {
+  await using database = await testDatabase()
+  await using services = createServices()
+  const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
+  const { url } = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
+  const source = blockWith('docs/guides/tenants.md', 'ts', '/admin/v1')
+  const environment = { DESKWIRE_URL: `${url}/v1`, DESKWIRE_ADMIN_KEY: adminKey }
+  const { code, stdout } = await startSource(source, environment, 'module-typescript').ended
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^201 [0-9a-f-]{36} dwk_\n$/)])
+})
+
+test('it is off without its setting, and takes no other key', async () => {
+  await using database = await testDatabase()
+  await using services = createServices()
+  const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
+  const off = await services.serve(flags, settings)
+  expect((await callerOf(off, adminKey)('GET', organizations))[0]).toBe(404)
+  const on = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
+  const { token } = (await callerOf(on, adminKey)('POST', organizations, { name: 'One' }))[1]
+  for (const key of [null, token, `${adminKey}x`, adminKey.slice(1)]) {
+    for (const [method, path] of [
+      ['GET', organizations],
+      ['POST', organizations],
+      ['DELETE', `${organizations}/x`],
+    ] as const) {
+      const [status, { code }] = await callerOf(on, key)(method, path)
+      expect([status, code]).toEqual([401, 'unauthorized'])
+    }
+  }
+  expect((await callerOf(on, adminKey)('GET', '/v1/customers'))[0]).toBe(401)
+})
+
+test('with several databases it makes organizations in either, and moves them', async () => {
+  await using one = await testDatabase()
+  await using two = await testDatabase()
+  await using services = createServices()
+  const named = `one ${socketUrl(one.connection)};two ${socketUrl(two.connection)}`
+  const service = await services.serve(['--role', 'api'], {
+    ...settings,
+    DESKWIRE_ADMIN_KEY: adminKey,
+    DESKWIRE_DATABASES: named,
+  })
+  const admin = callerOf(service, adminKey)
+  const [, { organizationId, token }] = await admin('POST', organizations, { name: 'Mover', database: 'two' })
+  const tenant = callerOf(service, token)
+  const [, { id }] = await tenant('POST', '/v1/customers', { name: 'Ada' })
+  const path = `${organizations}/${organizationId}`
+  expect((await admin('GET', path))[1].database).toBe('two')
+  const [refused, problem] = await admin('POST', `${path}/move`, { to: 'three' })
+  expect([refused, problem.errors[0].detail]).toEqual([422, expect.stringContaining('it has one, two')])
+  const [moved, outcome] = await admin('POST', `${path}/move`, { to: 'one' })
+  expect([moved, outcome]).toEqual([
+    200,
+    expect.objectContaining({ outcome: 'moved', from: 'two', to: 'one' }),
+  ])
+  expect((await admin('POST', `${path}/move`, { to: 'one' }))[1].outcome).toBe('unchanged')
+  expect((await admin('GET', path))[1].database).toBe('one')
+  expect((await tenant('GET', `/v1/customers/${id}`))[1].name).toBe('Ada')
+})
