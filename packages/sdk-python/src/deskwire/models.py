@@ -205,7 +205,7 @@ class Erasure(TypedDict):
     removed: dict[str, int]
     """How many objects were removed, by kind."""
     checkpoint: dict[str, Checkpoint]
-    """What an exact copy of each kind has at `erasedAt`."""
+    """The checkpoint of each kind at `erasedAt`."""
 
 
 class CustomerExport(TypedDict):
