@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -108,16 +108,6 @@ test('the packed service serves the console as built files, and needs nothing th
   expect((await fetch(`${served?.url}${script}`)).status).toBe(200)
   const manifest = JSON.parse(readFileSync(join(directoryOf('service'), 'package.json'), 'utf8'))
   expect(Object.keys(manifest.dependencies)).not.toContain('react')
-})
-
-test('built and packed again, the tarballs are the same bytes', () => {
-  const again = buildPackages({ version, repository: null }, (name) => join(project, 'again', name))
-  const tarballs = packPackages(again, join(project, 'packed-again'))
-  expect(tarballs.length).toBe(packages.length)
-  for (const { path } of tarballs) {
-    const first = join(project, 'packed', basename(path))
-    expect([basename(path), readFileSync(path).equals(readFileSync(first))]).toEqual([basename(path), true])
-  }
 })
 
 test('the packed command line says which release it is', async () => {

@@ -143,8 +143,8 @@ describe('the fields', () => {
       { url: 'hook' },
       'must be an https URL of at most 2048 characters, without user information or fragment; this one is not a URL',
     ],
-    [{ events: ['ping'] }, 'must be one of customer.created, customer.updated, '],
-    [{ events: [] }, 'must be a list of 1 to 100 of customer.created, customer.updated, '],
+    [{ events: ['ping'] }, 'must be one of teammate.deleted, customer.created, '],
+    [{ events: [] }, 'must be a list of 1 to 100 of teammate.deleted, customer.created, '],
     [
       { status: 'active' },
       'a new webhook takes no such field; accepted: url, description, events, signatures',
