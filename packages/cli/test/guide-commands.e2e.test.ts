@@ -71,6 +71,11 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['openapi-typescript', generator('openapi-typescript')],
     ['start = {', generator('list_customers')],
   ],
+  'docs/guides/agents.md': [
+    ['claude mcp add', needs('claude', 'it is a client of another maker')],
+    ['"mcpServers"', 'shown'],
+    ['createMCPClient', 'shown'],
+  ],
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [
     ['pip install', needs('pip', 'npm run check -- consumers runs it, with a registry of packages')],

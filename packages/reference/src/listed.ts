@@ -30,6 +30,11 @@ export const listed: Readonly<Record<string, Listed>> = {
     about: 'Generate a client from openapi.json in Python, Go or TypeScript.',
     also: 'swagger openapi codegen sdk java ruby php rust',
   },
+  'guides/agents.md': {
+    task: 'start',
+    about: 'Tools for Claude, Cursor, and your own agents, by the Model Context Protocol.',
+    also: 'mcp ai llm claude chatgpt cursor assistant tools bot model context protocol',
+  },
   'guides/sync.md': {
     task: 'copy',
     about: 'An exact copy in your own store, and the proof that it is right.',

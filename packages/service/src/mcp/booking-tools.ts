@@ -70,7 +70,7 @@ function findSlot(): Tool {
     name: 'find_slot',
     title: 'Find a free time',
     description:
-      'Shows times between from and to in which no booking is pending or confirmed, for one teammate or for the whole desk. Opening hours are not known here: ask for hours that are open.',
+      'Shows times between from and to in which no booking is pending or confirmed, for one teammate or for the whole desk. The desk knows no opening hours: ask for hours that are open.',
     scopes: ['bookings:read'],
     effect: 'reads',
     input: objectOf(

@@ -47,7 +47,7 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
       name: 'reply',
       title: 'Reply to the customer',
       description:
-        'Records an outbound message in a conversation, written by an AI. It reaches the customer by whatever sends outbound messages of this desk.',
+        'Records an outbound message in a conversation, written by an AI. The program that sends messages of this desk brings it to the customer.',
       kind: 'messages',
       effect: 'sends',
       properties: {

@@ -43,7 +43,10 @@ export function streamTools(parts: ToolParts): readonly Tool[] {
           },
           nextCursor: { type: 'string', description: 'Continues from here, now or later.' },
           hasMore: { type: 'boolean', description: 'Whether more changes follow now.' },
-          checkpoint: { type: 'object', description: 'What an exact copy has, by kind; on the last page.' },
+          checkpoint: {
+            type: 'object',
+            description: 'The count and digest of an exact copy, by kind; on the last page.',
+          },
         },
         ['changes', 'nextCursor', 'hasMore'],
       ),

@@ -51,6 +51,20 @@ describe('the protocol', () => {
     await client.close()
   })
 
+  test('offers a skill as a resource', async () => {
+    const { client } = await newDesk()
+    const { resources } = await client.listResources()
+    expect(resources).toMatchObject([{ uri: 'skill://deskwire/SKILL.md', mimeType: 'text/markdown' }])
+    const { contents } = await client.readResource({ uri: 'skill://deskwire/SKILL.md' })
+    const text = String(contents[0] && 'text' in contents[0] && contents[0].text)
+    const named = [...text.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, name]) => name)
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    expect(named.filter((name) => !names.includes(name as string))).toEqual([
+      'version_mismatch',
+      'rate_limited',
+    ])
+  })
+
   test('serves clients of the revisions before, too', async () => {
     const api = await service().newOrganization()
     await using client = await mcpClient(service().url, api.token, 'legacy')
