@@ -1,62 +1,85 @@
 /** The picture of the console in README: `npm run screenshots` writes it. */
 import { fileURLToPath } from 'node:url'
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
+import { makeCustomer } from '../../testbed/desk.ts'
 import { takePicture } from '../../testbed/picture.ts'
-import { consoleBench, type Seeded } from './harness.ts'
+import type { Api } from '../../testbed/service.ts'
+import { consoleBench } from './harness.ts'
 import { settled } from './settled.ts'
 
 const bench = consoleBench()
 
-test('overview', async () => {
-  const seeded = await bench().seeded()
-  await anHour(seeded)
-  const { page } = await bench().open(seeded.api, '/')
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+test('a conversation that an AI has handed to a person', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const id = await conversation(api)
+  const { page } = await bench().open(api, `/conversations/${id}`, { height: 660 })
+  await page.getByText('refund of the second payment').first().waitFor()
   await settled(page)
   await takePicture(
     page,
-    fileURLToPath(new URL('../../../docs/console/overview-light.webp', import.meta.url)),
+    fileURLToPath(new URL('../../../docs/console/conversation-light.webp', import.meta.url)),
   )
 })
 
-/**
- * What an endpoint has behind it that is well, and one that has failed for twelve minutes, as a worker would have counted it; both
- * at addresses as people have them.
- */
-async function anHour({ well, failing: sick }: Seeded): Promise<void> {
-  const { pool } = bench().service.database
-  const now = Date.now()
-  const minute = 60_000
-  for (let ago = 59; ago > 0; ago--) {
-    const at = new Date(Math.floor(now / minute - ago) * minute).toISOString()
-    const busy = Math.round(46 + 18 * Math.sin(ago / 7) + 9 * Math.sin(ago * 1.7))
-    // Of a minute: how many succeeded, took 10 to 15, 15 to 20 and 50 to 70 ms, and were answered with another status than 2xx.
-    const counted = [
-      [
-        well.id,
-        [0, 7, 8, 11],
-        [busy, Math.round(busy * 0.6), Math.round(busy * 0.3), Math.round(busy * 0.1)],
-      ],
-      ago > 12
-        ? [sick.id, [0, 8, 11], [Math.round(busy / 4), Math.round(busy / 5), Math.round(busy / 20)]]
-        : [sick.id, [8, 33], [Math.round(busy / 4), Math.round(busy / 4)]],
-    ] as const
-    for (const [id, places, counts] of counted) {
-      await pool.query(
-        `insert into delivery_stats (organization_id, webhook_id, minutes, at, places, counts)
-           select w.organization_id, w.id, 1, $2, $3, $4 from webhooks w where w.id = $1`,
-        [id, at, places, counts],
-      )
-    }
+const minute = 60_000
+
+async function conversation(api: Api): Promise<string> {
+  const done = ({ status, json }: Awaited<ReturnType<Api['post']>>) => {
+    expect(status, JSON.stringify(json)).toBeLessThan(300)
+    return json
   }
-  const since = (minutes: number) => new Date(now - minutes * minute).toISOString()
-  await pool.query(
-    'update webhook_health set failing_since = $2, failure_count = 141, last_success_at = $3 where webhook_id = $1',
-    [sick.id, since(12), since(12.5)],
+  const made = async (path: string, body: object) => done(await api.post(`/v1${path}`, body))
+  const maya = await made('/teammates', { name: 'Maya Okafor', email: 'maya@example.com' })
+  const ada = await makeCustomer(api, {
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    email: 'ada@example.com',
+    timezone: 'Europe/London',
+    tags: ['vip'],
+  })
+  const begun = Date.now() - 34 * minute
+  const { id } = await made('/conversations', {
+    customerId: ada.id,
+    subject: 'Charged twice for March',
+    channel: 'chat',
+    handledBy: 'ai',
+    tags: ['billing'],
+  })
+  const say = (after: number, body: string, author: object, direction: 'inbound' | 'outbound') =>
+    made('/messages', {
+      conversationId: id,
+      body,
+      direction,
+      author,
+      sentAt: new Date(begun + after * minute).toISOString(),
+    })
+  await say(
+    0,
+    'Hello, my card was charged twice for March. Invoice 2041 is listed two times.',
+    { type: 'customer' },
+    'inbound',
   )
-  for (const [id, url] of [
-    [well.id, 'https://warehouse.example.com/hooks'],
-    [sick.id, 'https://billing.example.com/deskwire'],
-  ])
-    await pool.query('update webhooks set url = $2 where id = $1', [id, url])
+  await say(
+    1,
+    'I see invoice 2041 paid on 2 March and again on 3 March. I cannot refund a payment myself, so a colleague takes over.',
+    { type: 'ai', name: 'Desk assistant' },
+    'outbound',
+  )
+  await made(`/conversations/${id}/escalate`, {})
+  done(await api.patch(`/v1/conversations/${id}`, { assigneeId: maya.id }))
+  await say(
+    9,
+    'Hello Ada, I have started the refund of the second payment. It reaches your account within three days.',
+    { type: 'teammate', id: maya.id },
+    'outbound',
+  )
+  await say(31, 'Thank you! Will the invoice of April be right?', { type: 'customer' }, 'inbound')
+  await made('/tickets', {
+    customerId: ada.id,
+    conversationId: id,
+    subject: 'Refund the second payment of invoice 2041',
+    priority: 'high',
+    assigneeId: maya.id,
+  })
+  return id
 }
