@@ -129,6 +129,13 @@ const story: readonly Line[] = [
     types: ['conversation.created', 'conversation.assigned', 'conversation.escalated'],
   },
   {
+    what: 'a message of it',
+    act: (api, cast) => make(cast, 'message', makeMessage(api, { conversationId: cast.conversation })),
+    types: ['message.received'],
+  },
+  { what: 'is deleted', act: remove('message'), types: ['message.deleted'] },
+  { what: 'and then the conversation', act: remove('conversation'), types: ['conversation.deleted'] },
+  {
     what: 'a booking',
     act: (api, cast) =>
       make(
@@ -165,6 +172,8 @@ const story: readonly Line[] = [
     },
     types: ['booking.created', 'booking.rejected'],
   },
+  { what: 'the booking goes', act: remove('booking'), types: ['booking.deleted'] },
+  { what: 'the teammate goes', act: remove('teammate'), types: ['teammate.deleted'] },
   { what: 'the ticket goes', act: remove('ticket'), types: ['ticket.deleted'] },
   {
     what: 'another',
@@ -181,7 +190,7 @@ const story: readonly Line[] = [
 const typeOf = ({ headers }: ReceivedRequest) => headers['x-service-event-type'] ?? ''
 
 test('the story causes every event type there is', () => {
-  expect(eventTypes).toHaveLength(22)
+  expect(eventTypes).toHaveLength(26)
   expect([...new Set(story.flatMap(({ types }) => types))].sort()).toEqual([...eventTypes].sort())
 })
 

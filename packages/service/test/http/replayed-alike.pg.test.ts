@@ -130,6 +130,10 @@ function onBooking(
     }
   }
 }
+recipes['POST /v1/customers/:id/erase'] = async (api) => {
+  const { id } = (await must(api.post('/v1/customers', { name: 'Gone' }))).json
+  return { path: `/v1/customers/${id}/erase`, undo: () => must(api.post('/v1/customers', { name: 'Other' })) }
+}
 onBooking('confirm', { after: ['cancel', { by: 'system' }] })
 recipes['POST /v1/bookings/:id/reject'] = async (api, { customerId }) => {
   const { id } = (await must(api.post('/v1/bookings', { customerId, title: 't', timezone: 'UTC', ...times })))

@@ -271,7 +271,7 @@ describe('405', () => {
     ['/v1/tickets', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE']],
     [`/v1/tickets/${unknown}`, 'DELETE, GET, HEAD, PATCH', ['POST', 'PUT']],
     ['/v1/teammates', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE']],
-    [`/v1/teammates/${unknown}`, 'GET, HEAD, PATCH', ['POST', 'PUT', 'DELETE']],
+    [`/v1/teammates/${unknown}`, 'DELETE, GET, HEAD, PATCH', ['POST', 'PUT']],
     ['/healthz', 'GET, HEAD', ['POST', 'DELETE']],
   ] as const
 
