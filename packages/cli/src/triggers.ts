@@ -47,6 +47,14 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     await client.conversations.update(id, { assigneeId })
     done({ did: 'changed', object: 'conversation', id, events: ['conversation.assigned'] })
   },
+  'conversation.unassigned': async (client, done) => {
+    const { id: assigneeId } = await newTeammate(client, done)
+    const { id } = await newConversation(client, done)
+    await client.conversations.update(id, { assigneeId })
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.assigned'] })
+    await client.conversations.update(id, { assigneeId: null })
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.unassigned'] })
+  },
   'conversation.escalated': async (client, done) => {
     const { id } = await newConversation(client, done, 'ai')
     await client.conversations.escalate(id)
@@ -54,6 +62,11 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
   },
   'conversation.resolved': async (client, done) => {
     await resolvedConversation(client, done)
+  },
+  'conversation.reopened': async (client, done) => {
+    const { id } = await resolvedConversation(client, done)
+    await client.conversations.reopen(id)
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.reopened'] })
   },
   'conversation.summarized': async (client, done) => {
     // Not waiting for the summarizer: written as an AI outside would write it.

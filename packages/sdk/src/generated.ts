@@ -359,6 +359,8 @@ export interface MessageFilters {
   conversationId?: string | undefined
   /** Has this direction. */
   direction?: 'inbound' | 'outbound' | undefined
+  /** Has this customerId. */
+  customerId?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
@@ -669,8 +671,10 @@ export interface EventData {
   'customer.deleted': RemovalRecord
   'conversation.created': Conversation
   'conversation.assigned': Conversation
+  'conversation.unassigned': Conversation
   'conversation.escalated': Conversation
   'conversation.resolved': Conversation
+  'conversation.reopened': Conversation
   'conversation.summarized': Conversation
   'conversation.deleted': RemovalRecord
   'message.received': Message

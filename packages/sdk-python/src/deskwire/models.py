@@ -240,21 +240,21 @@ class Conversation(TypedDict):
     subject: str | None
     """The subject, as its list shows it. No event: sync only."""
     status: Literal["open", "resolved"] | str
-    """Moved by the actions resolve and reopen, and back to open by an inbound message. Reported by `conversation.resolved`; some changes by no event: sync only."""
+    """Moved by the actions resolve and reopen, and back to open by an inbound message. Reported by `conversation.resolved` or `conversation.reopened`."""
     handledBy: Literal["ai", "human"] | str
     """Who answers. Escalation or assignment moves the conversation from an AI to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     assigneeId: str | None
-    """The teammate who answers. Reported by `conversation.assigned` or `conversation.escalated`; some changes by no event: sync only. No event reports that it loses a deleted object: sync only."""
+    """The teammate who answers. Reported by `conversation.assigned`, `conversation.unassigned` or `conversation.escalated`. No event reports that it loses a deleted object: sync only."""
     escalatedAt: str | None
     """When it was handed to a person. Reported by `conversation.escalated`, some changes also by `conversation.assigned`."""
     resolvedAt: str | None
-    """When it was last resolved; null while it is open. Reported by `conversation.resolved`; some changes by no event: sync only."""
+    """When it was last resolved; null while it is open. Reported by `conversation.resolved` or `conversation.reopened`."""
     lastMessageAt: str | None
     """The latest sentAt of its messages. No event: sync only."""
     summary: str | None
-    """A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Reported by `conversation.summarized`; some changes by no event: sync only."""
+    """A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Reported by `conversation.summarized` or `conversation.reopened`."""
     summarizedAt: str | None
-    """When the summary was written. Reported by `conversation.summarized`; some changes by no event: sync only."""
+    """When the summary was written. Reported by `conversation.summarized` or `conversation.reopened`."""
     externalId: str | None
     """Your own id of it. No event: sync only."""
     tags: list[str]
@@ -834,7 +834,7 @@ class _WebhookRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
@@ -894,7 +894,7 @@ class _WebhookWithSecretRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
@@ -948,8 +948,8 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
 class _WebhookCreateRequired(TypedDict):
     url: str
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
-    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
 
 
 class WebhookCreate(_WebhookCreateRequired, total=False):
@@ -978,8 +978,8 @@ class WebhookPatch(TypedDict, total=False):
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
     description: str | None
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
-    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.escalated, conversation.resolved, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
     signatures: list[Literal["service", "standard"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
     headers: dict[str, str] | None
@@ -1163,7 +1163,7 @@ class ListedEvent(TypedDict):
 
     id: str
     """The event, as receivers deduplicate it."""
-    type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
+    type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
     """What happened."""
     apiVersion: str
     """The version of the envelope."""
@@ -1398,6 +1398,8 @@ class MessageFilters(TypedDict, total=False):
     """Has this conversationId."""
     direction: Literal["inbound", "outbound"]
     """Has this direction."""
+    customerId: str
+    """Has this customerId."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1476,7 +1478,7 @@ class AllDeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
-    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
     webhookId: str
     """Goes to this endpoint; to one that does not exist, nothing does."""
@@ -1487,7 +1489,7 @@ class DeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed"]
     """Has this status."""
-    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
 
 
@@ -1522,7 +1524,7 @@ class CustomerEvent(_Envelope):
 
 
 class ConversationEvent(_Envelope):
-    type: Literal["conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized"]
+    type: Literal["conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized"]
     data: Conversation
 
 
@@ -1549,4 +1551,4 @@ class PingEvent(_Envelope):
 Event = RemovalEvent | CustomerEvent | ConversationEvent | MessageEvent | TicketEvent | BookingEvent | PingEvent
 """What a receiver gets. Later versions may send more types: answer them 2xx."""
 
-EventType = Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.escalated", "conversation.resolved", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+EventType = Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]

@@ -118,7 +118,7 @@ const story: readonly Line[] = [
   {
     what: 'the customer writes again: conversation and ticket are open',
     act: (api, cast) => makeMessage(api, { conversationId: cast.conversation, body: 'And the 🦁?\u0001' }),
-    types: ['message.received', 'ticket.updated', 'ticket.status_changed'],
+    types: ['message.received', 'conversation.reopened', 'ticket.updated', 'ticket.status_changed'],
   },
   {
     what: 'another conversation, assigned while an AI has it',
@@ -127,6 +127,11 @@ const story: readonly Line[] = [
       await assign('conversation')(api, cast)
     },
     types: ['conversation.created', 'conversation.assigned', 'conversation.escalated'],
+  },
+  {
+    what: 'and then to nobody',
+    act: change('conversation', { assigneeId: null }),
+    types: ['conversation.unassigned'],
   },
   {
     what: 'a message of it',
@@ -190,7 +195,7 @@ const story: readonly Line[] = [
 const typeOf = ({ headers }: ReceivedRequest) => headers['x-service-event-type'] ?? ''
 
 test('the story causes every event type there is', () => {
-  expect(eventTypes).toHaveLength(26)
+  expect(eventTypes).toHaveLength(28)
   expect([...new Set(story.flatMap(({ types }) => types))].sort()).toEqual([...eventTypes].sort())
 })
 

@@ -124,12 +124,13 @@ describe('in a change', () => {
 })
 
 describe('assigning', () => {
-  test('tells each new assignee, and neither the same one again nor that there is none', async () => {
+  test('tells each new assignee and that there is none, and not the same one again', async () => {
     const [grace, ada] = [await makeTeammate(api), await makeTeammate(api)]
     const { id } = await makeConversation(api, base)
     const path = `/v1/conversations/${id}`
     for (const assigneeId of [grace.id, grace.id, ada.id, null, ada.id]) await api.patch(path, { assigneeId })
-    expect(await eventsOf(id)).toEqual([...Array(3).fill('conversation.assigned'), 'conversation.created'])
+    const assigned = Array(3).fill('conversation.assigned')
+    expect(await eventsOf(id)).toEqual([...assigned, 'conversation.created', 'conversation.unassigned'])
   })
 
   test('at creation tells of the creation alone', async () => {
@@ -186,7 +187,7 @@ describe('times', () => {
     },
   )
 
-  test('an inbound message opens it again, in silence', async () => {
+  test('an inbound message opens it again, with one event', async () => {
     const { id } = await makeConversation(api, base)
     await api.post(`/v1/conversations/${id}/resolve`, undefined)
     await api.post(`/v1/conversations/${id}/summarize`, { summary: 's' })
@@ -203,7 +204,7 @@ describe('times', () => {
       summary: null,
       summarizedAt: null,
     })
-    expect(await eventsOf(id)).toEqual(events)
+    expect(await eventsOf(id)).toEqual([...events, 'conversation.reopened'].sort())
   })
 })
 

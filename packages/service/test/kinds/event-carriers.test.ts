@@ -92,34 +92,34 @@ describe('conversations', () => {
     },
   )
 
-  test('assigning is told, unassigning is not', () => {
+  test('assigning and unassigning are told', () => {
     expect(fieldCarriers(conversation, 'assigneeId')).toEqual({
       always: [],
-      sometimes: ['conversation.assigned', 'conversation.escalated'],
-      silent: true,
+      sometimes: ['conversation.assigned', 'conversation.unassigned', 'conversation.escalated'],
+      silent: false,
     })
   })
 
-  test('a summary that is written is told, one that goes with a reopening is not', () => {
+  test('a summary that is written is told, and the reopening that one goes with', () => {
     expect(fieldCarriers(conversation, 'summary')).toEqual({
       always: [],
-      sometimes: ['conversation.summarized'],
-      silent: true,
+      sometimes: ['conversation.summarized', 'conversation.reopened'],
+      silent: false,
     })
   })
 
-  test('reopen is the action without an event', () => {
+  test('no action is without an event', () => {
     const silent = Object.keys(conversation.actions).filter(
       (action) => actionCarriers(conversation, action).silent,
     )
-    expect(silent).toEqual(['reopen'])
-    expect(actionCarriers(conversation, 'reopen')).toEqual(syncOnly)
+    expect(silent).toEqual([])
+    expect(actionCarriers(conversation, 'reopen').always).toEqual(['conversation.reopened'])
     expect(actionCarriers(conversation, 'resolve').always).toEqual(['conversation.resolved'])
   })
 
   test('losing the customer has no event', () => {
     expect(carrierSentence(conversation, 'customerId')).toBe(
-      'Set at creation: reported by `conversation.created`. No event reports that it becomes null: sync only.',
+      'Set at creation: reported by `conversation.created`. No event reports that it loses a deleted object: sync only.',
     )
   })
 })

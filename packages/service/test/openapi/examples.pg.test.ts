@@ -58,7 +58,7 @@ test('a desk made of examples', async () => {
     ['escalate', ['conversation.escalated']],
     ['resolve', ['conversation.resolved']],
     ['summarize', ['conversation.summarized']],
-    ['reopen', []],
+    ['reopen', ['conversation.reopened']],
   ] as const) {
     const moved = await call(`post /v1/conversations/{id}/${action}`, conversation.id)
     expect({ action, events: moved.events }).toEqual({ action, events })

@@ -29,6 +29,7 @@ const message =
   }
 
 const resolved = (state: string): Cell => `${state}: conversation.resolved`
+const reopened = (by: 'human' | 'ai'): Cell => `open ${by}: conversation.reopened`
 const summarized = (state: string): Cell => `${state}: conversation.summarized`
 const assigned = (state: string, handled: 'by a person' | 'by an AI'): Cell =>
   `${state}: conversation.assigned${handled === 'by an AI' ? ' conversation.escalated' : ''}`
@@ -89,42 +90,42 @@ export const conversation: Machine = {
     'resolved human': {
       escalate: no('resolved', 'reopen', 'summarize'),
       resolve: no('resolved', 'reopen', 'summarize'),
-      reopen: 'open human:',
+      reopen: reopened('human'),
       summarize: summarized('resolved human summarized'),
       'summarize otherwise': summarized('resolved human summarized'),
       assign: assigned('resolved human', 'by a person'),
-      inbound: 'open human:',
+      inbound: reopened('human'),
       ...quiet('resolved human'),
     },
     'resolved ai': {
       escalate: 'resolved human: conversation.escalated',
       resolve: no('resolved', 'escalate', 'reopen', 'summarize'),
-      reopen: 'open ai:',
+      reopen: reopened('ai'),
       summarize: summarized('resolved ai summarized'),
       'summarize otherwise': summarized('resolved ai summarized'),
       assign: assigned('resolved human', 'by an AI'),
-      inbound: 'open ai:',
+      inbound: reopened('ai'),
       ...quiet('resolved ai'),
     },
     'resolved human summarized': {
       escalate: no('resolved', 'reopen', 'summarize'),
       resolve: no('resolved', 'reopen', 'summarize'),
-      reopen: 'open human:',
+      reopen: reopened('human'),
       // The same summary once more changes nothing.
       summarize: 'resolved human summarized:',
       'summarize otherwise': summarized('resolved human summarized'),
       assign: assigned('resolved human summarized', 'by a person'),
-      inbound: 'open human:',
+      inbound: reopened('human'),
       ...quiet('resolved human summarized'),
     },
     'resolved ai summarized': {
       escalate: 'resolved human summarized: conversation.escalated',
       resolve: no('resolved', 'escalate', 'reopen', 'summarize'),
-      reopen: 'open ai:',
+      reopen: reopened('ai'),
       summarize: 'resolved ai summarized:',
       'summarize otherwise': summarized('resolved ai summarized'),
       assign: assigned('resolved human summarized', 'by an AI'),
-      inbound: 'open ai:',
+      inbound: reopened('ai'),
       ...quiet('resolved ai summarized'),
     },
   },

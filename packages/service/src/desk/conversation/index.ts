@@ -13,8 +13,10 @@ export const conversation = defineKind({
   events: {
     'conversation.created': 'a thread starts',
     'conversation.assigned': 'given to a teammate',
+    'conversation.unassigned': 'taken from its teammate',
     'conversation.escalated': 'handed to a person',
     'conversation.resolved': 'closed; its summary is still null',
+    'conversation.reopened': 'open again, by the action or an inbound message',
     'conversation.summarized': 'its summary is written, some minutes after resolution',
     'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },

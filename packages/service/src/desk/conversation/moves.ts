@@ -87,13 +87,15 @@ function isAssignment(before: Conversation, after: Conversation): boolean {
   return after.assigneeId !== null && after.assigneeId !== before.assigneeId
 }
 
-/** Reopening, unassigning and changes of other fields have no event: they show in the sync only. */
+/** Changes of other fields have no event: they show in the sync only. */
 export function conversationEvents(before: Conversation | null, after: Conversation): readonly string[] {
   if (before === null) return ['conversation.created']
   const events: string[] = []
   if (isAssignment(before, after)) events.push('conversation.assigned')
+  if (before.assigneeId !== null && after.assigneeId === null) events.push('conversation.unassigned')
   if (before.handledBy === 'ai' && after.handledBy === 'human') events.push('conversation.escalated')
   if (before.status === 'open' && after.status === 'resolved') events.push('conversation.resolved')
+  if (before.status === 'resolved' && after.status === 'open') events.push('conversation.reopened')
   if (after.summary !== null && after.summary !== before.summary) events.push('conversation.summarized')
   return events
 }

@@ -41,7 +41,7 @@ export function messageEvents(before: Message | null, after: Message): readonly 
 }
 
 export const arrival: Effects<Message> = {
-  events: ['ticket.updated', 'ticket.status_changed'],
+  events: ['conversation.reopened', 'ticket.updated', 'ticket.status_changed'],
   queuedBehind: (draft) => draft.conversationId,
   async plan(drafts, desk) {
     const ids = drafts.map((draft) => draft.conversationId)

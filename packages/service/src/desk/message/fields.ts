@@ -119,6 +119,7 @@ export const messageFields = {
     {
       access: 'read',
       column: 'customer_id',
+      filter: true,
       description: "The conversation's. Becomes null when the customer is deleted.",
     },
   ),
