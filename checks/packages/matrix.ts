@@ -9,6 +9,9 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { createClient } from '../../packages/sdk/src/index.ts'
+import { version } from '../../packages/service/src/kernel/version.ts'
+import { startProgram } from '../../packages/testbed/program.ts'
 import { root } from '../../tools/packages/build.ts'
 import { faultsOf } from '../../tools/packages/faults.ts'
 import type { Tarball } from '../../tools/packages/pack.ts'
@@ -91,6 +94,8 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     tarballs.map(({ path }) => path),
   )
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
+
+  const commandLine = join(whole, 'node_modules/deskwire/lib/main.js')
 
   const lint = tarballs.map(({ name, files, size }): Trial => {
     const installed = join(whole, 'node_modules', name)
@@ -226,19 +231,30 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
         },
       }),
     )
-  const refused: Trial = {
-    name: `deskwire: npx deskwire under Node ${nodes[1]}`,
-    async run() {
-      const path = `${nodeOf(nodes[1] as string)}:${process.env.PATH}`
-      const said = await execute('npx', ['--offline', 'deskwire', 'serve'], {
-        cwd: whole,
-        env: { ...process.env, PATH: path },
-      }).catch((error: { stderr: string }) => error)
-      const line = /^deskwire: needs Node .*$/m.exec(said.stderr)?.[0]
-      if (line === undefined) throw new Error(said.stderr)
-      return `refused: ${line}`
-    },
-  }
+  const used = nodes
+    .filter((release) => !release.startsWith('20.'))
+    .map(
+      (release): Trial => ({
+        name: `deskwire: commands under Node ${release}, against the packed service`,
+        async run() {
+          await using served = await serveWith(nodes.at(-1) as string)
+          return await useCommands(release, served)
+        },
+      }),
+    )
+  const refused = nodes
+    .filter((release) => release.startsWith('20.'))
+    .map(
+      (release): Trial => ({
+        name: `deskwire: npx deskwire under Node ${release}`,
+        async run() {
+          const { code, stdout, stderr } = await command(release, ['serve'])
+          const [line = ''] = /^deskwire: needs Node 22\.18 or later, and this is .*\n$/.exec(stderr) ?? []
+          if (line === '' || stdout !== '' || code === 0) throw new Error(`${code}: ${stdout}${stderr}`)
+          return `refused: ${line.trim()}`
+        },
+      }),
+    )
   const installed: Trial = {
     name: 'deskwire: npm install of all tarballs',
     async run() {
@@ -256,7 +272,8 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     ...bundled,
     installed,
     ...commanded,
-    refused,
+    ...used,
+    ...refused,
     ...ran,
     ...others,
   ]
@@ -298,6 +315,45 @@ await worker.dispose()`
         return (await run(process.execPath, words, foreign)).stdout.trim()
       }
     }
+  }
+
+  /** Runs the packed command line under a release of Node, to its end. */
+  function command(release: string, words: readonly string[], served?: Served) {
+    const { DESKWIRE_URL: _url, DESKWIRE_API_KEY: _key, ...env } = process.env
+    const program = startProgram(join(nodeOf(release), 'node'), [commandLine, ...words], {
+      cwd: whole,
+      env: { ...env, ...(served && { DESKWIRE_URL: served.url, DESKWIRE_API_KEY: served.key }) },
+    })
+    return program.ended
+  }
+
+  /** A command of each sort; throws at the first that does not do what it is for. */
+  async function useCommands(release: string, served: Served): Promise<string> {
+    await createClient({ baseUrl: served.url, apiKey: served.key }).customers.create({ name: 'Ada Lovelace' })
+    const copy = join(whole, `copy-${release}.db`)
+    const [{ body, header, now, secrets }] = JSON.parse(
+      readFileSync(join(whole, 'node_modules/@deskwire/sdk/vectors/signature.json'), 'utf8'),
+    )
+    writeFileSync(join(whole, 'body.json'), Buffer.from(body, 'base64'))
+    const signed = ['body.json', '--signature', header, '--at', `${now}`, '--secret', secrets[0]]
+    const expected: readonly (readonly [words: readonly string[], says: RegExp, code?: number])[] = [
+      [['--help'], /mirror run/],
+      [['--version'], new RegExp(`^${version.replaceAll('.', '\\.')}`)],
+      [['whoami'], /organization/i],
+      [['api', 'GET', '/customers'], /"Ada Lovelace"/],
+      [['customers', 'list'], /Ada Lovelace/],
+      [['signature', 'verify', ...signed], /^verified$/m],
+      [['mirror', 'run', '--to', copy, '--once'], /1 row loaded; .* is up to date/],
+      [['mirror', 'verify', '--to', copy], /1 row.* is exact/],
+      [['customers', 'lst'], /list/, 2],
+    ]
+    for (const [words, says, code = 0] of expected) {
+      const ended = await command(release, words, served)
+      const said = `${ended.stdout}${ended.stderr}`
+      if (ended.code !== code || !says.test(said))
+        throw new Error(`${words.slice(0, 2).join(' ')} ends with ${ended.code}: ${said}`)
+    }
+    return 'help, version, whoami, api, customers list, signature verify, mirror run and verify'
   }
 
   /** The service of the tarballs, on a directory of its own. */
