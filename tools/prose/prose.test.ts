@@ -77,12 +77,14 @@ test('sentences of the service are read, its SQL and its codes are not', () => {
     const refused = problem('not_found', \`The \${kind} stands beside it.\`)
     const sql = \`select a from b
       where c\`
-    const code = 'not found'`
+    const commented = \`-- 3. What waits stands beside it.\`
+    const code = 'not found'
+    const field = { title: 'Beside it', description: 'the name is told. ' + 'it stands beside it.' }`
   expect(
     stringsOf(source, 'ts')
       .map(({ text }) => text)
       .filter(isSentence),
-  ).toEqual(['The … stands beside it.'])
+  ).toEqual(['The … stands beside it.', 'Beside it', 'the name is told.', 'it stands beside it.'])
 })
 
 test('a flag of a help text is a paragraph, an example is not prose', async () => {

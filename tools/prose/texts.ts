@@ -67,9 +67,9 @@ function details(): Text[] {
   return paths.flatMap((path) => stringsIn(path, isSentence))
 }
 
-/** SQL has no full stop at its end. */
+/** Begins with a capital letter or ends with a full stop. SQL does neither, apart from its comments. */
 export function isSentence(text: string): boolean {
-  return /^\p{Lu}\p{Ll}* [^\n]* [^\n]*\.$/u.test(text)
+  return /^\p{Lu}|(?<!…)\.$/u.test(text) && !/(?:^| )-- /.test(text)
 }
 
 function stringsIn(path: string, isWanted: (text: string) => boolean = () => true): Text[] {

@@ -171,7 +171,7 @@ export function eventApi(kinds: readonly Kind[]) {
         required: ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data'],
         properties: {
           id: { ...uuid, description: 'The event, as receivers deduplicate it.' },
-          type: { ...text, examples: types.names, description: 'What happened.' },
+          type: { ...text, examples: types.names, description: 'The type of the event.' },
           apiVersion: { ...text, description: 'The version of the envelope.' },
           createdAt: { ...instant, description: 'When it happened.' },
           organizationId: { ...uuid, description: 'Whose it is.' },

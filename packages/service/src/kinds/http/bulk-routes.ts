@@ -154,7 +154,7 @@ export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
             type: 'object',
             additionalProperties: false,
             description:
-              'Whole, it creates an object where there is none. What only creation can set may be repeated as it is.',
+              'Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are.',
             required: ['externalId'],
             properties: inputs(atCreation),
             examples: [{ ...kind.example, externalId: 'a-17' }],
