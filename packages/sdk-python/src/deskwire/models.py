@@ -171,7 +171,7 @@ class _CustomerUpsertRequired(TypedDict):
 
 
 class CustomerUpsert(_CustomerUpsertRequired, total=False):
-    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+    """Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are."""
 
     name: str | None
     """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
@@ -315,7 +315,7 @@ class _ConversationUpsertRequired(TypedDict):
 
 
 class ConversationUpsert(_ConversationUpsertRequired, total=False):
-    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+    """Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are."""
 
     customerId: str
     """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
@@ -526,7 +526,7 @@ class _TicketUpsertRequired(TypedDict):
 
 
 class TicketUpsert(_TicketUpsertRequired, total=False):
-    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+    """Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are."""
 
     customerId: str
     """Whose ticket it is. Deleting the customer deletes the ticket. Must be the id (a UUID) of a customer."""
@@ -714,7 +714,7 @@ class _BookingUpsertRequired(TypedDict):
 
 
 class BookingUpsert(_BookingUpsertRequired, total=False):
-    """Whole, it creates an object where there is none. What only creation can set may be repeated as it is."""
+    """Whole, it creates an object where there is none. Fields that only creation can set may be repeated as they are."""
 
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
@@ -1164,7 +1164,7 @@ class ListedEvent(TypedDict):
     id: str
     """The event, as receivers deduplicate it."""
     type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
-    """What happened."""
+    """The type of the event."""
     apiVersion: str
     """The version of the envelope."""
     createdAt: str
