@@ -147,7 +147,7 @@ create table conversations (
   check (removed_at = updated_at),
   check (updated_at >= created_at)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index conversations_assignee_id on conversations (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index conversations_assignee_id on conversations (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
 create index conversations_browse on conversations (organization_id, created_at desc, id desc) where removed_at is null;
 create index conversations_channel on conversations (organization_id, channel, created_at desc, id desc) where removed_at is null and channel is not null;
 create index conversations_customer_id on conversations (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
@@ -226,7 +226,7 @@ create table tickets (
   check (removed_at = updated_at),
   check (updated_at >= created_at)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index tickets_assignee_id on tickets (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index tickets_assignee_id on tickets (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
 create index tickets_browse on tickets (organization_id, created_at desc, id desc) where removed_at is null;
 create index tickets_conversation_id on tickets (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
 create index tickets_customer_id on tickets (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
@@ -268,7 +268,7 @@ create table bookings (
   check (removed_at = updated_at),
   check (updated_at >= created_at)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null;
 create index bookings_browse on bookings (organization_id, created_at desc, id desc) where removed_at is null;
 create index bookings_conversation_id on bookings (organization_id, conversation_id) where removed_at is null and conversation_id is not null;
 create index bookings_customer_id on bookings (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;

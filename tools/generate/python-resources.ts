@@ -63,7 +63,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const leftOut = /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|export\w+s)$/
 
 /** Parameters of a list that are no filters. */
-const ofPages = new Set(['limit', 'offset', 'updatedAfter', 'cursor', 'wait', 'ids'])
+const ofPages = new Set(['limit', 'offset', 'after', 'updatedAfter', 'cursor', 'wait', 'ids'])
 
 export function pythonResources(document: ApiDocument): string {
   const resources = resourcesOf(document)

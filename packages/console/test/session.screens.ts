@@ -208,6 +208,25 @@ test('while the service is away, the page says so, keeps what it has and goes on
   expect(complaints).toEqual([])
 })
 
+test('a screen says that it is not connected, and since when, once one call has failed', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/customers')
+  const row = page.getByRole('link', { name: 'Ada Lovelace' })
+  await row.waitFor()
+  // The service has ended: a screen that was never opened has no file either.
+  await page.route('**/*', (route) => route.abort('connectionrefused'))
+  await page.getByRole('link', { name: 'Signature tester' }).click()
+  await page.getByText(/^Not connected. Showing data from \d\d:\d\d\.$/).waitFor()
+  await page.getByText('The service cannot be reached').waitFor()
+  await audit()
+  await page.getByRole('link', { name: 'Customers' }).click()
+  await row.waitFor()
+  await page.unroute('**/*')
+  await page.getByText('Not connected').waitFor({ state: 'hidden' })
+  await page.getByRole('link', { name: 'Signature tester' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
+})
+
 test('the palette goes anywhere by the keyboard alone', async () => {
   const { api } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/')

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Resolves when the page has its fonts, shows no skeleton and asks for nothing more. */
+/** Resolves when the page has its fonts and shows no skeleton. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
+  await page.locator('main#content').waitFor()
   await page.evaluate('document.fonts.ready')
   // Not by what Playwright evaluates in the page again and again: the policy of the page stops that.
   await expect.poll(() => page.locator('[aria-busy=true]').count()).toBe(0)

@@ -56,7 +56,7 @@ async function peopled(): Promise<{ api: Api; objects: readonly (readonly [strin
 const long = 900_000
 
 /** Whoever calls stays known: only what the screen itself asks for. */
-const asked = /\/v1\/(?!organization|api-keys\/self)/
+const asked = /\/v1\/(?!organization|api-keys\/self|changes)/
 const go = (page: Page, address: string) => page.goto(`${bench().service.url}/console${address}`)
 
 test('whole: each screen of an integration, in dark', async () => {

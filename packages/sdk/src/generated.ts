@@ -262,8 +262,8 @@ export interface ConversationFilters {
   status?: 'open' | 'resolved' | undefined
   /** Has this handledBy. */
   handledBy?: 'ai' | 'human' | undefined
-  /** Has this assigneeId. */
-  assigneeId?: string | undefined
+  /** Has this assigneeId; `null`: has none. */
+  assigneeId?: string | string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */
@@ -469,8 +469,8 @@ export interface TicketFilters {
   priority?: 'low' | 'normal' | 'high' | 'urgent' | undefined
   /** Has this status. */
   status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed' | undefined
-  /** Has this assigneeId. */
-  assigneeId?: string | undefined
+  /** Has this assigneeId; `null`: has none. */
+  assigneeId?: string | string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */
@@ -587,8 +587,8 @@ export interface BookingFilters {
   customerId?: string | undefined
   /** Has this status. */
   status?: 'pending' | 'confirmed' | 'cancelled' | 'completed' | 'no_show' | 'rejected' | undefined
-  /** Has this assigneeId. */
-  assigneeId?: string | undefined
+  /** Has this assigneeId; `null`: has none. */
+  assigneeId?: string | string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */

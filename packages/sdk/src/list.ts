@@ -1,8 +1,15 @@
 /** A list, newest first: row by row, as an array, or one page for display. */
 import type { ListPage } from './envelope.ts'
 
-/** Filters, and which page. `limit` is the rows of a page: at most 100. */
-export type ListParams<Filters> = Filters & { limit?: number | undefined; offset?: number | undefined }
+/**
+ * Filters, and which page. `limit` is the rows of a page: at most 100. Lists of kinds also take `after`: the rows behind the one with
+ * this id.
+ */
+export type ListParams<Filters> = Filters & {
+  limit?: number | undefined
+  offset?: number | undefined
+  after?: string | undefined
+}
 
 interface ListOf<T> {
   /** Asks for one page. */
@@ -72,10 +79,15 @@ interface PageQuery {
   readonly limit: number
   readonly offset: number
   readonly createdBefore?: string
+  readonly after?: string
 }
 
 /** The page that begins with the last row of this one. */
-const nextQuery = (query: PageQuery, data: readonly unknown[], isByTime: boolean): PageQuery => {
+const nextQuery = (
+  { after: _, ...query }: PageQuery,
+  data: readonly unknown[],
+  isByTime: boolean,
+): PageQuery => {
   const further = { ...query, offset: query.offset + data.length - 1 }
   if (!isByTime) return further
   const times = data.map((row) => (row as { createdAt: string }).createdAt)

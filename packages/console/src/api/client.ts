@@ -1,6 +1,7 @@
 /** The SDK's client with the session's key. `await answerOf(api().webhooks.get(id))` throws ApiProblem or Unreachable. */
 import { type Client, createClient, DeskwireError } from '@deskwire/sdk'
 import { endSession, sessionToken } from '../session/store.ts'
+import { sayConnected, sayLost } from './connection.ts'
 import { ApiProblem, Unreachable } from './problem.ts'
 
 export type { ApiKey, Attempt, Delivery, Organization, Recovery, Webhook } from '@deskwire/sdk'
@@ -22,10 +23,14 @@ export function clientOf(apiKey: string): Client {
 /** The result of a call. Throws ApiProblem when it is refused, Unreachable without a response. A 401 ends the session. */
 export async function answerOf<T>(call: Promise<T>): Promise<T> {
   try {
-    return await call
+    const answer = await call
+    sayConnected()
+    return answer
   } catch (error) {
     // An aborted call throws its own reason.
     if (!(error instanceof DeskwireError)) throw error
+    if (error.status === 0 || error.status >= 502) sayLost()
+    else sayConnected()
     if (error.status === 0) throw new Unreachable(error)
     if (error.status === 401) endSession(error.detail)
     throw new ApiProblem(error)

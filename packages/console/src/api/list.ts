@@ -1,24 +1,35 @@
 /**
  * A list of the API as a screen shows it. New rows wait behind a count until the user asks for them, and rows that have
- * left the list stay until then, marked, so that nothing moves while it is read. Shown rows are kept current.
+ * left the list stay until then, marked, so that nothing moves while it is read. Each read covers every shown row, page by
+ * page from the row before, so none is passed over.
  */
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { sayProblem } from '../design/toasts.tsx'
 
 export interface Row {
   readonly id: string
+  readonly createdAt: string
 }
 
 export interface ListPage<T extends Row> {
   readonly data: readonly T[]
-  readonly pagination: { readonly total: number; readonly hasMore: boolean }
+  readonly pagination: { readonly total: number; readonly hasMore: boolean; readonly totalIsExact?: false }
 }
 
+/** What a page begins after: a row of a kind, or a number of rows elsewhere. */
+export type Place = { readonly limit: number } & (
+  | { readonly after: string | undefined; readonly offset?: undefined }
+  | { readonly offset: number; readonly after?: undefined }
+)
+
 interface ListOptions<T extends Row> {
-  /** Identifies the list, with its filters. */
-  readonly key: readonly unknown[]
-  readonly load: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<ListPage<T>>
-  /** Milliseconds between looks for new rows; default: none. */
+  /** Identifies the list, with its filters. Those of the desk's kinds are read again when they change. */
+  readonly key: QueryKey
+  readonly load: (page: Place, signal?: AbortSignal) => Promise<ListPage<T>>
+  /** For lists that only know an offset. */
+  readonly isByOffset?: boolean
+  /** Milliseconds between reads, for lists without a stream. */
   readonly every?: number | undefined
   readonly pageSize?: number
   /** False: not loaded. */
@@ -28,21 +39,33 @@ interface ListOptions<T extends Row> {
 /** Rows that are kept when new ones are shown: the oldest go, and "load more" brings them back. */
 const mostRows = 500
 
-/** Rows that a look for new ones asks for. */
-const mostNewRows = 100
+/** Of a page of the API. */
+const largestPage = 100
+
+interface Held<T> {
+  /** The list as far as its last shown row, as it was read last. */
+  readonly rows: readonly T[]
+  /** The rows on the screen, in their order there. */
+  readonly shown: readonly T[]
+  readonly total: number
+  readonly isExact: boolean
+  readonly hasMore: boolean
+}
 
 export interface List<T extends Row> {
   readonly rows: readonly T[]
-  /** Of the whole list, as far as the service counts. */
+  /** Of the whole list. */
   readonly total: number
+  /** False: there are at least `total`. */
+  readonly isExact: boolean
   readonly isLoading: boolean
   readonly error: Error | null
   readonly retry: () => void
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly loadMore: () => void
-  /** How many new rows are not shown; `isMore`: at least so many. `gone`: shown rows that have left the list. */
-  readonly news: { readonly count: number; readonly isMore: boolean; readonly gone: number }
+  /** How many new rows are not shown; `gone`: shown rows that have left the list. */
+  readonly news: { readonly count: number; readonly gone: number }
   /** The row has left the list: it was resolved, moved or deleted. */
   readonly isGone: (row: T) => boolean
   readonly showNews: () => void
@@ -51,76 +74,102 @@ export interface List<T extends Row> {
 export function useList<T extends Row>({
   key,
   load,
+  isByOffset = false,
   every,
   pageSize = 50,
   isEnabled = true,
 }: ListOptions<T>): List<T> {
   const client = useQueryClient()
-  const pagesKey = [...key, 'pages']
-  const pages = useInfiniteQuery({
-    queryKey: pagesKey,
-    queryFn: ({ pageParam, signal }) => load({ limit: pageSize, offset: pageParam }, signal),
-    initialPageParam: 0,
+  const placeAfter = (limit: number, rows: readonly T[]): Place =>
+    isByOffset ? { limit, offset: rows.length } : { limit, after: rows.at(-1)?.id }
+
+  const query = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }): Promise<Held<T>> => {
+      const before = client.getQueryData<Held<T>>(key)?.shown ?? []
+      const last = before.at(-1)
+      const limit = Math.min(largestPage, Math.max(pageSize, before.length + 10))
+      const rows = new Map<string, T>()
+      for (;;) {
+        const { data, pagination } = await load(placeAfter(limit, [...rows.values()]), signal)
+        for (const row of data) rows.set(row.id, row)
+        const bottom = data.at(-1)
+        if (pagination.hasMore && last !== undefined && bottom !== undefined && isBefore(bottom, last))
+          continue
+        const within = [...rows.values()].filter((row) => last === undefined || !isBefore(last, row))
+        const shown = client.getQueryData<Held<T>>(key)?.shown ?? within
+        return {
+          rows: within,
+          shown,
+          total: pagination.total,
+          isExact: pagination.totalIsExact !== false,
+          hasMore: pagination.hasMore || within.length < rows.size,
+        }
+      }
+    },
     enabled: isEnabled,
-    // New rows push others down, so some come twice.
-    getNextPageParam: (last, all) =>
-      last.pagination.hasMore ? all.reduce((sum, { data }) => sum + data.length, 0) : undefined,
-    placeholderData: keepPreviousData,
-    staleTime: every === undefined ? 0 : Number.POSITIVE_INFINITY,
-  })
-  const held = pages.data?.pages.reduce((sum, { data }) => sum + data.length, 0) ?? 0
-  const looked = Math.min(Math.max(held, pageSize), mostNewRows)
-  const head = useQuery({
-    queryKey: [...key, 'head'],
-    queryFn: ({ signal }) => load({ limit: looked, offset: 0 }, signal),
-    enabled: isEnabled && every !== undefined && pages.isSuccess && !pages.isPlaceholderData,
     refetchInterval: every ?? false,
-    gcTime: 0,
+    placeholderData: keepPreviousData,
   })
 
-  const { rows, fresh, gone } = useMemo(() => {
-    const newest = new Map((head.data?.data ?? []).map((row) => [row.id, row]))
-    const shown = new Map<string, T>()
-    for (const row of pages.data?.pages.flatMap(({ data }) => data) ?? []) {
-      if (!shown.has(row.id)) shown.set(row.id, newest.get(row.id) ?? row)
-    }
-    const rows = [...shown.values()]
-    const fresh = [...newest.values()].filter(({ id }) => !shown.has(id))
-    // Rows keep their order: those before one that was found have been looked for as well.
-    const last = head.data?.pagination.hasMore ? rows.findLastIndex(({ id }) => newest.has(id)) : rows.length
-    // An earlier look does not know of rows that were shown since.
-    const isLater = head.data !== undefined && head.dataUpdatedAt >= pages.dataUpdatedAt
-    const left = isLater ? rows.slice(0, last + 1).filter(({ id }) => !newest.has(id)) : []
-    return { rows, fresh, gone: new Set(left.map(({ id }) => id)) }
-  }, [pages.data, pages.dataUpdatedAt, head.data, head.dataUpdatedAt])
+  const more = useMutation({
+    mutationFn: async () => {
+      const exactly = { queryKey: key, exact: true }
+      const isReading = client.isFetching(exactly) > 0
+      // What is read now would not know of the page.
+      await client.cancelQueries(exactly)
+      const { data, pagination } = await load(placeAfter(pageSize, rows))
+      client.setQueryData<Held<T>>(key, (now) => {
+        if (now === undefined) return now
+        const known = new Set(now.shown.map(({ id }) => id))
+        const added = data.filter(({ id }) => !known.has(id))
+        return {
+          ...now,
+          rows: [...now.rows, ...added],
+          shown: [...now.shown, ...added],
+          total: pagination.total,
+          hasMore: pagination.hasMore,
+        }
+      })
+      if (isReading) await client.invalidateQueries(exactly)
+    },
+    onError: (error) => sayProblem('No more was loaded', error),
+  })
 
-  function showNews(): void {
-    // There may be more between the new rows and the shown ones.
-    if (fresh.length >= pageSize) {
-      void client.resetQueries({ queryKey: pagesKey })
-      return
+  const held = query.data
+  const { rows, fresh, gone } = useMemo(() => {
+    const current = new Map(held?.rows.map((row) => [row.id, row]))
+    const shown = held?.shown ?? []
+    const known = new Set(shown.map(({ id }) => id))
+    return {
+      rows: shown.map((row) => current.get(row.id) ?? row),
+      fresh: [...current.keys()].filter((id) => !known.has(id)).length,
+      gone: new Set(shown.flatMap(({ id }) => (current.has(id) ? [] : [id]))),
     }
-    client.setQueryData<typeof pages.data>(pagesKey, (held) => {
-      const last = held?.pages.at(-1)
-      if (held === undefined || last === undefined) return held
-      const all = [...fresh, ...held.pages.flatMap(({ data }) => data)].filter(({ id }) => !gone.has(id))
-      const data = all.slice(0, mostRows)
-      const hasMore = last.pagination.hasMore || all.length > data.length
-      return { pages: [{ ...last, data, pagination: { ...last.pagination, hasMore } }], pageParams: [0] }
-    })
-  }
+  }, [held])
 
   return {
     rows,
-    total: head.data?.pagination.total ?? pages.data?.pages.at(-1)?.pagination.total ?? 0,
-    isLoading: pages.isPending,
-    error: pages.error,
-    retry: () => void pages.refetch(),
-    hasMore: pages.hasNextPage,
-    isLoadingMore: pages.isFetchingNextPage,
-    loadMore: () => void pages.fetchNextPage(),
-    news: { count: fresh.length, isMore: fresh.length >= pageSize, gone: gone.size },
+    total: held?.total ?? 0,
+    isExact: held?.isExact ?? true,
+    isLoading: query.isPending,
+    error: query.error,
+    retry: () => void query.refetch(),
+    hasMore: held?.hasMore ?? false,
+    isLoadingMore: more.isPending,
+    loadMore: () => more.mutate(),
+    news: { count: fresh, gone: gone.size },
     isGone: ({ id }) => gone.has(id),
-    showNews,
+    showNews: () =>
+      client.setQueryData<Held<T>>(key, (held) => {
+        if (held === undefined) return held
+        const rows = held.rows.slice(0, mostRows)
+        return { ...held, rows, shown: rows, hasMore: held.hasMore || rows.length < held.rows.length }
+      }),
   }
+}
+
+/** Newest first, as every list is. */
+function isBefore(one: Row, other: Row): boolean {
+  return one.createdAt === other.createdAt ? one.id > other.id : one.createdAt > other.createdAt
 }

@@ -109,6 +109,7 @@ export function DataTable<T extends Row>({
           </Button>
           <span className="number">
             {rows.length.toLocaleString('en')} of {list.total.toLocaleString('en')}
+            {list.isExact ? '' : ' or more'}
           </span>
         </footer>
       )}
@@ -116,8 +117,8 @@ export function DataTable<T extends Row>({
   )
 }
 
-function sayNews({ count, isMore, gone }: List<Row>['news']): string {
-  const come = count === 0 ? [] : [isMore ? `${count} or more new` : `${count} new`]
+function sayNews({ count, gone }: List<Row>['news']): string {
+  const come = count === 0 ? [] : [`${count} new`]
   return [...come, ...(gone === 0 ? [] : [`${gone} gone`])].join(', ')
 }
 

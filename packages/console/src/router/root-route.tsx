@@ -1,5 +1,7 @@
 /** The frame of every screen's route. */
 import { createRootRoute, type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { isLost, onConnection } from '../api/connection.ts'
 import { Page } from '../design/page.tsx'
 import { Empty, ErrorState } from '../design/states.tsx'
 import { SignedIn } from '../session/caller.tsx'
@@ -24,6 +26,7 @@ export const rootRoute = createRootRoute({
 /** A screen that could not be loaded or rendered. */
 export function Failed({ error }: ErrorComponentProps) {
   const router = useRouter()
+  useEffect(() => onConnection(() => void (isLost() || router.invalidate())), [router])
   return (
     <Page title="This did not work">
       <ErrorState

@@ -1,8 +1,10 @@
 /** The caller, for all screens: the organization, the key, and its scopes. */
-import { useQuery } from '@tanstack/react-query'
-import { createContext, lazy, type ReactNode, Suspense, useContext } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect } from 'react'
 import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
+import { followChanges, streamPosition } from '../api/live.ts'
 import { ErrorState } from '../design/states.tsx'
+import { kinds } from '../generated/lists.ts'
 import { useSession } from './store.ts'
 
 export interface Caller {
@@ -33,8 +35,9 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
     queryFn: ({ signal }) => recognize(signal),
     enabled: token !== null,
     staleTime: 60_000,
-    refetchInterval: 60_000,
+    refetchInterval: 5 * 60_000,
   })
+  const followed = useStream(token, known.data)
   if (token === null) {
     return (
       <Suspense>
@@ -42,7 +45,7 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
       </Suspense>
     )
   }
-  if (known.data !== undefined) {
+  if (known.data !== undefined && followed.isReady) {
     return (
       <CallerContext value={known.data}>
         {asked === null ? (
@@ -55,14 +58,41 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
       </CallerContext>
     )
   }
-  if (known.error !== null) {
+  const error = known.error ?? followed.error
+  if (error !== null) {
     return (
       <main className="alone">
-        <ErrorState error={known.error} retry={() => void known.refetch()} />
+        <ErrorState
+          error={error}
+          retry={known.error === null ? followed.retry : () => void known.refetch()}
+        />
       </main>
     )
   }
   return <main className="alone" aria-busy="true" />
+}
+
+/** Follows the changes of all kinds that the key may read, from before the first of them is read. */
+function useStream(
+  token: string | null,
+  caller: Caller | undefined,
+): { readonly isReady: boolean; readonly error: Error | null; readonly retry: () => void } {
+  const client = useQueryClient()
+  const isReader = caller !== undefined && kinds.some(({ plural }) => caller.may(`${plural}:read`))
+  const position = useQuery({
+    queryKey: ['position', token],
+    queryFn: ({ signal }) => streamPosition(signal),
+    enabled: isReader,
+    staleTime: Infinity,
+    gcTime: 0,
+  })
+  const from = isReader ? position.data : undefined
+  useEffect(() => (from === undefined ? undefined : followChanges(client, from)), [client, from])
+  return {
+    isReady: caller !== undefined && (!isReader || from !== undefined),
+    error: position.error,
+    retry: () => void position.refetch(),
+  }
 }
 
 async function recognize(signal: AbortSignal): Promise<Caller> {

@@ -1,9 +1,13 @@
 /** The frame of every screen: navigation, account, palette. */
+import { type Query, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { answerOf, api } from '../api/client.ts'
+import { isLost, onConnection, useLostSince } from '../api/connection.ts'
 import { Button } from '../design/button.tsx'
 import { markNavigation, Page } from '../design/page.tsx'
 import { Forbidden } from '../design/states.tsx'
+import { locale } from '../design/time.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
@@ -87,7 +91,7 @@ export function Shell() {
         </div>
       </header>
       <div className={css.main}>
-        <Offline />
+        <Connection />
         {here === undefined || here.scope === null || may(here.scope) ? (
           <Outlet />
         ) : (
@@ -154,8 +158,25 @@ function Account() {
   )
 }
 
-/** Shown while the device is offline, as content may be out of date. */
-function Offline() {
+/** Shown while the device is offline or the service does not answer, as content may be out of date. */
+function Connection() {
+  const lostSince = useLostSince()
+  const client = useQueryClient()
+  useQuery({
+    queryKey: ['is there'],
+    queryFn: async ({ signal }) => await answerOf(api().organization.get({ signal })),
+    enabled: lostSince !== null,
+    refetchInterval: 3_000,
+    retry: false,
+    gcTime: 0,
+  })
+  useEffect(
+    () =>
+      onConnection(() => {
+        if (!isLost()) void client.refetchQueries({ predicate: hasFailed, type: 'active' })
+      }),
+    [client],
+  )
   const isOnline = useSyncExternalStore(
     (listener) => {
       window.addEventListener('online', listener)
@@ -170,8 +191,17 @@ function Offline() {
   return (
     <div role="status">
       {!isOnline && <p className={css.offline}>This device is offline. You see the last data it loaded.</p>}
+      {isOnline && lostSince !== null && (
+        <p className={css.offline}>Not connected. Showing data from {clock.format(lostSince)}.</p>
+      )}
     </div>
   )
+}
+
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+
+function hasFailed({ queryKey, state }: Pick<Query, 'queryKey' | 'state'>): boolean {
+  return queryKey[0] !== 'is there' && state.status === 'error'
 }
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)

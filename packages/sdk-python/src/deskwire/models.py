@@ -1377,8 +1377,8 @@ class ConversationFilters(TypedDict, total=False):
     """Has this status."""
     handledBy: Literal["ai", "human"]
     """Has this handledBy."""
-    assigneeId: str
-    """Has this assigneeId."""
+    assigneeId: str | Literal["null"]
+    """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
     tag: str
@@ -1423,8 +1423,8 @@ class TicketFilters(TypedDict, total=False):
     """Has this priority."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
     """Has this status."""
-    assigneeId: str
-    """Has this assigneeId."""
+    assigneeId: str | Literal["null"]
+    """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
     tag: str
@@ -1444,8 +1444,8 @@ class BookingFilters(TypedDict, total=False):
     """Has this customerId."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
     """Has this status."""
-    assigneeId: str
-    """Has this assigneeId."""
+    assigneeId: str | Literal["null"]
+    """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
     tag: str

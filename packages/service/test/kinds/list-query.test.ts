@@ -59,7 +59,7 @@ describe('limit and offset', () => {
 describe('parameters', () => {
   test('that are unknown are named, and so are those that are accepted', () => {
     expect(refusal('colour=red')).toMatch(
-      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, updatedAfter, cursor, wait, ids, email/,
+      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, after, updatedAfter, cursor, wait, ids, email/,
     )
     for (const name of ['Limit', 'constructor', '__proto__', 'status', '']) {
       expect(refusal(`${name}=1`)).toMatch(/^invalid_parameter: There is no parameter/)
@@ -87,7 +87,7 @@ describe('filters', () => {
     ['priority=', ticket],
     ['type=null', ticket],
     ['customerId=x', ticket],
-    ['assigneeId=null', ticket],
+    ['assigneeId=none', ticket],
     ['email=x', customer],
     ['phone=4930123456', customer],
     ['externalId=', customer],

@@ -69,6 +69,49 @@ describe('order and pages', () => {
     ])
   })
 
+  test('after pages by place: a row that matches all the while is on one page, whatever leaves or comes', async () => {
+    const api = await shared().newOrganization()
+    const made = []
+    for (let n = 0; n < 7; n++) made.unshift(await makeTicket(api, { priority: 'high', tags: ['x'] }))
+    const [newest, second, third, ...older] = made.map(({ id }) => id)
+    for (const filter of ['priority=high', 'tag=x', `createdAfter=2020-01-01T00:00:00Z`]) {
+      const page = async (query: string) => (await api.get(`/v1/tickets?${filter}&limit=3${query}`)).json
+      expect((await page(`&after=${third}`)).pagination.hasMore).toBe(true)
+      expect(await ids(api, `/v1/tickets?${filter}&limit=3&after=${third}`)).toEqual(older.slice(0, 3))
+      const last = await page(`&after=${older[2]}&offset=0`)
+      expect(last.data.map(({ id }: { id: string }) => id)).toEqual([older[3]])
+      expect(last.pagination).toEqual({ total: 7, limit: 3, offset: 0, hasMore: false })
+    }
+    await api.patch(`/v1/tickets/${newest}`, { priority: 'low' })
+    await api.patch(`/v1/tickets/${third}`, { priority: 'low' })
+    await api.delete(`/v1/tickets/${second}`)
+    await makeTicket(api, { priority: 'high' })
+    expect(await ids(api, `/v1/tickets?priority=high&limit=100&after=${third}`)).toEqual(older)
+    // A removed row keeps its place.
+    expect(await ids(api, `/v1/tickets?limit=100&after=${second}`)).toEqual([third, ...older])
+    const other = await shared().newOrganization()
+    for (const [of, query] of [
+      [other, `after=${third}`],
+      [api, `after=${api.organizationId}`],
+      [api, `after=${third}&offset=1`],
+      [api, 'after=7'],
+    ] as const) {
+      const { status, json } = await of.get(`/v1/tickets?${query}`)
+      expect([status, json.code]).toEqual([400, 'invalid_parameter'])
+    }
+  })
+
+  test('assigneeId=null finds what nobody is assigned to', async () => {
+    const api = await shared().newOrganization()
+    const { id: assigneeId } = await makeTeammate(api)
+    const free = await makeTicket(api)
+    const taken = await makeTicket(api, { assigneeId })
+    expect(await ids(api, '/v1/tickets?assigneeId=null')).toEqual([free.id])
+    await api.patch(`/v1/tickets/${taken.id}`, { assigneeId: null })
+    expect(await ids(api, '/v1/tickets?assigneeId=null&status=open')).toEqual([taken.id])
+    expect((await api.get('/v1/tickets?customerId=null')).status).toBe(400)
+  })
+
   test('a limit above 100 is served as 100, and says so', async () => {
     const api = await shared().newOrganization()
     await Promise.all(Array.from({ length: 101 }, () => makeCustomer(api)))

@@ -50,6 +50,7 @@ function valueFor(kind: Kind, name: string): string {
   if (name.endsWith('After')) return '2026-03-10T00:00:00Z'
   if (name.endsWith('Before')) return '2026-01-02T00:00:00Z'
   if (name === 'q') return 'word77'
+  if (name === 'number') return '77'
   if (name === 'tag') return 't77'
   const field = kind.fields[name]!
   if (field.column?.type === 'uuid') return idInRows
@@ -110,6 +111,27 @@ test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
       [ours, ranges.map(({ after }) => after), ranges.map(({ before }) => before), '100'],
     )
     expect(waste(answer.rows[0]['QUERY PLAN'][0].Plan)).toEqual([])
+  },
+)
+
+test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
+  '$plural after a row, with and without filters',
+  async ({ kind }) => {
+    const { rows: some } = await database.pool.query<{ id: string }>(
+      `select t.id from ${kind.table.name} t where t.organization_id = $1 order by t.created_at offset 50000 limit 1`,
+      [ours],
+    )
+    const after = some[0]?.id as string
+    expect(waste(await planOf(kind, { after }))).toEqual([])
+    const nullable = filterNames(kind).includes('assigneeId') ? ['assigneeId'] : []
+    for (const name of nullable) {
+      await database.pool.query(
+        `update ${kind.table.name} set assignee_id = null where organization_id = $1 and id = $2`,
+        [ours, after],
+      )
+      await database.pool.query(`analyze ${kind.table.name}`)
+      expect(waste(await planOf(kind, { [name]: 'null' }))).toEqual([])
+    }
   },
 )
 

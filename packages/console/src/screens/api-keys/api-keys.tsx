@@ -39,6 +39,7 @@ function Manageable() {
     key: ['api-keys'],
     load: (query, signal) => answerOf(api().apiKeys.list(query, { signal }).page()),
     every: 10_000,
+    isByOffset: true,
   })
   const columns: readonly Column<ApiKey>[] = [
     {

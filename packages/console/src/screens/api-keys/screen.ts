@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { answerOf, api } from '../../api/client.ts'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -28,11 +29,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/api-keys',
     validateSearch: textsNamed('new'),
-    component: lazyRouteComponent(() => import('./api-keys.tsx'), 'ApiKeys'),
+    component: lazyScreen(() => import('./api-keys.tsx'), 'ApiKeys'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/api-keys/$id',
-    component: lazyRouteComponent(() => import('./api-key.tsx'), 'OneApiKey'),
+    component: lazyScreen(() => import('./api-key.tsx'), 'OneApiKey'),
   }),
 ] as const

@@ -1,7 +1,9 @@
 /** A booking and its possible moves. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -29,9 +31,8 @@ const route = getRouteApi('/bookings/$id')
 export function OneBooking() {
   const { id } = route.useParams()
   const booking = useQuery({
-    queryKey: ['bookings', id],
+    queryKey: keys.one('bookings', id),
     queryFn: ({ signal }) => readBooking(id, signal),
-    refetchInterval: 5000,
   })
   if (booking.data !== undefined) return <Known key={id} booking={booking.data} />
   return (
@@ -70,7 +71,7 @@ function Known({ booking }: { readonly booking: Booking }) {
   const [moving, setMoving] = useState<BookingMove | null>(null)
   const [lost, setLost] = useState<LostMove | null>(null)
   const close = () => setOpen(null)
-  const renew = () => client.invalidateQueries({ queryKey: ['bookings'] })
+  const renew = () => client.invalidateQueries({ queryKey: keys.all('bookings') })
 
   /** Throws refusals, for the form. */
   async function make(base: Booking, move: BookingMove, body: object): Promise<void> {

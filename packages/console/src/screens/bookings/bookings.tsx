@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -27,9 +28,6 @@ import { Week } from './week.tsx'
 import { sayWhen } from './when.ts'
 
 const route = getRouteApi('/bookings')
-
-/** Milliseconds between looks for new bookings. */
-const every = 5000
 
 const statuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected']
 
@@ -114,14 +112,13 @@ function AsList({
 }) {
   const teammates = useTeammates()
   const list = useList({
-    key: ['bookings', 'list', query],
+    key: keys.list('bookings', query),
     load: async (page, signal) =>
       await answerOf(
         api()
           .bookings.list({ ...query, ...page }, { signal })
           .page(),
       ),
-    every,
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const columns: readonly Column<Booking>[] = [

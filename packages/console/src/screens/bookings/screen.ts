@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -27,11 +28,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/bookings',
     validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee'),
-    component: lazyRouteComponent(() => import('./bookings.tsx'), 'Bookings'),
+    component: lazyScreen(() => import('./bookings.tsx'), 'Bookings'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/bookings/$id',
-    component: lazyRouteComponent(() => import('./booking.tsx'), 'OneBooking'),
+    component: lazyScreen(() => import('./booking.tsx'), 'OneBooking'),
   }),
 ] as const

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
+import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
@@ -34,9 +35,8 @@ export function Week({ query, day, goTo, clear }: WeekProps) {
   const end = addDays(monday, 7)
   const days = Array.from({ length: 7 }, (_, n) => addDays(monday, n))
   const week = useQuery({
-    queryKey: ['bookings', 'week', sayDay(monday), query],
+    queryKey: keys.list('bookings', 'week', sayDay(monday), query),
     queryFn: ({ signal }) => readBetween(monday, end, query, signal),
-    refetchInterval: 5000,
     placeholderData: (before) => before,
   })
   const bookings = week.data?.bookings ?? []

@@ -1,8 +1,10 @@
 /** A conversation: its messages, the reply, and its fields. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -34,15 +36,11 @@ import { Thread } from './thread.tsx'
 
 const route = getRouteApi('/conversations/$id')
 
-/** Milliseconds between looks for changes. */
-const every = 3000
-
 export function OneConversation() {
   const { id } = route.useParams()
   const conversation = useQuery({
-    queryKey: ['conversations', id],
+    queryKey: keys.one('conversations', id),
     queryFn: ({ signal }) => readConversation(id, signal),
-    refetchInterval: every,
   })
   if (conversation.data !== undefined) return <Known key={id} conversation={conversation.data} />
   return (
@@ -74,17 +72,16 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
   const teammates = useTeammates()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  const renew = () => client.invalidateQueries({ queryKey: ['conversations'] })
+  const renew = () => client.invalidateQueries({ queryKey: keys.all('conversations') })
 
   const messages = useList<Message>({
-    key: ['messages', id],
+    key: keys.list('messages', { conversationId: id }),
     load: async (page, signal) =>
       await answerOf(
         api()
           .messages.list({ conversationId: id, ...page }, { signal })
           .page(),
       ),
-    every: mayRead ? every : undefined,
     pageSize: 40,
     isEnabled: mayRead,
   })
@@ -112,7 +109,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
     read: () => readConversation(id),
     write: (patch, ifMatch) => writeConversation(id, patch, ifMatch),
     done: (row) => {
-      client.setQueryData(['conversations', id], row)
+      client.setQueryData(keys.one('conversations', id), row)
       return renew()
     },
     label: () => 'Assignee',
@@ -175,7 +172,10 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
             <Reply
               conversation={conversation}
               onSent={async () => {
-                await Promise.all([client.invalidateQueries({ queryKey: ['messages', id] }), renew()])
+                await Promise.all([
+                  client.invalidateQueries({ queryKey: keys.list('messages', { conversationId: id }) }),
+                  renew(),
+                ])
               }}
               resolve={mayWrite && status === 'open' ? () => moving.mutateAsync('resolve') : null}
             />
@@ -282,7 +282,7 @@ function Tickets({
   readonly add: (() => void) | null
 }) {
   const tickets = useQuery({
-    queryKey: ['tickets', 'of conversation', conversationId],
+    queryKey: keys.list('tickets', { conversationId }),
     queryFn: async ({ signal }) =>
       (await answerOf(api().tickets.list({ conversationId }, { signal }).page())).data,
   })

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -27,9 +28,6 @@ import { ConversationStatus } from './conversation-status.tsx'
 
 const route = getRouteApi('/conversations')
 
-/** Milliseconds between looks for new conversations. */
-const every = 3000
-
 export function Conversations() {
   const { q, status = 'open', channel, assignee, handled } = route.useSearch()
   const navigate = route.useNavigate()
@@ -44,14 +42,13 @@ export function Conversations() {
     handledBy: handled as 'ai' | 'human' | undefined,
   }
   const list = useList({
-    key: ['conversations', 'list', query],
+    key: keys.list('conversations', query),
     load: async (page, signal) =>
       await answerOf(
         api()
           .conversations.list({ ...query, ...page }, { signal })
           .page(),
       ),
-    every,
   })
   const lastSpoken = useLastSpoken()
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
@@ -185,11 +182,10 @@ const looked = 100
 function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
   const { may } = useCaller()
   const { data } = useQuery({
-    queryKey: ['messages', 'latest'],
+    queryKey: keys.list('messages', 'latest'),
     queryFn: async ({ signal }) =>
       (await answerOf(api().messages.list({ limit: looked }, { signal }).page())).data,
     enabled: may('messages:read'),
-    refetchInterval: every,
   })
   // Newest first: the first message of a conversation is its last.
   return new Map([...(data ?? [])].reverse().map((message) => [message.conversationId, message.direction]))

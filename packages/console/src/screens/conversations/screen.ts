@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -26,11 +27,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/conversations',
     validateSearch: textsNamed('q', 'status', 'channel', 'assignee', 'handled'),
-    component: lazyRouteComponent(() => import('./conversations.tsx'), 'Conversations'),
+    component: lazyScreen(() => import('./conversations.tsx'), 'Conversations'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/conversations/$id',
-    component: lazyRouteComponent(() => import('./conversation.tsx'), 'OneConversation'),
+    component: lazyScreen(() => import('./conversation.tsx'), 'OneConversation'),
   }),
 ] as const

@@ -1,10 +1,12 @@
 /** A customer with conversations, tickets and bookings. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { tagOf } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
-import { type ListPage, type Row, useList } from '../../api/list.ts'
+import { keys, type Plural } from '../../api/keys.ts'
+import { type ListPage, type Place, type Row, useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -33,9 +35,8 @@ const route = getRouteApi('/customers/$id')
 export function OneCustomer() {
   const { id } = route.useParams()
   const customer = useQuery({
-    queryKey: ['customers', id],
+    queryKey: keys.one('customers', id),
     queryFn: ({ signal }) => answerOf(api().customers.get(id, { signal })),
-    refetchInterval: 10_000,
   })
   if (customer.data !== undefined) return <Known key={id} customer={customer.data} />
   return (
@@ -210,7 +211,7 @@ function Known({ customer }: { readonly customer: Customer }) {
           await answerOf(api().customers.delete(id, { ifMatch: tagOf(customer) }))
           say('The customer is deleted.')
           await navigate({ to: '/customers' })
-          await client.invalidateQueries({ queryKey: ['customers'] })
+          await client.invalidateQueries({ queryKey: keys.all('customers') })
         }}
       >
         <p>
@@ -240,13 +241,13 @@ function Section<T extends Row>({
   readonly title: string
   readonly noun: string
   readonly add: readonly [verb: string, run: () => void] | null
-  readonly kind: string
+  readonly kind: Plural
   readonly customerId: string
-  readonly load: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<ListPage<T>>
+  readonly load: (page: Place, signal?: AbortSignal) => Promise<ListPage<T>>
   readonly columns: readonly Column<T>[]
   readonly to: NonNullable<DataTableProps<T>['to']>
 }) {
-  const list = useList({ key: [kind, 'of', customerId], load, every: 10_000, pageSize: 5 })
+  const list = useList({ key: keys.list(kind, { customerId }), load, pageSize: 5 })
   return (
     <Panel
       title={title}

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -15,9 +16,6 @@ import { Tags } from '../desk/tags.tsx'
 import { CustomerForm } from './customer-form.tsx'
 
 const route = getRouteApi('/customers')
-
-/** Milliseconds between looks for new customers. */
-const every = 5000
 
 const columns: readonly Column<Customer>[] = [
   { title: 'Name', cell: nameOf },
@@ -35,14 +33,13 @@ export function Customers() {
   const [isAdding, setAdding] = useState(false)
   const query = { q, tag }
   const list = useList({
-    key: ['customers', 'list', query],
+    key: keys.list('customers', query),
     load: async (page, signal) =>
       await answerOf(
         api()
           .customers.list({ ...query, ...page }, { signal })
           .page(),
       ),
-    every,
   })
   const search = useCallback(
     (words: string | undefined) =>

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -26,11 +27,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/customers',
     validateSearch: textsNamed('q', 'tag'),
-    component: lazyRouteComponent(() => import('./customers.tsx'), 'Customers'),
+    component: lazyScreen(() => import('./customers.tsx'), 'Customers'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/customers/$id',
-    component: lazyRouteComponent(() => import('./customer.tsx'), 'OneCustomer'),
+    component: lazyScreen(() => import('./customer.tsx'), 'OneCustomer'),
   }),
 ] as const

@@ -21,7 +21,7 @@ import { RecoverAll } from './recover-all.tsx'
 const route = getRouteApi('/deliveries')
 
 /** Milliseconds between looks for new deliveries. */
-const every = 2000
+const every = 5000
 
 export function Deliveries() {
   const { status, type, endpoint } = route.useSearch()
@@ -43,6 +43,7 @@ export function Deliveries() {
           .page(),
       ),
     every,
+    isByOffset: true,
   })
   const filter = (change: Record<string, string | undefined>) =>
     void navigate({ search: (held) => ({ ...held, ...change }), replace: true })

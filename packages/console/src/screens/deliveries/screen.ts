@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -15,12 +16,12 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/deliveries',
     validateSearch: textsNamed('status', 'type', 'endpoint'),
-    component: lazyRouteComponent(() => import('./deliveries.tsx'), 'Deliveries'),
+    component: lazyScreen(() => import('./deliveries.tsx'), 'Deliveries'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/deliveries/$id',
     validateSearch: textsNamed('endpoint'),
-    component: lazyRouteComponent(() => import('./delivery.tsx'), 'OneDelivery'),
+    component: lazyScreen(() => import('./delivery.tsx'), 'OneDelivery'),
   }),
 ] as const

@@ -1,8 +1,10 @@
 /** Chooses a customer by typing part of the name. */
+
 import { Combobox } from '@base-ui/react/combobox'
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { Field } from '../../design/field.tsx'
 import css from './customer-field.module.css'
 import { nameOf, useCustomers } from './objects.ts'
@@ -30,7 +32,7 @@ export function CustomerField({
   const q = useDeferredValue(words.trim())
   const chosen = useCustomers([value === '' ? null : value]).get(value)
   const found = useQuery({
-    queryKey: ['customers', 'field', q],
+    queryKey: keys.list('customers', 'field', q),
     queryFn: async ({ signal }) => {
       const query = q === '' ? { limit: 8 } : { q, limit: 8 }
       const { data } = await answerOf(api().customers.list(query, { signal }).page())

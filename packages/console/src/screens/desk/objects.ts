@@ -3,6 +3,7 @@
 import type { Booking, Conversation, Customer, List, Message, Teammate, Ticket } from '@deskwire/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useCaller } from '../../session/caller.tsx'
 
 export type { Booking, Conversation, Customer, Message, Teammate, Ticket }
@@ -23,7 +24,7 @@ export function useCustomers(ids: readonly (string | null)[]): ReadonlyMap<strin
   const { may } = useCaller()
   const wanted = [...new Set(ids.filter((id) => id !== null))].sort()
   const known = useQuery({
-    queryKey: ['customers', 'by id', wanted],
+    queryKey: keys.list('customers', 'by id', wanted),
     queryFn: async ({ signal }) => {
       const all = await answerOf(api().customers.getMany(wanted, { signal }))
       return new Map(all.map((customer) => [customer.id, customer]))
@@ -42,7 +43,7 @@ export function useTeammates(): {
 } {
   const { may } = useCaller()
   const { data } = useQuery({
-    queryKey: ['teammates', 'all'],
+    queryKey: keys.list('teammates', 'all'),
     queryFn: async ({ signal }) => {
       const all = await answerOf(api().teammates.list({}, { signal }).toArray({ limit: Infinity }))
       return all.sort((a, b) => a.name.localeCompare(b.name))

@@ -61,6 +61,7 @@ export function Endpoints() {
           .page(),
       ),
     every: 5000,
+    isByOffset: true,
   })
   const register = may('webhooks:write') && (
     <Button kind="primary" onClick={() => setOpen(true)}>

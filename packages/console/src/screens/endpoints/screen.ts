@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -15,11 +16,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/endpoints',
     validateSearch: textsNamed('status'),
-    component: lazyRouteComponent(() => import('./endpoints.tsx'), 'Endpoints'),
+    component: lazyScreen(() => import('./endpoints.tsx'), 'Endpoints'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/endpoints/$id',
-    component: lazyRouteComponent(() => import('./endpoint.tsx'), 'OneEndpoint'),
+    component: lazyScreen(() => import('./endpoint.tsx'), 'OneEndpoint'),
   }),
 ] as const

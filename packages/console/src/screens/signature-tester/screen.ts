@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 
@@ -13,6 +14,6 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/signature-tester',
-    component: lazyRouteComponent(() => import('./signature-tester.tsx'), 'SignatureTester'),
+    component: lazyScreen(() => import('./signature-tester.tsx'), 'SignatureTester'),
   }),
 ] as const

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -15,6 +16,6 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/sync-explorer',
     validateSearch: textsNamed('kind', 'what'),
-    component: lazyRouteComponent(() => import('./sync-explorer.tsx'), 'SyncExplorer'),
+    component: lazyScreen(() => import('./sync-explorer.tsx'), 'SyncExplorer'),
   }),
 ] as const

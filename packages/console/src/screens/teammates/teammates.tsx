@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -17,9 +18,6 @@ import { ObjectForm } from '../desk/object-form.tsx'
 import type { Teammate } from '../desk/objects.ts'
 
 const route = getRouteApi('/teammates')
-
-/** Milliseconds between looks for new teammates. */
-const every = 10_000
 
 const fields: readonly FormField[] = [
   { name: 'name', label: 'Name', kind: 'line', isRequired: true },
@@ -40,14 +38,13 @@ export function Teammates() {
   const [edited, setEdited] = useState<Teammate | 'new' | null>(null)
   const close = () => setEdited(null)
   const list = useList({
-    key: ['teammates', 'list', q],
+    key: keys.list('teammates', q),
     load: async (page, signal) =>
       await answerOf(
         api()
           .teammates.list({ q, ...page }, { signal })
           .page(),
       ),
-    every,
   })
   const search = useCallback(
     (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { answerOf, api } from '../../api/client.ts'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -31,11 +32,11 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/tickets',
     validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee'),
-    component: lazyRouteComponent(() => import('./tickets.tsx'), 'Tickets'),
+    component: lazyScreen(() => import('./tickets.tsx'), 'Tickets'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/tickets/$id',
-    component: lazyRouteComponent(() => import('./ticket.tsx'), 'OneTicket'),
+    component: lazyScreen(() => import('./ticket.tsx'), 'OneTicket'),
   }),
 ] as const

@@ -1,9 +1,11 @@
 /** A ticket: its fields and its possible moves. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { tagOf } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -31,9 +33,8 @@ const route = getRouteApi('/tickets/$id')
 export function OneTicket() {
   const { id } = route.useParams()
   const ticket = useQuery({
-    queryKey: ['tickets', id],
+    queryKey: keys.one('tickets', id),
     queryFn: ({ signal }) => readTicket(id, signal),
-    refetchInterval: 5000,
   })
   if (ticket.data !== undefined) return <Known key={id} ticket={ticket.data} />
   return (
@@ -58,8 +59,8 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
     read: () => readTicket(id),
     write: (patch, ifMatch) => writeTicket(id, patch, ifMatch),
     done: (row) => {
-      client.setQueryData(['tickets', id], row)
-      return client.invalidateQueries({ queryKey: ['tickets'] })
+      client.setQueryData(keys.one('tickets', id), row)
+      return client.invalidateQueries({ queryKey: keys.all('tickets') })
     },
     label: labelOf,
     words: (name, value) => (name === 'status' ? sayStatus(String(value)) : undefined),
@@ -153,7 +154,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
           await answerOf(api().tickets.delete(id, { ifMatch: tagOf(ticket) }))
           say('The ticket is deleted.')
           await navigate({ to: '/tickets' })
-          await client.invalidateQueries({ queryKey: ['tickets'] })
+          await client.invalidateQueries({ queryKey: keys.all('tickets') })
         }}
       >
         <p>

@@ -3,6 +3,7 @@ import type { TicketFilters } from '@deskwire/sdk'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
+import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
@@ -27,9 +28,6 @@ import { Priority, TicketStatus } from './ticket-status.tsx'
 
 const route = getRouteApi('/tickets')
 
-/** Milliseconds between looks for new tickets. */
-const every = 5000
-
 type Query = TicketFilters
 
 export function Tickets() {
@@ -40,14 +38,13 @@ export function Tickets() {
   const [isOpening, setOpening] = useState(false)
   const query = { q, status, priority, type, assigneeId: assignee } as Query
   const list = useList({
-    key: ['tickets', 'list', query],
+    key: keys.list('tickets', query),
     load: async (page, signal) =>
       await answerOf(
         api()
           .tickets.list({ ...query, ...page }, { signal })
           .page(),
       ),
-    every,
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const filter = useCallback(

@@ -96,6 +96,21 @@ export function indexReference(of: {
   }
 }
 
+/** The migration with which rows are also found by having no value of a looked-up column. */
+export function indexNulls(table: string, column: string): Omit<Migration, 'id'> {
+  const index = `${table}_${column}`
+  return {
+    gradually: {
+      indexes: [
+        `drop index concurrently if exists ${index}_next`,
+        `create index concurrently ${index}_next on ${table} (organization_id, ${column}, created_at desc, id desc)
+          where removed_at is null`,
+      ],
+    },
+    statements: [`drop index if exists ${index}`, `alter index ${index}_next rename to ${index}`],
+  }
+}
+
 function lookupIndexes(table: string, columns: readonly string[]): string[] {
   return columns.map(
     (column) =>

@@ -68,7 +68,7 @@ export const bookingFields = {
   ),
   assigneeId: reference(
     { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
-    { column: 'assignee_id', filter: true, description: 'The teammate who takes it.' },
+    { column: 'assignee_id', filter: 'or none', description: 'The teammate who takes it.' },
   ),
   conversationId: reference(
     { kind: 'conversation', onRemove: 'clear' },

@@ -1,4 +1,4 @@
-import { indexReference } from '../../db/migrations/stream-table.ts'
+import { indexNulls, indexReference } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { action } from '../../kinds/model/kind.ts'
@@ -40,7 +40,10 @@ export const booking = defineKind({
     'booking.deleted': 'a booking is deleted, by itself or with its customer',
   },
   removedEvent: 'booking.deleted',
-  migrations: [conversationIndex],
+  migrations: [
+    conversationIndex,
+    { id: '20261126-06-bookings-unassigned', ...indexNulls('bookings', 'assignee_id') },
+  ],
   rules: { create: createBooking, events: bookingEvents },
   actions: {
     confirm: action({

@@ -41,7 +41,7 @@ export const conversationFields = {
   }),
   assigneeId: reference(
     { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
-    { column: 'assignee_id', filter: true, description: 'The teammate who answers.' },
+    { column: 'assignee_id', filter: 'or none', description: 'The teammate who answers.' },
   ),
   escalatedAt: timestamp({ access: 'read', description: 'When it was handed to a person.' }),
   resolvedAt: timestamp({

@@ -1,3 +1,4 @@
+import { indexNulls } from '../../db/migrations/stream-table.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kernel/fields/fields.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
@@ -53,7 +54,7 @@ export const ticket = defineKind({
       { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
       {
         column: 'assignee_id',
-        filter: true,
+        filter: 'or none',
         description: 'Who works on it. Assigning a new ticket opens it.',
       },
     ),
@@ -72,6 +73,7 @@ export const ticket = defineKind({
   removedEvent: 'ticket.deleted',
   refusals: ['invalid_transition', 'ticket_closed'],
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
+  migrations: [{ id: '20261126-06-tickets-unassigned', ...indexNulls('tickets', 'assignee_id') }],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     subject: 'The invoice shows the wrong address',

@@ -51,7 +51,8 @@ export interface Field<V = unknown> {
   readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean
-  readonly filter: boolean
+  /** `or none`: also for rows without a value, whose index has to have nulls. */
+  readonly filter: boolean | 'or none'
   readonly range: Range | null
   /** Whether `q` searches its words. */
   readonly search: boolean
@@ -76,7 +77,7 @@ export interface Options {
   readonly access?: Access
   readonly column?: string
   readonly unique?: boolean
-  readonly filter?: boolean
+  readonly filter?: boolean | 'or none'
   readonly range?: Range
   readonly search?: boolean
 }

@@ -7,18 +7,23 @@ import type { Condition } from './list-query.ts'
 
 interface BrowsePage {
   readonly records: string
-  readonly found: number
   readonly total: number
+  readonly hasMore: boolean
 }
 
 export interface Browse {
-  /** `too_long`: a search for words took longer than `searchTimeout`. */
-  page(organizationId: string, query: BrowseQuery, signal?: AbortSignal): Promise<BrowsePage | 'too_long'>
+  /** `too_long`: a search for words took longer than `searchTimeout`; `unknown`: there never was a row `after`. */
+  page(
+    organizationId: string,
+    query: BrowseQuery,
+    signal?: AbortSignal,
+  ): Promise<BrowsePage | 'too_long' | 'unknown'>
 }
 
 interface BrowseQuery {
   readonly limit: number
   readonly offset: number
+  readonly after: string | null
   readonly conditions: readonly Condition[]
 }
 
@@ -32,26 +37,30 @@ export function createBrowse(
     async page(organizationId, query, signal) {
       const { text, values } = browseStatement(kind, organizationId, query)
       // These filters find all rows and sort them, however many there are.
-      const isLong = query.conditions.some(({ on }) => on !== 'column' && on !== 'ids')
+      const isLong = query.conditions.some(({ on }) => !['column', 'null', 'ids'].includes(on))
       const connection = isLong
         ? database.ofLong(organizationId, signal)
         : database.of(organizationId, signal)
       if (query.conditions.some(({ on }) => on === 'words')) {
         const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
-        return rows === 'too_long' ? rows : pageOf(rows[0] ?? [])
+        return rows === 'too_long' ? rows : pageOf(rows[0] ?? [], query)
       }
       const { rows } = await connection.query<(string | number | null)[]>({
         text,
         values: [...values],
         rowMode: 'array',
       })
-      return pageOf(rows[0] ?? [])
+      return pageOf(rows[0] ?? [], query)
     },
   }
 }
 
-function pageOf([total, found, records]: readonly (string | number | null)[]): BrowsePage {
-  return { records: String(records ?? ''), found: Number(found), total: Number(total) }
+function pageOf(
+  [total, found, records, isKnown]: readonly (string | number | null)[],
+  { limit }: BrowseQuery,
+): BrowsePage | 'unknown' {
+  if (Number(isKnown) === 0) return 'unknown'
+  return { records: String(records ?? ''), total: Number(total), hasMore: Number(found) > limit }
 }
 
 /**
@@ -61,12 +70,12 @@ function pageOf([total, found, records]: readonly (string | number | null)[]): B
 export function browseStatement(
   kind: Kind,
   organizationId: string,
-  { limit, offset, conditions }: BrowseQuery,
+  { limit, offset, after, conditions }: BrowseQuery,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [organizationId, limit, offset]
   const terms = conditions.filter(isTerm)
   const others = conditions.filter((condition) => !isTerm(condition))
-  return { text: browseText(kind, organizationId, { terms, others }, values), values }
+  return { text: browseText(kind, organizationId, { terms, others }, values, after), values }
 }
 
 function browseText(
@@ -74,14 +83,30 @@ function browseText(
   organizationId: string,
   { terms, others }: Conditions,
   values: unknown[],
+  after: string | null,
 ): string {
   const { name } = kind.table
+  // A removed row keeps its place.
+  const place =
+    after === null
+      ? ''
+      : `place as materialized (
+      select t.created_at, t.id from ${name} t where t.organization_id = $1 and t.id = $${values.push(after)}::uuid),
+    `
+  const follows = (table: string) =>
+    after === null
+      ? ''
+      : `(${table}.created_at, ${table}.id) < ((select created_at from place), (select id from place))`
+  // A row more than the page shows whether there are more.
   const answer = (total: string) => `select ${total} as total, (select count(*)::int from page) as found,
-      (select string_agg(p.body, ',' order by p.created_at desc, p.id desc) from page p) as records`
-  const foundOnce = (found: string) => `with matching as materialized (
+      (select string_agg(p.body, ',' order by p.created_at desc, p.id desc)
+        from (select f.created_at, f.id, f.body from page f order by f.created_at desc, f.id desc limit $2) p) as records,
+      ${after === null ? '1' : '(select count(*)::int from place)'} as is_known`
+  const foundOnce = (found: string) => `with ${place}matching as materialized (
       ${found}),
     newest as materialized (
-      select m.id from matching m order by m.created_at desc, m.id desc limit $2 offset $3),
+      select m.id from matching m ${after === null ? '' : `where ${follows('m')}`}
+        order by m.created_at desc, m.id desc limit $2 + 1 offset $3),
     page as materialized (
       select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
     ${answer('(select count(*) from matching)')}`
@@ -92,8 +117,9 @@ function browseText(
   if (others.some(isElsewhereOrdered)) return foundOnce(`select t.created_at, t.id ${rows}`)
   const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
   const total = others.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
-  return `with page as materialized (
-      select t.created_at, t.id, t.body ${rows} order by t.created_at desc, t.id desc limit $2 offset $3)
+  return `with ${place}page as materialized (
+      select t.created_at, t.id, t.body ${rows}${after === null ? '' : ` and ${follows('t')}`}
+        order by t.created_at desc, t.id desc limit $2 + 1 offset $3)
     ${answer(total)}`
 }
 
@@ -148,6 +174,8 @@ function filter(condition: Plain, table: string, values: unknown[]): string {
   switch (condition.on) {
     case 'column':
       return ` and ${table}.${condition.column} = $${values.push(condition.value)}::${condition.type}`
+    case 'null':
+      return ` and ${table}.${condition.column} is null`
     case 'ids':
       return ` and ${table}.id = any($${values.push(condition.ids)}::uuid[])`
     case 'after':

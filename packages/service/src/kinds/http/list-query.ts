@@ -1,5 +1,6 @@
 /** The query of a list: a browse with filters, or a sync. */
 import {
+  anId,
   createdBetween,
   invalid,
   notTimestamp,
@@ -20,6 +21,7 @@ import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 export type Condition =
   | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
+  | { readonly on: 'null'; readonly column: string }
   | { readonly on: 'ids'; readonly ids: readonly string[] }
   | { readonly on: 'tag'; readonly tag: string }
   /** Exclusive. */
@@ -32,9 +34,13 @@ export type ListQuery =
       readonly mode: 'browse'
       readonly limit: number
       readonly offset: number
+      /** The row that the page follows; null: the page begins at `offset`. */
+      readonly after: string | null
       readonly conditions: readonly Condition[]
     }
   | SyncQuery
+
+const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
 interface Filter extends QueryParameter {
   readonly condition: (text: string) => Result<Condition, Problem>
@@ -71,10 +77,13 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
 function fieldFilter(name: string, field: Field, column: Column): Filter {
   // Ids are stored in lower case.
   const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
+  const hasNone = field.filter === 'or none'
+  const one = fieldSchema({ ...field, schema, nullable: false }, 'input')
   return {
-    description: `Has this ${name}.`,
-    schema: fieldSchema({ ...field, schema, nullable: false }, 'input'),
+    description: hasNone ? `Has this ${name}; \`null\`: has none.` : `Has this ${name}.`,
+    schema: hasNone ? { type: 'string', pattern: `^(${uuid}|null)$` } : one,
     condition(text) {
+      if (hasNone && text === 'null') return ok({ on: 'null', column: column.name })
       const parsed = schema.safeParse(filterValue(column, text))
       if (!parsed.success) return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
       return ok({ on: 'column', column: column.name, type: column.type, value: parsed.data })
@@ -129,8 +138,6 @@ const wordsFilter: Filter = {
 /** As many as a page has. */
 const mostIds = 100
 
-const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
-
 /** Not a filter: all objects that it names are in one page. */
 const ids = {
   description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
@@ -149,9 +156,20 @@ const ids = {
       if (id === null) return invalid(`ids must be ids, UUIDs separated by commas; got ${quoted(text)}.`)
       found.push(id)
     }
-    return ok({ mode: 'browse', limit: mostIds, offset: 0, conditions: [{ on: 'ids', ids: found }] })
+    return ok({
+      mode: 'browse',
+      limit: mostIds,
+      offset: 0,
+      after: null,
+      conditions: [{ on: 'ids', ids: found }],
+    })
   },
 } as const
+
+const after = anId(
+  'The rows that come after the one with this id in the order of the list, whether or not that one still matches. It replaces offset: a row that matches all the while is on exactly one page.',
+  null,
+)
 
 export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
@@ -160,7 +178,7 @@ export function filterNames(kind: Kind): string[] {
 /** All parameters of a list, for browsing and for a sync. */
 export function listParameters(kind: Kind): QueryParameters {
   const { description, schema } = ids
-  return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
+  return { ...paging, after, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
 }
 
 export function parseListQuery(
@@ -181,6 +199,10 @@ export function parseListQuery(
   if (!limit.ok) return limit
   const offset = paging.offset.read(query.get('offset'), 'offset')
   if (!offset.ok) return offset
+  const following = after.read(query.get('after'), 'after')
+  if (!following.ok) return following
+  if (following.value !== null && offset.value > 0)
+    return invalid('after replaces offset: send one of them, or an offset of 0.')
   const conditions: Condition[] = []
   for (const [name, filter] of Object.entries(filtersOf(kind))) {
     const text = query.get(name)
@@ -189,5 +211,6 @@ export function parseListQuery(
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }
-  return ok({ mode: 'browse', limit: limit.value, offset: offset.value, conditions })
+  const page = { limit: limit.value, offset: offset.value, after: following.value }
+  return ok({ mode: 'browse', ...page, conditions })
 }

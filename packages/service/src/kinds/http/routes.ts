@@ -3,7 +3,7 @@ import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-ta
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
 import { type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
-import { type ErrorCode, problem } from '../../kernel/errors.ts'
+import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import {
@@ -259,14 +259,20 @@ async function browsePage(
   const { limit, offset } = query
   const page = await browse.page(organizationId, query, signal)
   if (page === 'too_long') return refused(searchTooLong)
-  const { records, found, total } = page
-  return done(listBody(records, { total, limit, offset, hasMore: offset + found < total }))
+  if (page === 'unknown') return refused(noSuchPlace(query.after))
+  const { records, total, hasMore } = page
+  return done(listBody(records, { total, limit, offset, hasMore }))
 }
 
 const searchTooLong = problem(
   'unavailable',
   'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
 )
+
+function noSuchPlace(after: string | null): Problem {
+  const detail = `after must be the id of a row that this list has or had; there is none with ${after}.`
+  return problem('invalid_parameter', detail)
+}
 
 /** Only unique values can be duplicates. */
 function duplicates({ table }: Kind): readonly ErrorCode[] {
