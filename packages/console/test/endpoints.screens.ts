@@ -78,7 +78,7 @@ test('one that fails says why, and what it has missed is sent again in two click
   await page.getByText('the database of the receiver is away').waitFor()
   await page.getByText(/it is disabled in 2 d/).waitFor()
   await page.getByRole('button', { name: 'Replay missed events' }).click()
-  await page.getByRole('dialog').getByText('3 wait for another attempt, 0 have failed for good.').waitFor()
+  await page.getByRole('dialog').getByText('3 pending, 0 failed.').waitFor()
   await audit()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
   await page.getByText(/3 that waited are sent now/).waitFor()
@@ -114,10 +114,15 @@ test('everything that failed before it was disabled and enabled is sent again, a
   await page.getByRole('button', { name: 'Enable' }).click()
   await page.getByText(/^It is enabled/).waitFor()
   await page.getByText('Somebody disabled it.').waitFor({ state: 'hidden' })
-  await page.getByRole('button', { name: /^More/ }).click()
-  await page.getByRole('menuitem', { name: 'Replay missed events' }).click()
+  // It is active and nothing fails, and yet not healthy.
+  const outage = page.getByRole('region', { name: 'Events were not delivered' })
+  await outage.getByText('2 days ago').waitFor()
+  await outage.getByText('12', { exact: true }).waitFor()
+  await page.getByText('Events missed', { exact: true }).waitFor()
+  await audit()
+  await outage.getByRole('button', { name: 'Replay missed events' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('0 wait for another attempt, 12 have failed for good.').waitFor()
+  await dialog.getByText('0 pending, 12 failed.').waitFor()
   await dialog.getByText(/has missed nothing before this/).waitFor()
   await audit()
   await dialog.getByRole('button', { name: 'Send again' }).click()
@@ -127,13 +132,36 @@ test('everything that failed before it was disabled and enabled is sent again, a
   const [recovery] = (await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data
   expect(recovery).toMatchObject({ status: 'done', retried: 12, created: 1 })
   await page.getByText('13 sent again, 1 of them for the first time').waitFor()
+  await page.getByText('Healthy', { exact: true }).waitFor()
+  await outage.waitFor({ state: 'hidden' })
   const { data } = (await api.get(`/v1/webhooks/${failing.id}/deliveries?status=succeeded`)).json
   expect(data).toHaveLength(13)
 })
 
+test('one that answers again is not healthy while deliveries of its outage are pending', async () => {
+  const { api, failing, failingReceiver } = await bench().seeded()
+  failingReceiver.will(answer(200))
+  await makeCustomer(api, { name: 'Hedy Lamarr' })
+  await bench().engine.runDue()
+  expect((await api.get(`/v1/webhooks/${failing.id}`)).json.failingSince).toBeNull()
+  const { page, audit } = await bench().open(api, '/endpoints')
+  const row = page.getByRole('row').filter({ hasText: 'Billing' })
+  await row.getByText('Catching up').waitFor()
+  await row.getByRole('link').click()
+  const outage = page.getByRole('region', { name: 'Deliveries are pending' })
+  await outage.getByText('3', { exact: true }).waitFor()
+  await audit()
+  await outage.getByRole('button', { name: 'Replay missed events' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await page.getByText(/3 that waited are sent now/).waitFor()
+  await bench().engine.runDue()
+  await page.getByText('Healthy', { exact: true }).waitFor()
+})
+
 test('one is pinged, rotated, disabled, enabled and deleted, by the keyboard alone', async () => {
   const { api, well } = await bench().seeded()
-  const { page, audit } = await bench().open(api, `/endpoints/${well.id}`)
+  // Its deliveries may be read while it is deleted.
+  const { page, audit } = await bench().open(api, `/endpoints/${well.id}`, { expected: [404] })
   await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
 
   async function choose(action: string): Promise<void> {
@@ -161,13 +189,11 @@ test('one is pinged, rotated, disabled, enabled and deleted, by the keyboard alo
   await expect.poll(async () => (await api.get(`/v1/webhooks/${well.id}`)).json.status).toBe('active')
 
   await page.getByRole('button', { name: 'Ping' }).press('Enter')
-  await page.getByRole('heading', { level: 1, name: 'ping' }).waitFor()
+  const ping = page.getByRole('status', { name: 'Ping' })
+  await ping.getByText('Pending').waitFor()
   await bench().engine.runDue()
-  await page.getByText('Delivered: 200').waitFor()
+  await ping.getByText('Delivered', { exact: true }).waitFor()
   await audit()
-
-  await page.goto(`${bench().service.url}/console/endpoints/${well.id}`)
-  await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
   await choose('Delete')
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor()

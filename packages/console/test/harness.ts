@@ -42,6 +42,8 @@ interface PageOptions {
   readonly height?: number
   /** Answers from 400 on that belong to the test: `404`. */
   readonly expected?: readonly number[]
+  /** The service goes away: messages of the browser about that belong to the test. */
+  readonly goesAway?: boolean
 }
 
 export interface ConsolePage {
@@ -98,7 +100,7 @@ export function consoleBench(
   }
 
   async function open(api: Api | null, address: string, options: PageOptions = {}): Promise<ConsolePage> {
-    const { scheme = 'light', width = 1280, height = 800, expected = [] } = options
+    const { scheme = 'light', width = 1280, height = 800, expected = [], goesAway = false } = options
     const { service } = there(bench)
     const context = await there(browser).newContext({
       colorScheme: scheme,
@@ -133,7 +135,8 @@ export function consoleBench(
     page.on('pageerror', (error) => complaints.push(`script: ${error.message}`))
     page.on('console', (message) => {
       const isOfAnswer = message.text().startsWith('Failed to load resource')
-      if (['error', 'warning'].includes(message.type()) && !isOfAnswer) {
+      const isOfAway = goesAway && /could not be reached|preload assets/.test(message.text())
+      if (['error', 'warning'].includes(message.type()) && !isOfAnswer && !isOfAway) {
         complaints.push(`console: ${message.text()}`)
       }
     })

@@ -1,25 +1,60 @@
-import type { Webhook } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { Status, type Tone } from '../../design/status.tsx'
 
-type Health = 'well' | 'failing' | 'disabled' | 'unused'
+type Health = 'well' | 'missed' | 'failing' | 'disabled' | 'unused'
 
 /** The health of an endpoint in a word. */
-export function healthOf({ status, failingSince, lastSuccessAt }: Webhook): Health {
+export function healthOf({ status, failingSince, missedSince, lastSuccessAt }: Webhook): Health {
   if (status !== 'active') return 'disabled'
   if (failingSince !== null) return 'failing'
+  if (missedSince !== null) return 'missed'
   return lastSuccessAt === null ? 'unused' : 'well'
 }
 
 const shown: Readonly<Record<Health, readonly [tone: Tone, words: string]>> = {
-  well: ['good', 'Well'],
+  well: ['good', 'Healthy'],
+  missed: ['wait', 'Events missed'],
   failing: ['bad', 'Failing'],
   disabled: ['wait', 'Disabled'],
   unused: ['quiet', 'Nothing sent yet'],
 }
 
 export function EndpointStatus({ endpoint }: { readonly endpoint: Webhook }) {
-  const [tone, words] = shown[healthOf(endpoint)]
+  const health = healthOf(endpoint)
+  const behind = useBehind(endpoint.id, 'pending', health === 'well')
+  // New deliveries succeed at once: the newest pending one has been tried.
+  if (behind?.isRetried) return <Status tone="wait">Catching up</Status>
+  const [tone, words] = shown[health]
   return <Status tone={tone}>{words}</Status>
+}
+
+interface Behind {
+  readonly count: number
+  /** False: there are at least `count`. */
+  readonly isExact: boolean
+  readonly isRetried: boolean
+}
+
+/** Deliveries of an endpoint that have not arrived; undefined until known. */
+export function useBehind(id: string, status: 'pending' | 'failed', isEnabled = true): Behind | undefined {
+  const { data } = useQuery({
+    queryKey: ['deliveries', 'count', id, status],
+    queryFn: ({ signal }) => answerOf(api().webhooks.deliveries(id, { status, limit: 1 }, { signal }).page()),
+    enabled: isEnabled,
+    refetchInterval: 10_000,
+  })
+  if (data === undefined || !isEnabled) return undefined
+  const { total, totalIsExact } = data.pagination
+  return {
+    count: total,
+    isExact: totalIsExact !== false,
+    isRetried: data.data.some(({ attemptCount }) => attemptCount > 0),
+  }
+}
+
+export function sayBehind({ count, isExact }: Behind): string {
+  return `${count.toLocaleString('en')}${isExact ? '' : ' or more'}`
 }
 
 /** Why an endpoint is disabled, in words. */

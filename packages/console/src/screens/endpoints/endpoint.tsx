@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answerOf, api, type Webhook } from '../../api/client.ts'
+import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
 import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
@@ -23,7 +23,7 @@ import { helpFor, whatFailed } from '../deliveries/errors.ts'
 import css from './endpoint.module.css'
 import { EndpointForm } from './endpoint-form.tsx'
 import { hostOf } from './endpoint-list.ts'
-import { disabledReasons, EndpointStatus, healthOf } from './endpoint-status.tsx'
+import { disabledReasons, EndpointStatus, healthOf, sayBehind, useBehind } from './endpoint-status.tsx'
 import { RecoverDialog, Recoveries } from './recover.tsx'
 import { SecretOnce } from './secret.tsx'
 
@@ -73,8 +73,6 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
 
   const ping = useMutation({
     mutationFn: () => answerOf(api().webhooks.ping(path.id)),
-    onSuccess: (delivery) =>
-      navigate({ to: '/deliveries/$id', params: { id: delivery.id }, search: { endpoint: id } }),
     onError: (error) => sayProblem('It was not pinged', error),
   })
   const put = useMutation({
@@ -128,6 +126,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         </>
       }
     >
+      {ping.data !== undefined && <PingResult key={ping.data.id} ping={ping.data} />}
       <Trouble
         endpoint={endpoint}
         recover={mayWrite && status === 'active' ? () => setOpen('recover') : null}
@@ -278,6 +277,44 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
 }
 
+/** What has come of a ping, as it comes. */
+function PingResult({ ping }: { readonly ping: Delivery }) {
+  const { id, webhookId } = ping
+  const { data = ping } = useQuery({
+    queryKey: ['delivery', { id: webhookId, deliveryId: id }],
+    queryFn: ({ signal }) => answerOf(api().webhooks.delivery(webhookId, id, { signal })),
+    refetchInterval: ({ state }) => (state.data?.status === 'succeeded' ? false : 1000),
+  })
+  return (
+    <section role="status" className={css.ping} aria-label="Ping">
+      <b>Ping</b>
+      <DeliveryStatus delivery={data} />
+      <span>{whatFailed(data)}</span>
+      <Link to="/deliveries/$id" params={{ id }} search={{ endpoint: webhookId }}>
+        Request and response
+      </Link>
+    </section>
+  )
+}
+
+/** The deliveries and events that have not arrived: from when until when, and how many. */
+function Outage({ endpoint }: { readonly endpoint: Webhook }) {
+  const { id, missedSince, failingSince, disabledAt, lastSuccessAt } = endpoint
+  const [pending, failed] = [useBehind(id, 'pending'), useBehind(id, 'failed')]
+  const isOver = failingSince === null && disabledAt === null
+  const from = [missedSince, failingSince].filter((at) => at !== null).sort()[0]
+  return (
+    <Facts
+      of={[
+        ['From', from === undefined ? 'nothing missed' : <Time key="from" at={from} />],
+        ['Until', isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'now'],
+        ['Failed', failed === undefined ? '' : sayBehind(failed)],
+        ['Pending', pending === undefined ? '' : sayBehind(pending)],
+      ]}
+    />
+  )
+}
+
 /** What is wrong with it, if anything: since when, why, and what to do. */
 function Trouble({
   endpoint,
@@ -296,6 +333,7 @@ function Trouble({
     enabled: health === 'failing' || disabledReason === 'failing',
     refetchInterval: 10_000,
   })
+  const isCatchingUp = useBehind(id, 'pending', health === 'well')?.isRetried === true
   const failed = last.data?.data.find(({ lastError }) => lastError !== null)
   const attempts = useQuery({
     queryKey: ['last answer', id, failed?.id, failed?.attemptCount],
@@ -323,8 +361,15 @@ function Trouble({
       <Notice
         tone="bad"
         title={why ?? 'Deliveries fail'}
-        actions={recover !== null && <Button onClick={recover}>Replay missed events</Button>}
+        actions={
+          recover !== null && (
+            <Button kind="primary" onClick={recover}>
+              Replay missed events
+            </Button>
+          )
+        }
       >
+        <Outage endpoint={endpoint} />
         {answer != null && answer !== '' && <Code label="Last response" text={answer} />}
         {isBack ? <p>A ping has got through since. Replay missed events.</p> : help !== null && <p>{help}</p>}
         <p>
@@ -336,6 +381,24 @@ function Trouble({
             Unless one succeeds before, it is disabled in <Countdown to={disablesAt} />.
           </p>
         )}
+      </Notice>
+    )
+  }
+  if (health === 'missed' || (health === 'well' && isCatchingUp)) {
+    return (
+      <Notice
+        tone="wait"
+        title={health === 'missed' ? 'Events were not delivered' : 'Deliveries are pending'}
+        actions={
+          recover !== null && (
+            <Button kind="primary" onClick={recover}>
+              Replay missed events
+            </Button>
+          )
+        }
+      >
+        <p>It receives again, but not everything from its outage has arrived. {log}</p>
+        <Outage endpoint={endpoint} />
       </Notice>
     )
   }

@@ -11,6 +11,7 @@ import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { fromLocal, readersZone, toLocal } from '../desk/form-values.ts'
+import { sayBehind, useBehind } from './endpoint-status.tsx'
 import css from './recover.module.css'
 
 export function RecoverDialog({
@@ -108,20 +109,12 @@ export async function hasten(id: string): Promise<number> {
 
 /** How much would be sent. */
 function Waiting({ id }: { readonly id: string }) {
-  const count = (status: 'pending' | 'failed') => ({
-    queryKey: ['deliveries', 'count', id, status],
-    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-      answerOf(api().webhooks.deliveries(id, { status, limit: 1 }, { signal }).page()),
-  })
-  const [waiting, failed] = [useQuery(count('pending')).data, useQuery(count('failed')).data]
+  const [waiting, failed] = [useBehind(id, 'pending'), useBehind(id, 'failed')]
   if (waiting === undefined || failed === undefined) return null
-  const [first, second] = [waiting, failed].map(
-    ({ pagination: { total, totalIsExact } }) => `${sayCount(total)}${totalIsExact === false ? '+' : ''}`,
-  )
   return (
     <p>
-      <b className="number">{first}</b> wait for another attempt, <b className="number">{second}</b> have
-      failed for good.
+      <b className="number">{sayBehind(waiting)}</b> pending, <b className="number">{sayBehind(failed)}</b>{' '}
+      failed. Events from while it was disabled come in addition.
     </p>
   )
 }
