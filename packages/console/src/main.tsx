@@ -9,6 +9,7 @@ import { isPassing } from './api/problem.ts'
 import { Toasts } from './design/toasts.tsx'
 import { router } from './router/router.ts'
 import { openLink, watchForLinks } from './session/link.ts'
+import { joinTabs } from './session/store.ts'
 
 const client = new QueryClient({
   defaultOptions: {
@@ -23,6 +24,7 @@ const client = new QueryClient({
 })
 
 watchForLinks()
+await joinTabs()
 await openLink()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

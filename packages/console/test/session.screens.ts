@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { makeWebhook } from '../../testbed/hooks.ts'
 import { startHttpServer } from '../../testbed/loopback.ts'
 import type { Api } from '../../testbed/service.ts'
+import { makeDesk } from './desk.fixture.ts'
 import { consoleBench } from './harness.ts'
 
 /** A product of others: its page at /FRAMED shows that address in a frame. By another name it is of another origin. */
@@ -23,7 +24,7 @@ test('a key that ceases to work leads to signing in, with the reason, and back t
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
   await api.delete(`/v1/api-keys/${key.json.id}`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(await page.getByRole('status').first().innerText()).not.toBe('')
+  expect(await page.getByRole('status').first().innerText()).toMatch(/^Your session has ended\. /)
   await audit()
   await page.getByLabel('API key').fill(api.token)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -42,6 +43,31 @@ test('what the scopes do not allow is not offered', async () => {
   await second.page.getByText('Not with this key').waitFor()
   expect(await second.page.getByRole('link', { name: 'Deliveries' }).count()).toBe(0)
   await second.audit()
+})
+
+test('a new tab has the session of the others, with who the user is, and all end together', async () => {
+  const api = await bench().service.newOrganization('Tabs')
+  const { parcel, joan } = await makeDesk(api)
+  const { page, context } = await bench().open(null, '/')
+  await page.getByLabel('API key').fill(api.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  const tab = await context.newPage()
+  await tab.goto(`${bench().service.url}/console/conversations/${parcel.id}`)
+  // It is assigned to nobody, and nobody is taken for the user.
+  await tab.getByLabel('I am').selectOption({ label: 'Joan Clarke' })
+  await page.goto(`${bench().service.url}/console/conversations/${parcel.id}`)
+  await page.getByLabel('Your reply').fill('It comes tomorrow.')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await tab.getByRole('listitem').filter({ hasText: 'It comes tomorrow.' }).getByText('Joan Clarke').waitFor()
+  const [sent] = (await api.get(`/v1/messages?conversationId=${parcel.id}`)).json.data
+  expect(sent.author).toMatchObject({ type: 'teammate', id: joan.id })
+  expect(await tab.evaluate('Object.values(localStorage).join()')).toBe('')
+  await tab.getByRole('button', { name: /Tabs/ }).click()
+  await tab.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.goto(`${bench().service.url}/console/customers`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 test('signing out forgets the key, and another tab never had it', async () => {
@@ -210,7 +236,7 @@ test('while the service is away, the page says so, keeps what it has and goes on
 
 test('a screen says that it is not connected, and since when, once one call has failed', async () => {
   const { api } = await bench().seeded()
-  const { page, audit } = await bench().open(api, '/customers')
+  const { page, audit } = await bench().open(api, '/customers', { goesAway: true })
   const row = page.getByRole('link', { name: 'Ada Lovelace' })
   await row.waitFor()
   // The service has ended: a screen that was never opened has no file either.

@@ -32,7 +32,7 @@ export async function answerOf<T>(call: Promise<T>): Promise<T> {
     if (error.status === 0 || error.status >= 502) sayLost()
     else sayConnected()
     if (error.status === 0) throw new Unreachable(error)
-    if (error.status === 401) endSession(error.detail)
+    if (error.status === 401) endSession(`Your session has ended. ${error.detail}`)
     throw new ApiProblem(error)
   }
 }

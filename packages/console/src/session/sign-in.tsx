@@ -47,7 +47,7 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
         )}
         <Field
           label="API key"
-          hint="It is kept for this tab, until you close it or sign out. The console offers what the key’s scopes allow."
+          hint="It is kept for the tabs of this browser, until you close them or sign out. The console offers what the key’s scopes allow."
           error={error ?? undefined}
         >
           <TextInput

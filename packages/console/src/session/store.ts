@@ -1,15 +1,17 @@
 /**
- * The session of this tab: the key, or the session token of a link, in the tab's session storage and nowhere else. An
- * ended session says why until the next begins.
+ * The session of this browser's tabs: the key, or the session token of a link, in the session storage of each tab and
+ * nowhere else. A new tab asks the open ones for it. An ended session says why until the next begins.
  */
 import { useSyncExternalStore } from 'react'
 
-const places = { token: 'deskwire.key', linkId: 'deskwire.link' } as const
+const places = { token: 'deskwire.key', linkId: 'deskwire.link', teammateId: 'deskwire.teammate' } as const
 
 interface Session {
   readonly token: string | null
   /** The link that began the session, by which it is ended; null for a key. */
   readonly linkId: string | null
+  /** Who replies: the teammate that the user said to be; null until then. */
+  readonly teammateId: string | null
   /** Why the last session ended; null where there was none. */
   readonly ended: string | null
   /** A link that was opened meanwhile, to be used if the user agrees. */
@@ -19,6 +21,7 @@ interface Session {
 let session: Session = {
   token: stored(places.token),
   linkId: stored(places.linkId),
+  teammateId: stored(places.teammateId),
   ended: null,
   asked: null,
 }
@@ -57,22 +60,75 @@ export function sessionLink(): string | null {
 }
 
 export function beginSession(token: string, linkId: string | null = null): void {
-  become({ token, linkId, ended: null, asked: null })
+  become({ token, linkId, teammateId: null, ended: null, asked: null })
 }
 
 /** `reason` is shown at sign-in; null after a sign-out. */
 export function endSession(reason: string | null): void {
-  if (session.token !== null) refuseSession(reason)
+  const { token } = session
+  if (token === null) return
+  refuseSession(reason)
+  send({ does: 'end', token, reason })
 }
 
 /** For a session that could not begin. */
 export function refuseSession(reason: string | null): void {
-  become({ token: null, linkId: null, ended: reason, asked: null })
+  become({ token: null, linkId: null, teammateId: null, ended: reason, asked: null })
 }
 
 /** Asks whether this link is to replace the session; null ends the question. */
 export function askForLink(link: string | null): void {
   become({ ...session, asked: link })
+}
+
+/** Says which teammate the user is, in every tab of the session. */
+export function beTeammate(teammateId: string | null): void {
+  become({ ...session, teammateId })
+  if (session.token !== null) send({ does: 'be', token: session.token, teammateId })
+}
+
+type Said =
+  | { readonly does: 'ask' }
+  | ({ readonly does: 'give' } & Pick<Session, 'token' | 'linkId' | 'teammateId'>)
+  | { readonly does: 'be'; readonly token: string; readonly teammateId: string | null }
+  | { readonly does: 'end'; readonly token: string; readonly reason: string | null }
+
+/** Pages of this origin alone hear it. A page in a frame of another product keeps its session to itself. */
+const tabs =
+  window.parent === window && 'BroadcastChannel' in window ? new BroadcastChannel('deskwire.session') : null
+
+function send(said: Said): void {
+  tabs?.postMessage(said)
+}
+
+/** Milliseconds that a new tab waits for the others. */
+const answersWithin = 150
+
+/** Takes over the session of another tab, if this one has none, and keeps to it from then on. */
+export function joinTabs(): Promise<void> {
+  return new Promise((resolve) => {
+    if (tabs === null) return resolve()
+    tabs.onmessage = ({ data: said }: MessageEvent<Said>) => {
+      const { token, linkId, teammateId } = session
+      if (said.does === 'ask') {
+        if (token !== null) send({ does: 'give', token, linkId, teammateId })
+      } else if (said.does === 'give') {
+        if (token !== null || hasJoined) return
+        become({ ...session, token: said.token, linkId: said.linkId, teammateId: said.teammateId })
+        resolve()
+      } else if (said.token === token) {
+        if (said.does === 'be') become({ ...session, teammateId: said.teammateId })
+        else refuseSession(said.reason)
+      }
+    }
+    let hasJoined = session.token !== null
+    if (hasJoined) return resolve()
+    send({ does: 'ask' })
+    setTimeout(() => {
+      hasJoined = true
+      resolve()
+    }, answersWithin)
+  })
 }
 
 export function useSession(): Session {
