@@ -50,7 +50,7 @@ test('a message that has come unseen is not resolved away', async () => {
   const { page } = await bench().open(api, `/conversations/${parcel.id}`)
   await page.getByText('It is number 1843').waitFor()
   // From now on the page sees nothing by itself.
-  await page.route('**/v1/messages?*offset=*', (route) => route.abort())
+  await page.route('**/v1/messages?*limit=40*', (route) => route.abort())
   await makeMessage(api, { conversationId: parcel.id, body: 'And another thing.' })
   await page.getByRole('button', { name: 'Resolve', exact: true }).click()
   await page.getByRole('alertdialog').getByText('a message that you have not seen').waitFor()

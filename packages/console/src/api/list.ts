@@ -42,6 +42,13 @@ const mostRows = 500
 /** Of a page of the API. */
 const largestPage = 100
 
+/** Ids of rows that the user has made: they are shown as soon as they are in a list. */
+const ownRows = new Set<string>()
+
+export function showAtOnce(id: string): void {
+  ownRows.add(id)
+}
+
 interface Held<T> {
   /** The list as far as its last shown row, as it was read last. */
   readonly rows: readonly T[]
@@ -97,10 +104,18 @@ export function useList<T extends Row>({
         if (pagination.hasMore && last !== undefined && bottom !== undefined && isBefore(bottom, last))
           continue
         const within = [...rows.values()].filter((row) => last === undefined || !isBefore(last, row))
-        const shown = client.getQueryData<Held<T>>(key)?.shown ?? within
+        const shown = client.getQueryData<Held<T>>(key)?.shown ?? []
+        const known = new Set(shown.map(({ id }) => id))
+        const own = within.some(({ id }) => ownRows.has(id) && !known.has(id))
         return {
           rows: within,
-          shown,
+          // Nothing moves where nothing is shown.
+          shown:
+            shown.length === 0
+              ? within
+              : own
+                ? within.filter(({ id }) => known.has(id) || ownRows.has(id))
+                : shown,
           total: pagination.total,
           isExact: pagination.totalIsExact !== false,
           hasMore: pagination.hasMore || within.length < rows.size,

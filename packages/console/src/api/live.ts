@@ -70,14 +70,19 @@ async function mark(client: QueryClient, changes: readonly Change<Row>[]): Promi
   const pluralOf = new Map<string, Plural>(kinds.map(({ name, plural }) => [name, plural]))
   const rows = changes.map((change) =>
     change.type === 'upsert'
-      ? { id: change.row.id, kind: pluralOf.get(change.row.object), of: change.row as object }
-      : { id: change.id, kind: pluralOf.get(change.resource), of: {} },
+      ? {
+          id: change.row.id,
+          kind: pluralOf.get(change.row.object),
+          of: change.row as object,
+          isRemoved: false,
+        }
+      : { id: change.id, kind: pluralOf.get(change.resource), of: {}, isRemoved: true },
   )
   const filters = {
     predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
-      rows.some(({ id, kind, of }) => {
+      rows.some(({ id, kind, of, isRemoved }) => {
         if (queryKey[0] !== kind) return false
-        return queryKey[1] === 'list' ? concerns(queryKey, of) : queryKey[1] === id
+        return queryKey[1] === 'list' ? concerns(queryKey, of) : queryKey[1] === id && !isRemoved
       }),
   }
   // A first read that is under way may have begun before the change.

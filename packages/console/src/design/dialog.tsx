@@ -1,7 +1,7 @@
 /** Modal dialogs: forms, and confirmations. */
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Primitive } from '@base-ui/react/dialog'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import css from './dialog.module.css'
 import { ErrorState } from './states.tsx'
@@ -15,13 +15,34 @@ interface DialogProps {
   readonly isWide?: boolean
 }
 
-/** Closes by Escape, by its button and by a press outside; the focus returns to where it was. */
+/**
+ * Closes by Escape, by its button and by a press outside, unless something was typed: then it asks. The first field has
+ * the focus, which returns to where it was.
+ */
 export function Dialog({ isOpen, close, title, about, children, isWide = false }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null)
+  const [typed, setTyped] = useState<'nothing' | 'something' | 'asked'>('nothing')
+  useEffect(() => {
+    if (!isOpen) setTyped('nothing')
+  }, [isOpen])
   return (
-    <Primitive.Root open={isOpen} onOpenChange={(open) => open || close()}>
+    <Primitive.Root
+      open={isOpen}
+      onOpenChange={(open) => {
+        if (open) return
+        if (typed === 'nothing') close()
+        else setTyped('asked')
+      }}
+    >
       <Primitive.Portal>
         <Primitive.Backdrop className={css.backdrop} />
-        <Primitive.Popup className={css.popup} data-wide={isWide || undefined}>
+        <Primitive.Popup
+          ref={popup}
+          className={css.popup}
+          data-wide={isWide || undefined}
+          initialFocus={() => popup.current?.querySelector<HTMLElement>(firstField) ?? true}
+          onInput={() => setTyped('something')}
+        >
           <header className={css.head}>
             <Primitive.Title className={css.title}>{title}</Primitive.Title>
             <Primitive.Close className={css.close} aria-label="Close">
@@ -32,11 +53,24 @@ export function Dialog({ isOpen, close, title, about, children, isWide = false }
             <Primitive.Description className={css.about}>{about}</Primitive.Description>
           )}
           {children}
+          {typed === 'asked' && (
+            <div className={css.asked} role="alert">
+              <p>Discard what you have typed?</p>
+              <Button size="s" onClick={() => setTyped('something')}>
+                Keep editing
+              </Button>
+              <Button size="s" kind="danger" onClick={close}>
+                Discard
+              </Button>
+            </div>
+          )}
         </Primitive.Popup>
       </Primitive.Portal>
     </Primitive.Root>
   )
 }
+
+const firstField = ':is(input, textarea, select):not([type=hidden], :disabled)'
 
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={css.actions}>{children}</div>

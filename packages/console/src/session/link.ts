@@ -1,6 +1,7 @@
 /** Sign-in by a link, and sign-out. Links let people without a key in, also from within other products. */
 import { answerOf, api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
+import { forgetDrafts } from './drafts.ts'
 import { askForLink, beginSession, endSession, refuseSession, sessionLink, sessionToken } from './store.ts'
 
 const mark = '#link='
@@ -78,6 +79,7 @@ export function watchForLinks(): void {
 export function signOut(): void {
   const [token, id] = [sessionToken(), sessionLink()]
   endSession(null)
+  forgetDrafts()
   endAtService(token, id)
 }
 

@@ -5,6 +5,7 @@ import { useForm } from 'react-hook-form'
 import { changedFields } from '../../api/change.ts'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
+import { showAtOnce } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
@@ -61,6 +62,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     try {
       if (apiKey === null) {
         const made = await answerOf(api().apiKeys.create(body, { idempotencyKey: intent.keyFor(body) }))
+        showAtOnce(made.id)
         onCreated?.(made.token)
       } else {
         const patch = changedFields(bodyOf(given, apiKey), body)

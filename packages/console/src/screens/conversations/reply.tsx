@@ -6,13 +6,10 @@ import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { FilterSelect, FormError } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { draftOf, keepDraft } from '../../session/drafts.ts'
+import { beTeammate, useSession } from '../../session/store.ts'
 import { type Conversation, teammateOptions, useTeammates } from '../desk/objects.ts'
 import css from './reply.module.css'
-
-/** Drafts by conversation, as long as the page is loaded. */
-const drafts = new Map<string, string>()
-/** The teammate who replies from this tab, where nobody is assigned. */
-let answersAs: string | undefined
 
 interface ReplyProps {
   readonly conversation: Conversation
@@ -22,24 +19,22 @@ interface ReplyProps {
   readonly resolve: (() => Promise<unknown>) | null
 }
 
-export function Reply({ conversation: { id, assigneeId }, onSent, resolve }: ReplyProps) {
+export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   const { may } = useCaller()
   const intent = useIntent()
   const fieldId = useId()
   const { all } = useTeammates()
   const teammates = all.filter(({ active }) => active)
-  const [text, setText] = useState(drafts.get(id) ?? '')
-  const [chosen, setChosen] = useState(answersAs)
+  const [text, setText] = useState(draftOf(id) ?? '')
   const [busy, setBusy] = useState<'send' | 'resolve' | null>(null)
   const [error, setError] = useState<string>()
-  const as =
-    chosen ?? (teammates.some((one) => one.id === assigneeId) ? (assigneeId ?? undefined) : undefined)
+  const { teammateId } = useSession()
+  const as = teammates.find((one) => one.id === teammateId)?.id
 
   function write(next: string): void {
     setText(next)
     setError(undefined)
-    if (next === '') drafts.delete(id)
-    else drafts.set(id, next)
+    keepDraft(id, next || null)
   }
 
   async function send(isLast: boolean): Promise<void> {
@@ -102,14 +97,11 @@ export function Reply({ conversation: { id, assigneeId }, onSent, resolve }: Rep
       <div className={css.actions}>
         {may('teammates:read') && teammates.length > 0 && (
           <FilterSelect
-            label="As"
+            label="I am"
             every="a teammate"
             value={as}
             options={teammateOptions(teammates)}
-            onChange={(value) => {
-              answersAs = value
-              setChosen(value)
-            }}
+            onChange={(value) => beTeammate(value ?? null)}
           />
         )}
         <span className={css.keys} id={`${fieldId}-keys`}>

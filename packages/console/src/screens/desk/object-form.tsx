@@ -3,14 +3,16 @@
  * fields; a conflict shows both values.
  */
 import { useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { useIntent } from '../../api/intent.ts'
+import { showAtOnce } from '../../api/list.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { draftOf, keepDraft } from '../../session/drafts.ts'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
 import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
@@ -45,7 +47,7 @@ interface Edit<T extends Versioned> extends Common<T> {
 
 type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
-/** Shown while it is rendered; closing loses its content. */
+/** Shown while it is rendered. A draft outlives the session and a reload; closing forgets it. */
 export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   const { title, about, verb, fields, kind, close, onDone } = props
   const client = useQueryClient()
@@ -61,18 +63,35 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
       fields.map((field) => [field.name, toText(field, Reflect.get(from, field.name))]),
     )
   })
-  const form = useForm<Values>({ defaultValues: before })
+  const draftName = `${kind} ${base?.id ?? title}`
+  const [draft] = useState(() => draftOf(draftName))
+  const form = useForm<Values>({
+    defaultValues: draft === null ? before : { ...before, ...(JSON.parse(draft) as Values) },
+  })
   const { errors, isSubmitting } = form.formState
+  useEffect(() => {
+    const watching = form.watch((values) => {
+      const typed = Object.entries(values).filter(([name, value]) => value !== before[name])
+      keepDraft(draftName, typed.length === 0 ? null : JSON.stringify(Object.fromEntries(typed)))
+    })
+    return () => watching.unsubscribe()
+  }, [form, before, draftName])
+
+  function leave(): void {
+    keepDraft(draftName, null)
+    close()
+  }
 
   async function finish(row: T): Promise<void> {
+    showAtOnce(row.id)
     await client.invalidateQueries({ queryKey: [kind] })
-    close()
+    leave()
     onDone?.(row)
   }
 
   async function save(from: T, patch: Patch): Promise<void> {
     if (!('write' in props)) return
-    if (Object.keys(patch).length === 0) return close()
+    if (Object.keys(patch).length === 0) return leave()
     const made = await change({ base: from, patch, read: props.read, write: props.write })
     if (made.outcome === 'changed') await finish(made.row)
     else setConflict({ ...made, patch })
@@ -110,12 +129,18 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
             : undefined
         }
         save={(patch) => save(conflict.theirs, patch)}
-        close={() => void client.invalidateQueries({ queryKey: [kind] }).then(close)}
+        close={() => void client.invalidateQueries({ queryKey: [kind] }).then(leave)}
       />
     )
   }
   return (
-    <Dialog isOpen close={close} title={title} about={about} isWide={fields.some(({ isHalf }) => isHalf)}>
+    <Dialog
+      isOpen
+      close={leave}
+      title={title}
+      about={draft === null ? about : 'This is your draft.'}
+      isWide={fields.some(({ isHalf }) => isHalf)}
+    >
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         <div className={css.fields}>
           {fields.map((field) => (
@@ -131,7 +156,7 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
         </div>
         <FormError message={errors.root?.message} />
         <DialogActions>
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={leave}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isSubmitting}>
             {verb}
           </Button>
