@@ -39,8 +39,10 @@ export function followChanges(client: QueryClient, from: string): () => void {
         }
         await answerOf(follow(client, cursor, signal))
       } catch {
-        if (sessionToken() === null) return
+        if (signal.aborted || sessionToken() === null) return
         cursor = undefined
+        // The key may have lost a scope.
+        await client.invalidateQueries({ queryKey: ['caller'] })
         await pause(5 * together, signal)
       }
     }
