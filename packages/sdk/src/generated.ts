@@ -263,7 +263,7 @@ export interface ConversationFilters {
   /** Has this handledBy. */
   handledBy?: 'ai' | 'human' | undefined
   /** Has this assigneeId; `null`: has none. */
-  assigneeId?: string | string | undefined
+  assigneeId?: string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */
@@ -470,7 +470,7 @@ export interface TicketFilters {
   /** Has this status. */
   status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed' | undefined
   /** Has this assigneeId; `null`: has none. */
-  assigneeId?: string | string | undefined
+  assigneeId?: string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */
@@ -588,7 +588,7 @@ export interface BookingFilters {
   /** Has this status. */
   status?: 'pending' | 'confirmed' | 'cancelled' | 'completed' | 'no_show' | 'rejected' | undefined
   /** Has this assigneeId; `null`: has none. */
-  assigneeId?: string | string | undefined
+  assigneeId?: string | undefined
   /** Has this externalId. */
   externalId?: string | undefined
   /** Has this tag. */

@@ -1377,7 +1377,7 @@ class ConversationFilters(TypedDict, total=False):
     """Has this status."""
     handledBy: Literal["ai", "human"]
     """Has this handledBy."""
-    assigneeId: str | Literal["null"]
+    assigneeId: str
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
@@ -1423,7 +1423,7 @@ class TicketFilters(TypedDict, total=False):
     """Has this priority."""
     status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
     """Has this status."""
-    assigneeId: str | Literal["null"]
+    assigneeId: str
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""
@@ -1444,7 +1444,7 @@ class BookingFilters(TypedDict, total=False):
     """Has this customerId."""
     status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
     """Has this status."""
-    assigneeId: str | Literal["null"]
+    assigneeId: str
     """Has this assigneeId; `null`: has none."""
     externalId: str
     """Has this externalId."""

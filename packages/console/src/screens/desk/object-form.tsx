@@ -2,6 +2,7 @@
  * The form that creates or changes an object of the desk, from declared fields. The service's errors are shown at their
  * fields; a conflict shows both values.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
@@ -66,7 +67,7 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   const draftName = `${kind} ${base?.id ?? title}`
   const [draft] = useState(() => draftOf(draftName))
   const form = useForm<Values>({
-    defaultValues: draft === null ? before : { ...before, ...(JSON.parse(draft) as Values) },
+    defaultValues: draft === null ? before : { ...before, ...readJson<Values>(draft) },
   })
   const { errors, isSubmitting } = form.formState
   useEffect(() => {
