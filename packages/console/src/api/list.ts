@@ -3,8 +3,15 @@
  * left the list stay until then, marked, so that nothing moves while it is read. Each read covers every shown row, page by
  * page from the row before, so none is passed over.
  */
-import { keepPreviousData, type QueryKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import {
+  hashKey,
+  keepPreviousData,
+  type QueryKey,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
 import { sayProblem } from '../design/toasts.tsx'
 
 export interface Row {
@@ -52,7 +59,7 @@ export function showAtOnce(id: string): void {
 interface Held<T> {
   /** The list as far as its last shown row, as it was read last. */
   readonly rows: readonly T[]
-  /** The rows on the screen, in their order there. */
+  /** The rows on the screen, in their order there; empty: all of them. */
   readonly shown: readonly T[]
   readonly total: number
   readonly isExact: boolean
@@ -93,7 +100,8 @@ export function useList<T extends Row>({
   const query = useQuery({
     queryKey: key,
     queryFn: async ({ signal }): Promise<Held<T>> => {
-      const before = client.getQueryData<Held<T>>(key)?.shown ?? []
+      const held = client.getQueryData<Held<T>>(key)
+      const before = held === undefined ? [] : shownOf(held)
       const last = before.at(-1)
       const limit = Math.min(largestPage, Math.max(pageSize, before.length + 10))
       const rows = new Map<string, T>()
@@ -136,12 +144,13 @@ export function useList<T extends Row>({
       const { data, pagination } = await load(placeAfter(pageSize, rows))
       client.setQueryData<Held<T>>(key, (now) => {
         if (now === undefined) return now
-        const known = new Set(now.shown.map(({ id }) => id))
+        const shown = shownOf(now)
+        const known = new Set(shown.map(({ id }) => id))
         const added = data.filter(({ id }) => !known.has(id))
         return {
           ...now,
           rows: [...now.rows, ...added],
-          shown: [...now.shown, ...added],
+          shown: [...shown, ...added],
           total: pagination.total,
           hasMore: pagination.hasMore,
         }
@@ -151,10 +160,23 @@ export function useList<T extends Row>({
     onError: (error) => sayProblem('No more was loaded', error),
   })
 
+  const hash = hashKey(key)
+  // Nobody reads it any more: what is new or gone is taken over when it is shown again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the hash stands for the key
+  useEffect(
+    () => () => {
+      const state = client.getQueryState<Held<T>>(key)
+      if (state?.data === undefined) return
+      if (state.isInvalidated) client.removeQueries({ queryKey: key, exact: true })
+      else client.setQueryData(key, { ...state.data, shown: [] }, { updatedAt: state.dataUpdatedAt })
+    },
+    [client, hash],
+  )
+
   const held = query.data
   const { rows, fresh, gone } = useMemo(() => {
     const current = new Map(held?.rows.map((row) => [row.id, row]))
-    const shown = held?.shown ?? []
+    const shown = held === undefined ? [] : shownOf(held)
     const known = new Set(shown.map(({ id }) => id))
     return {
       rows: shown.map((row) => current.get(row.id) ?? row),
@@ -182,6 +204,10 @@ export function useList<T extends Row>({
         return { ...held, rows, shown: rows, hasMore: held.hasMore || rows.length < held.rows.length }
       }),
   }
+}
+
+function shownOf<T>({ rows, shown }: Held<T>): readonly T[] {
+  return shown.length === 0 ? rows : shown
 }
 
 /** Newest first, as every list is. */
