@@ -2,19 +2,19 @@
 
 /** name, method, path, summary, flags of the query, flags of the body. `!` is required, `[]` a list, `#` a number, `?` a switch, `{}` JSON. */
 export const operationLines = `
-teammates list	GET	/teammates	List or sync teammates	limit# offset# updatedAfter cursor wait# ids email createdAfter createdBefore q	
+teammates list	GET	/teammates	List or sync teammates	limit# offset# after updatedAfter cursor wait# ids email createdAfter createdBefore q	
 teammates create	POST	/teammates	Create a teammate		name! email active?
 teammates get	GET	/teammates/{id}	Read a teammate		
 teammates update	PATCH	/teammates/{id}	Change a teammate		name email active?
 teammates delete	DELETE	/teammates/{id}	Delete a teammate		
-customers list	GET	/customers	List or sync customers	limit# offset# updatedAfter cursor wait# ids email phone externalId tag createdAfter createdBefore q	
+customers list	GET	/customers	List or sync customers	limit# offset# after updatedAfter cursor wait# ids email phone externalId tag createdAfter createdBefore q	
 customers create	POST	/customers	Create a customer		name company email phone locale timezone externalId tags[] customAttributes{}
 customers get	GET	/customers/{id}	Read a customer		
 customers update	PATCH	/customers/{id}	Change a customer		name company email phone locale timezone externalId tags[] customAttributes{}
 customers delete	DELETE	/customers/{id}	Delete a customer		
 customers erase	POST	/customers/{id}/erase	Erase a customer with everything of theirs		
 customers export	GET	/customers/{id}/export	Everything about one customer		
-conversations list	GET	/conversations	List or sync conversations	limit# offset# updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
+conversations list	GET	/conversations	List or sync conversations	limit# offset# after updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
 conversations create	POST	/conversations	Create a conversation		customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
 conversations get	GET	/conversations/{id}	Read a conversation		
 conversations update	PATCH	/conversations/{id}	Change a conversation		subject assigneeId externalId tags[] customAttributes{}
@@ -23,16 +23,16 @@ conversations escalate	POST	/conversations/{id}/escalate	Hands it from an AI to 
 conversations resolve	POST	/conversations/{id}/resolve	Closes it. Its summary is written some minutes later.		
 conversations reopen	POST	/conversations/{id}/reopen	Opens it again; resolvedAt, summary and summarizedAt become null.		
 conversations summarize	POST	/conversations/{id}/summarize	Writes the summary of a resolved conversation, as an AI outside does.		summary!
-messages list	GET	/messages	List or sync messages	limit# offset# updatedAfter cursor wait# ids conversationId direction=inbound|outbound customerId createdAfter createdBefore q	
+messages list	GET	/messages	List or sync messages	limit# offset# after updatedAfter cursor wait# ids conversationId direction=inbound|outbound customerId createdAfter createdBefore q	
 messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt
 messages get	GET	/messages/{id}	Read a message		
 messages delete	DELETE	/messages/{id}	Delete a message		
-tickets list	GET	/tickets	List or sync tickets	limit# offset# updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag createdAfter createdBefore q	
+tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag createdAfter createdBefore q	
 tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets get	GET	/tickets/{id}	Read a ticket		
 tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets delete	DELETE	/tickets/{id}	Delete a ticket		
-bookings list	GET	/bookings	List or sync bookings	limit# offset# updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag createdAfter createdBefore startAfter startBefore q	
+bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag createdAfter createdBefore startAfter startBefore q	
 bookings create	POST	/bookings	Create a booking		customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
 bookings get	GET	/bookings/{id}	Read a booking		
 bookings update	PATCH	/bookings/{id}	Change a booking		customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}
