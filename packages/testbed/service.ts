@@ -59,6 +59,7 @@ const edgeOptions = [
   'offload',
   'role',
   'publicUrl',
+  'webhookAddresses',
   'trustedProxies',
   'corsOrigins',
   'consoleFrameAncestors',

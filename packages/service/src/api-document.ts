@@ -2,6 +2,7 @@
 import { consoleLinkApi } from './auth/keys/console-link-routes.ts'
 import { keyApi } from './auth/keys/routes.ts'
 import { scopeNames } from './auth/scopes.ts'
+import { addressesApi } from './http/addresses-route.ts'
 import { documentApi } from './http/document-route.ts'
 import { healthApi } from './http/health.ts'
 import { bulkApi } from './kinds/http/bulk-routes.ts'
@@ -40,6 +41,7 @@ export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly
     healthApi,
     ...(metricsHere ? [metricsApi] : []),
     documentApi,
+    addressesApi,
   ]
 }
 

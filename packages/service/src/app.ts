@@ -23,6 +23,7 @@ import { createDatabaseRouter, type DatabaseRouter } from './databases/router.ts
 import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
+import { addressesApi } from './http/addresses-route.ts'
 import { RequestAdmission } from './http/admit.ts'
 import { createDocument, documentApi } from './http/document-route.ts'
 import { createHealth, healthApi } from './http/health.ts'
@@ -85,6 +86,8 @@ export interface AppOptions {
   readonly publicUrl?: string | null
   /** Proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: Networks
+  /** The addresses that deliveries come from, for receivers to read. Default: none. */
+  readonly webhookAddresses?: Networks
   /** Origins that may call from a browser. Default: none. */
   readonly corsOrigins?: readonly string[]
   /** Origins that may show the console in a frame. Default: none. */
@@ -231,6 +234,7 @@ function registerOwnRoutes(
     degraded = () => null,
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
+    webhookAddresses = noNetworks,
   }: AppOptions,
   shards: readonly DatabaseServices[],
   metrics: App['metrics'],
@@ -238,6 +242,7 @@ function registerOwnRoutes(
   registerRoutes(server, healthApi.routes, createHealth(shards, degraded), null)
   const document = createDocument(() => apiModules(kinds, !metricsElsewhere))
   registerRoutes(server, documentApi.routes, document, null)
+  registerRoutes(server, addressesApi.routes, webhookAddresses, null)
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
   if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
 }

@@ -343,6 +343,14 @@ export const settings = {
     accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
     parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
   }),
+  webhookAddresses: setting<Networks>({
+    variable: 'DESKWIRE_WEBHOOK_ADDRESSES',
+    default: '',
+    defaultShown: 'none',
+    help: 'addresses that deliveries come from, shown to receivers at /.well-known/webhook-addresses.json',
+    accepts: 'a comma-separated list of addresses and CIDRs, for example 203.0.113.7,2001:db8::/64',
+    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
+  }),
   corsOrigins: setting<readonly string[]>({
     variable: 'DESKWIRE_CORS_ORIGINS',
     default: '',

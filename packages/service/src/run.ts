@@ -133,6 +133,7 @@ async function startRoles(
     notifyWorker: notifyWorkerOf(0),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    webhookAddresses: config.webhookAddresses,
     corsOrigins: config.corsOrigins,
     consoleFrameAncestors: config.consoleFrameAncestors,
     metricsElsewhere: config.metricsPort !== null,

@@ -43,6 +43,7 @@ export async function startApi(
     | 'storage'
     | 'publicUrl'
     | 'trustedProxies'
+    | 'webhookAddresses'
     | 'corsOrigins'
     | 'consoleFrameAncestors'
     | 'metricsElsewhere'
