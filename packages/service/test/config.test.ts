@@ -122,6 +122,12 @@ const examples: Record<keyof typeof settings, Example> = {
       'https://',
     ],
   },
+  webhookAddresses: {
+    default: [],
+    text: '203.0.113.7,2001:db8::/64',
+    value: ['203.0.113.7/32', '2001:db8::/64'],
+    bad: ['example.com', '203.0.113.0/33'],
+  },
   trustedProxies: {
     default: noNetworks,
     text: '10.0.0.0/8, 2001:db8::1',
