@@ -73,8 +73,8 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/agents.md': [
     ['claude mcp add', needs('claude', 'it is a client of another maker')],
-    ['"mcpServers"', 'shown'],
-    ['createMCPClient', 'shown'],
+    ['{ "mcpServers"', 'shown'],
+    ['import { createMCPClient', 'shown'],
   ],
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [
