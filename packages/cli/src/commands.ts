@@ -225,6 +225,12 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/mirror.ts')).mirrorCommand,
   },
   {
+    name: 'mirror status',
+    group: 'data',
+    summary: 'show rows, lag and last comparison of a copy',
+    load: async () => (await import('./commands/mirror-status.ts')).mirrorStatusCommand,
+  },
+  {
     name: 'mirror verify',
     alias: 'verify',
     group: 'data',

@@ -172,6 +172,12 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     3: async () => ['--once', ...(await copyOf('mirror-quarantined.db', 'quarantined'))],
     130: async () => ['--to', path('stopped.db'), '--once', ...(await silent())],
   },
+  'mirror status': {
+    0: async () => (await copyOf('stated.db', 'exact')).slice(0, 2),
+    1: () => ['--to', path('none.db')],
+    2: wrongLine,
+    3: async () => [...(await copyOf('late.db', 'exact')).slice(0, 2), '--max-lag', '0'],
+  },
   'mirror verify': {
     0: () => copyOf('exact.db', 'exact'),
     1: () => ['--to', path('none.db'), ...at()],

@@ -170,6 +170,41 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   ])
 })
 
+test('status and metrics show rows, lag and the last comparison', async () => {
+  const { at } = await desk()
+  const file = join(directory, 'status.db')
+  const status = async () => {
+    const ran = await runHere(['mirror', 'status', '--to', file, '--json'])
+    return { code: ran.code, ...JSON.parse(ran.stdout) }
+  }
+  await runHere(['mirror', '--to', file, '--once', ...at])
+  expect(await status()).toMatchObject({ code: 0, isLoading: false, lagSeconds: expect.any(Number) })
+  expect((await status()).kinds).toContainEqual({
+    kind: 'ticket',
+    rows: 3,
+    lastChangeAt: expect.stringMatching(/Z$/),
+    caughtUpAt: expect.stringMatching(/Z$/),
+    verifiedAt: null,
+    exact: null,
+  })
+  sql(file, "update tickets set subject = 'Eve' where subject = 'One'")
+  await runHere(['verify', '--to', file, ...at])
+  const after = await runHere(['mirror', 'status', '--to', file])
+  expect(after.code).toBe(3)
+  expect(after.stdout).toMatch(/^The copy in .* last matched the service \d+ s ago\nkind .*\n/)
+  expect(after.stdout).toMatch(/^ticket +3 +\S+Z +differs \S+Z$/m)
+
+  await using mirror = startDeskwire(['mirror', '--to', file, '--metrics', '0', ...at])
+  await eventually('it listens', () => /Metrics: \S+\n/.test(mirror.output.stderr))
+  const [, url = ''] = /Metrics: (\S+)/.exec(mirror.output.stderr) ?? []
+  const text = await (await fetch(url)).text()
+  expect(text).toContain('deskwire_mirror_rows{kind="ticket"} 3\n')
+  expect(text).toContain('deskwire_mirror_exact{kind="ticket"} 0\n')
+  expect(text).toMatch(/^deskwire_mirror_lag_seconds [\d.]+$/m)
+  expect((await fetch(`${url}x`)).status).toBe(404)
+  expect(await mirror.end('SIGINT')).toMatchObject({ code: 0 })
+})
+
 test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async () => {
   const { at, client } = await desk()
   const id = await plantedMessage(shared().database.pool, client, '\\u0000')

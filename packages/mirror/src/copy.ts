@@ -80,10 +80,14 @@ interface Position {
   /** By kind, how many removed rows are kept, if any. */
   readonly removed?: Readonly<Record<string, number>>
   readonly quarantined?: number
+  /** By kind, the time of the last change; earlier releases noted none. */
+  readonly last?: Readonly<Record<string, string>>
 }
 
 interface Written {
   readonly sums: Sums
+  /** The time of the last change among those that were written. */
+  last?: string
   /** Changes in the numbers of removed and of quarantined rows. */
   removed: number
   quarantined: number
@@ -370,6 +374,7 @@ export class Copy {
         await this.#setAside(tx, aside, written)
         const { [kind]: _, ...others } = loading?.kinds ?? {}
         const last = rows.at(-1)?.members as StreamPosition | undefined
+        if (last !== undefined) written.last = last.updatedAt
         const place = last ? { updatedAt: last.updatedAt, id: last.id } : (loading?.kinds[kind] ?? null)
         const left = isEnd ? others : { [kind]: place, ...others }
         return {
@@ -400,6 +405,7 @@ export class Copy {
   /** Applies a page that was requested with a cursor. False, without an effect, when the copy has advanced since. */
   async apply(from: string, page: SyncPage<AnyRow, unknown>): Promise<boolean> {
     const kinds = new Map<string, Map<string, Removal | ServedRow>>()
+    const latest: Record<string, string> = {}
     for (const change of page.changes) {
       const [kind, id] =
         change.type === 'upsert' ? [change.row.object, change.row.id] : [change.resource, change.id]
@@ -407,6 +413,7 @@ export class Copy {
       const members = change.type === 'upsert' ? (change.row as object) : undefined
       changes.set(id, members ? { text: JSON.stringify(members), members } : change)
       kinds.set(kind, changes)
+      latest[kind] = change.type === 'upsert' ? change.row.updatedAt : change.removedAt
     }
     for (const [kind, changes] of kinds) {
       await this.#learn(
@@ -426,6 +433,7 @@ export class Copy {
         const removals = [...changes.values()].flatMap((change) => ('text' in change ? [] : [change]))
         const into = this.#unchanged(kind)
         written[kind] = into
+        into.last = latest[kind] ?? ''
         await this.#replaceRows(tx, kind, into, { rows: rowsOf(kind), removals, erased: [], refused })
       }
       return { tables, position: { ...moved(position, written), cursor: page.cursor } }
@@ -783,12 +791,13 @@ interface Start {
 /** The copy is gone, or another process has changed it. */
 export class CopyGone extends MirrorError {}
 
-interface Noted {
+export interface Noted {
   readonly position: Position
   readonly tables: readonly (readonly [kind: string, table: Table])[]
 }
 
-async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | undefined> {
+/** What the store notes of a copy; undefined without one. */
+export async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | undefined> {
   const [position, tables] = [await at.note(name), await at.note(`${name} tables`)]
   if (position === undefined || tables === undefined) return undefined
   const parsed = readJson(position) as Position
@@ -846,13 +855,15 @@ function kindNamed(declared: ReadonlyMap<string, Kind>, name: string): Kind {
 function moved(position: Position, written: Readonly<Record<string, Written>>): Position {
   const sums = { ...position.sums }
   const removed = { ...position.removed }
+  const last = { ...position.last }
   let quarantined = position.quarantined ?? 0
   for (const [kind, one] of Object.entries(written)) {
     sums[kind] = one.sums.text
     if (one.removed !== 0) removed[kind] = (removed[kind] ?? 0) + one.removed
     quarantined += one.quarantined
+    if ((one.last ?? '') > (last[kind] ?? '')) last[kind] = one.last ?? ''
   }
-  return { ...position, sums, removed, quarantined }
+  return { ...position, sums, removed, quarantined, last }
 }
 
 const leftNote = 'left'

@@ -9,6 +9,7 @@ import { type ComparedKind, type CopyDifference, compareCopy } from './compare.t
 import { Copy, CopyGone, type CopyOptions, endOf, hasCopy, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { kindsOf } from './schema.ts'
+import { recordStatus, statusTable } from './status.ts'
 import { type Store, StoreUnavailable } from './store.ts'
 
 export interface MirrorOptions {
@@ -79,6 +80,8 @@ const longestWait = 50
 const [firstPause, longestPause] = [1_000, 30_000]
 /** Milliseconds: an empty response that came sooner was not delayed, and the next request would not be either. */
 const heldBack = 1_000
+/** Milliseconds between two records of the status while changes arrive. */
+const statusEvery = 10_000
 /** How often rows are repaired before an error is thrown. */
 const repairs = 2
 const rowsPerRepair = 100
@@ -95,6 +98,7 @@ export class Mirror {
   #isExtended = false
   #wake: () => void = () => {}
   #isHinted = false
+  #recordedAt = 0
 
   constructor(options: MirrorOptions) {
     const { client, store, removals = 'delete', now = Date.now, sleep = pause } = options
@@ -156,7 +160,7 @@ export class Mirror {
 
   /**
    * Compares every row of the copy, its text and each column, with the service, after catching up, by digests of ranges of ids, so that
-   * calls and bytes grow with the differences. Nothing is written, and writers on both sides go on. Throws as `catchUp`, and MirrorError
+   * calls and bytes grow with the differences. No row is written, and writers on both sides go on. Throws as `catchUp`, and MirrorError
    * when the store holds no copy.
    */
   async verify({ signal }: CallOptions = {}): Promise<Verification> {
@@ -166,6 +170,10 @@ export class Mirror {
     const differences = compared.flatMap(differencesOf)
     const rows = Object.fromEntries(compared.map(({ kind, found }) => [kind, found.text.count]))
     const quarantined = compared.flatMap((kind) => kind.quarantined)
+    const differing = new Set([...differences, ...quarantined].map(({ kind }) => kind))
+    const kinds = compared.map(({ kind }) => kind)
+    const verifiedAt = this.#time()
+    await recordStatus(this.#options.store, { verifiedAt, compared: kinds, differing: [...differing] })
     return { exact: differences.length === 0 && quarantined.length === 0, rows, differences, quarantined }
   }
 
@@ -235,6 +243,10 @@ export class Mirror {
       const after = await this.#advanced(signal, undefined)
       changes += after.changes
       differing = after.differing
+    }
+    if (counts || this.#of.now() - this.#recordedAt >= statusEvery) {
+      await recordStatus(this.#options.store, { caughtUpAt: this.#time() })
+      this.#recordedAt = this.#of.now()
     }
     this.#options.onCaughtUp?.()
     return changes
@@ -321,7 +333,8 @@ export class Mirror {
     if (!(await hasCopy(store))) {
       // Nothing is created when something else has one of the names.
       const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
-      await store.open({ free: kinds.flatMap((kind) => declared.get(kind)?.plural ?? []) })
+      const tables = kinds.flatMap((kind) => declared.get(kind)?.plural ?? [])
+      await store.open({ free: [...tables, statusTable.name] })
     }
     let copy = await this.#held()
     if (copy === undefined) copy = await Copy.begin('live', this.#of)

@@ -16,6 +16,7 @@ import {
   NameTaken,
   type Store,
   StoreUnavailable,
+  statusOf,
   type Trouble,
 } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
@@ -206,6 +207,41 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     expect(await later.verify()).toMatchObject({ exact: true, rows: { customer: 1 } })
     expect(await times()).toEqual(before)
     await later.close()
+  })
+
+  test('a table shows the state of each kind, also of a copy of an earlier release', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client)
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    // Earlier releases noted neither a status nor the last changes.
+    await at.sql('drop table _deskwire_status')
+    await at.sql("delete from deskwire_mirror where name = 'status'")
+    await mirror.close()
+    const [noted] = await at.sql("select value from deskwire_mirror where name = 'live'")
+    const { last: _, ...position } = JSON.parse(noted?.value as string)
+    await at.sql(`update deskwire_mirror set value = '${JSON.stringify(position)}' where name = 'live'`)
+
+    const later = mirrorOf(client, at.store())
+    const changed = await client.customers.update(customerIds[0] as string, { name: 'Later' })
+    await later.catchUp()
+    expect((await later.verify()).exact).toBe(true)
+    await later.close()
+    const rows = await at.sql('select * from _deskwire_status order by kind')
+    expect(rows).toHaveLength(plurals.length)
+    const customer = rows.find(({ kind }) => kind === 'customer')
+    expect(Number(customer?.rows)).toBe(2)
+    expect([true, 1, 1n]).toContain(customer?.exact)
+    const store = at.store()
+    const status = await statusOf(store)
+    await store.close()
+    expect(status?.kinds.find(({ kind }) => kind === 'customer')).toMatchObject({
+      rows: 2,
+      lastChangeAt: changed.updatedAt,
+      exact: true,
+    })
+    expect(status?.lagSeconds).toBeLessThan(600)
   })
 
   test('nothing is touched that no mirror made', async () => {

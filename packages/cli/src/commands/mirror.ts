@@ -4,6 +4,7 @@ import type { Command } from '../commands.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'
+import { readMetricsAddress, serveMetrics } from '../mirror/metrics.ts'
 import { copyHelp, explained, readPlace } from '../mirror/place.ts'
 import { batchText, createLoadBar, quarantineText, troubleText } from '../mirror/show.ts'
 import { plain, printError, printOut, screen } from '../terminal.ts'
@@ -15,6 +16,7 @@ export const mirrorCommand: Command = {
 
 ${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --once                 bring the copy up to date, and end; otherwise it follows
+  --metrics [HOST:]PORT  serve the state of the copy to Prometheus at /metrics; default host: 127.0.0.1
   --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}
 Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again.
@@ -36,7 +38,7 @@ Examples:
 `,
   async run(args) {
     const { texts, switches } = parseFlags(args, {
-      texts: ['to', 'schema', 'removals', ...clientFlags],
+      texts: ['to', 'schema', 'removals', 'metrics', ...clientFlags],
       switches: ['once', 'json'],
     })
     const place = readPlace('mirror', texts)
@@ -47,6 +49,9 @@ Examples:
       )
     if (place.type === 'export' && texts.removals !== undefined)
       throw new UsageError('--removals goes with a copy: an export has what exists alone')
+    if (place.type === 'export' && texts.metrics !== undefined)
+      throw new UsageError('--metrics goes with a copy: an export ends')
+    const metrics = texts.metrics === undefined ? undefined : readMetricsAddress(texts.metrics)
     const client = clientOf(requireTarget('mirror', texts))
     const signal = stopSignal()
     const bar = createLoadBar(screen, () => performance.now())
@@ -80,12 +85,13 @@ Examples:
         }
         return
       }
-      const { Mirror } = await import('@deskwire/mirror')
+      const { Mirror, statusOf } = await import('@deskwire/mirror')
+      const store = await place.store()
       let isTold = false
       let quarantined: readonly QuarantinedRow[] = []
       const mirror = new Mirror({
         client,
-        store: await place.store(),
+        store,
         // A copy that was begun goes on as it was begun, unless it is told otherwise.
         ...(removals && { removals }),
         ...told,
@@ -96,11 +102,14 @@ Examples:
           isTold = true
         },
       })
+      const served = metrics && (await serveMetrics(metrics, () => statusOf(store)))
+      if (served) printError(`Metrics: ${served.url}\n`)
       try {
         if (!switches.once) await mirror.follow({ signal })
         await mirror.catchUp({ signal })
         quarantined = await mirror.quarantined()
       } finally {
+        await served?.[Symbol.asyncDispose]()
         await mirror.close()
       }
       if (quarantined.length > 0) {

@@ -72,16 +72,17 @@ export function readPlace(command: string, given: { to?: string; schema?: string
   throw new UsageError(`--to: ${JSON.stringify(to)} is not accepted; there are ${accepted}`)
 }
 
-/**
- * The store of a copy that is there already, open.
- * @throws UsageError for an export; CommandFailure when there is no copy.
- */
-async function openCopy(command: string, place: Place): Promise<Store> {
-  if (place.type === 'export') {
-    throw new UsageError(
-      `${command} needs a copy: an export is of one moment, and its manifest.json has the proof`,
-    )
-  }
+/** Where a copy is. @throws UsageError, also for an export. */
+export function readCopy(command: string, given: { to?: string; schema?: string }) {
+  const place = readPlace(command, given)
+  if (place.type === 'copy') return place
+  throw new UsageError(
+    `${command} needs a copy: an export is of one moment, and its manifest.json has the proof`,
+  )
+}
+
+/** The store of a copy that is there already, open. @throws CommandFailure when there is no copy. */
+async function openCopy(place: Place & { type: 'copy' }): Promise<Store> {
   const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
   if (await hasCopy(store)) return store
   await store.close()
@@ -117,10 +118,10 @@ export async function withCopy<T>(
     texts: ['to', 'schema', ...clientFlags],
     switches: ['json'],
   })
-  const place = readPlace(command, texts)
+  const place = readCopy(command, texts)
   const client = clientOf(requireTarget(command, texts))
   try {
-    const store = await openCopy(command, place)
+    const store = await openCopy(place)
     const { Mirror } = await import('@deskwire/mirror')
     const mirror = new Mirror({ client, store })
     try {

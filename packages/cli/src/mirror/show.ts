@@ -1,6 +1,14 @@
 /** What a person sees of a copy: a bar while it is loaded, on a terminal, and a line for whatever happens. */
-import type { AppliedPage, CopyDifference, LoadProgress, QuarantinedRow, Trouble } from '@deskwire/mirror'
+import type {
+  AppliedPage,
+  CopyDifference,
+  LoadProgress,
+  MirrorStatus,
+  QuarantinedRow,
+  Trouble,
+} from '@deskwire/mirror'
 import { barOf, count, rowsText } from '../import/show.ts'
+import { table } from '../table.ts'
 import { plain, type Screen } from '../terminal.ts'
 
 /** Differences that are shown one by one; `--json` has them all. */
@@ -59,6 +67,24 @@ export function troubleText(trouble: Trouble): string {
     case 'quarantined':
       return `Quarantined, as the store cannot hold it: ${trouble.kind} ${trouble.id}: ${trouble.reason}.`
   }
+}
+
+/** A line for the whole copy, and a table of its kinds. */
+export function statusText(place: string, status: MirrorStatus): string {
+  const { lagSeconds, isLoading, quarantined, kinds } = status
+  const lag =
+    lagSeconds === null
+      ? 'has not matched the service yet'
+      : `last matched the service ${duration(lagSeconds)} ago`
+  const parts = [
+    lag,
+    ...(isLoading ? ['is loading'] : []),
+    ...(quarantined ? [`${rowsText(quarantined)} quarantined`] : []),
+  ]
+  const proof = ({ verifiedAt, exact }: MirrorStatus['kinds'][number]) =>
+    verifiedAt === null ? 'never' : `${exact ? 'exact' : 'differs'} ${verifiedAt}`
+  const rows = kinds.map((of) => [of.kind, count(of.rows), of.lastChangeAt ?? '', proof(of)])
+  return `${plain(`The copy in ${place} ${parts.join('; ')}`)}\n${table([['kind', 'rows', 'last change', 'verified'], ...rows])}`
 }
 
 /** What differs, a line a row. */

@@ -1,0 +1,144 @@
+/** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
+import { hash } from 'node:crypto'
+import { readJson } from '@deskwire/sdk/json'
+import { type Noted, notedOf } from './copy.ts'
+import { storedRow } from './row.ts'
+import { NameTaken, type Store, type StoreReader, type Table } from './store.ts'
+
+export interface KindStatus {
+  /** `ticket`. */
+  readonly kind: string
+  readonly rows: number
+  /** The time of the last change that the copy holds; null before the first. */
+  readonly lastChangeAt: string | null
+  /** When the copy last matched the service's checkpoint. */
+  readonly caughtUpAt: string | null
+  /** When `verify` last compared this kind, and whether nothing differed. */
+  readonly verifiedAt: string | null
+  readonly exact: boolean | null
+}
+
+export interface MirrorStatus {
+  readonly organizationId: string
+  readonly isLoading: boolean
+  /** Seconds since the copy last matched the service's checkpoint; null before the first time. */
+  readonly lagSeconds: number | null
+  readonly quarantined: number
+  readonly kinds: readonly KindStatus[]
+}
+
+interface Seen {
+  readonly caughtUpAt?: string
+  readonly verifiedAt?: string
+  /** Kinds of which `verify` found rows that differ or are quarantined. */
+  readonly differing?: readonly string[]
+  /** Kinds that `verify` compared. */
+  readonly compared?: readonly string[]
+}
+
+const column = (field: string, name: string, type: Table['columns'][number]['type'], comment: string) => ({
+  field,
+  name,
+  type,
+  comment,
+  refers: false,
+})
+
+export const statusTable: Table = {
+  name: '_deskwire_status',
+  comment: 'The state of the copy, a row per kind. The mirror writes it; changes are overwritten.',
+  marksRemovals: false,
+  columns: [
+    column('id', 'id', 'uuid', 'Derived from the kind.'),
+    column('kind', 'kind', 'text', 'The kind, as in the API: `ticket`.'),
+    column('rows', 'rows', 'integer', 'Rows of the kind in the copy.'),
+    column('lastChangeAt', 'last_change_at', 'timestamp', 'The time of the last change that the copy holds.'),
+    column(
+      'caughtUpAt',
+      'caught_up_at',
+      'timestamp',
+      'When the copy last matched the service; lag counts from it.',
+    ),
+    column('verifiedAt', 'verified_at', 'timestamp', 'When `verify` last compared every row.'),
+    column('exact', 'exact', 'boolean', 'Whether that comparison found nothing.'),
+  ],
+}
+
+const statusNote = 'status'
+
+/** The state of the copy in a store; undefined without a copy. Opens the store, and creates nothing. */
+export async function statusOf(store: Store, now = Date.now()): Promise<MirrorStatus | undefined> {
+  if (!(await store.open({ creates: false }))) return undefined
+  return store.read(async (at) => {
+    const noted = await notedOf('live', at)
+    if (noted === undefined) return undefined
+    const { organizationId, loading, quarantined = 0 } = noted.position
+    const seen = await seenIn(at)
+    const lagSeconds = seen.caughtUpAt ? Math.max(0, (now - Date.parse(seen.caughtUpAt)) / 1_000) : null
+    return {
+      organizationId,
+      isLoading: loading !== null,
+      lagSeconds,
+      quarantined,
+      kinds: kindsOf(noted, seen),
+    }
+  })
+}
+
+/** Notes what was seen, and writes the table. @throws NameTaken when the table is not the mirror's. */
+export async function recordStatus(store: Store, seen: Seen): Promise<void> {
+  await store.write(async (tx) => {
+    const noted = await notedOf('live', tx)
+    if (noted === undefined) return
+    const before = await tx.note(statusNote)
+    const drift = await tx.drift(statusTable)
+    if (drift === undefined) await tx.define(statusTable)
+    else if (before === undefined || drift.length > 0) throw new NameTaken(statusTable.name)
+    const now = { ...(before === undefined ? {} : (readJson(before) as Seen)), ...seen }
+    const kinds = kindsOf(noted, now)
+    const rows = kinds.map((of) => {
+      const members = { id: idOf(of.kind), ...of }
+      return storedRow(statusTable, JSON.stringify(members), members)
+    })
+    const gone: string[] = []
+    for await (const piece of tx.rows(statusTable, allIds))
+      gone.push(...piece.map(({ id }) => id).filter((id) => rows.every((row) => row.id !== id)))
+    await tx.erase(statusTable, gone)
+    await tx.put(statusTable, rows)
+    await tx.setNote(statusNote, JSON.stringify(now))
+  })
+}
+
+const allIds = {
+  after: '00000000-0000-0000-0000-000000000000',
+  before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+}
+
+async function seenIn(at: StoreReader): Promise<Seen> {
+  return readJson((await at.note(statusNote)) ?? '{}') as Seen
+}
+
+function kindsOf({ position }: Noted, seen: Seen): KindStatus[] {
+  return Object.entries(position.sums).map(([kind, { count }]) => {
+    const isCompared = seen.compared?.includes(kind) === true
+    return {
+      kind,
+      rows: count,
+      lastChangeAt: position.last?.[kind] ?? null,
+      caughtUpAt: seen.caughtUpAt ?? null,
+      verifiedAt: isCompared ? (seen.verifiedAt ?? null) : null,
+      exact: isCompared ? !seen.differing?.includes(kind) : null,
+    }
+  })
+}
+
+function idOf(kind: string): string {
+  const digits = hash('sha256', kind)
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    digits.slice(12, 16),
+    digits.slice(16, 20),
+    digits.slice(20, 32),
+  ].join('-')
+}
