@@ -306,8 +306,15 @@ function Outage({ endpoint }: { readonly endpoint: Webhook }) {
   return (
     <Facts
       of={[
-        ['From', from === undefined ? 'nothing missed' : <Time key="from" at={from} />],
-        ['Until', isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'now'],
+        ...(from === undefined
+          ? []
+          : [
+              ['From', <Time key="from" at={from} />] as const,
+              [
+                'Until',
+                isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'now',
+              ] as const,
+            ]),
         ['Failed', failed === undefined ? '' : sayBehind(failed)],
         ['Pending', pending === undefined ? '' : sayBehind(pending)],
       ]}
