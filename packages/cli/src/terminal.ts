@@ -2,7 +2,8 @@
  * All that commands say to a person, and to programs that read it. Promise: no control character of a server, a file or an argument
  * reaches a terminal; it is shown as JSON writes it (`\u001b`), so that JSON keeps its values.
  */
-import { styleText } from 'node:util'
+// Not by name: under a Node without styleText, main.ts would not get to say what it needs.
+import util from 'node:util'
 
 /** Controls (C0, C1, DEL), what turns the direction of text or hides, and separators of lines; the joiners are parts of words. */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu
@@ -33,7 +34,7 @@ export function printOut(text: string): boolean {
 /** The same of a table, whose heading is bold on a terminal, unless NO_COLOR is set. */
 export function printTable(text: string): void {
   const end = text.indexOf('\n')
-  const heading = styleText('bold', visible(text.slice(0, end)), { stream: process.stdout })
+  const heading = util.styleText('bold', visible(text.slice(0, end)), { stream: process.stdout })
   process.stdout.write(`${heading}${visible(text.slice(end))}`)
 }
 
