@@ -1,4 +1,4 @@
-/** The composition root of the API: everything is built here, and disposed here. */
+/** The composition root of the API. `database-services.ts` builds what belongs to one database. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'

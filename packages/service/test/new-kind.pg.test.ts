@@ -12,8 +12,8 @@ import { choice, flag, integer, reference, sequence, text, timestamp } from '../
 import { fail, ok, type Result } from '../src/kernel/result.ts'
 import { commonFields } from '../src/kinds/model/common-fields.ts'
 import { defineKind } from '../src/kinds/model/define-kind.ts'
+import { explore } from '../src/kinds/model/explore-rules.ts'
 import { action } from '../src/kinds/model/kind.ts'
-import { explore } from '../src/kinds/model/transitions.ts'
 import { schemaOf } from '../src/schema.ts'
 
 const statuses = ['draft', 'sent', 'paid'] as const

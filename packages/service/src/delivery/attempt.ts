@@ -4,7 +4,6 @@ import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
-import { type AttemptOutcome, decide } from './decide.ts'
 import type {
   AttemptResult,
   Claim,
@@ -16,6 +15,7 @@ import type {
 import { dataFor } from './options.ts'
 import type { Sign } from './signer.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
+import { type AttemptOutcome, decide } from './verdict.ts'
 
 export type Send = (request: {
   readonly organizationId: string
@@ -64,7 +64,7 @@ async function make(
 ): Promise<AttemptResult> {
   const { clock, log } = services
   const startedAt = clock.now()
-  const outcome = await outcomeOf(services, destination, delivery, traced).catch((error: Error) =>
+  const outcome = await sendOrSkip(services, destination, delivery, traced).catch((error: Error) =>
     unsendable(services, destination, error, startedAt),
   )
   if (outcome.kind === 'failed' && outcome.block !== undefined) {
@@ -110,7 +110,7 @@ function resultOf(
   }
 }
 
-async function outcomeOf(
+async function sendOrSkip(
   { clock, send, scopeOf }: AttemptServices,
   { claim, sign, disabled, doubtful }: Destination,
   { event, data }: ClaimedDelivery,

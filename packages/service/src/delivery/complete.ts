@@ -8,9 +8,9 @@ import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { endpointIsDisabled } from '../webhooks/table/endpoints.ts'
-import type { HealthChange } from './decide.ts'
 import { type AttemptResult, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { countTally, tallyOf, tallyVariables } from './tally.ts'
+import type { HealthChange } from './verdict.ts'
 
 export interface Completion {
   readonly results: readonly AttemptResult[]

@@ -9,7 +9,6 @@ import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { hasFailedTooLong, warningStage } from './decide.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import {
   type AttemptResult,
@@ -19,6 +18,7 @@ import {
   keyOf,
 } from './model.ts'
 import type { DisableTuning } from './tuning.ts'
+import { hasFailedTooLong, warningStage } from './verdict.ts'
 
 interface Finding {
   readonly endpoint: EndpointKey

@@ -1,7 +1,7 @@
 /**
  * The modes of a drain and its transitions, pure; `drain.ts` carries them out.
  * - `claiming`: a statement takes or keeps the lease and returns due deliveries. Attempts under way go on.
- * - `sending`: attempts run. The drain looks for more by itself: no commit wakes it.
+ * - `sending`: attempts run. The drain looks for more by itself; commits wake it too until its first full claim or completion, if it is healthy.
  * - `completing`: a statement writes results and says whether more is due.
  * - `listening`: attempts hang and nothing else is left to begin. Commits wake the worker for this endpoint.
  * - `releasing`: nothing is due or nothing may begin; a statement writes the last results and releases the lease.
@@ -55,7 +55,7 @@ export interface DrainSituation {
   /** The worker stops, so that nothing begins; and the time for attempts under way is over. */
   readonly stops: boolean
   readonly isOverdue: boolean
-  /** The last claim was full: the next deliveries are claimed before these are all sent. */
+  /** A claim of this drain was full: the next deliveries are claimed before these are all sent. */
   readonly hasBacklog: boolean
   readonly hasMore: boolean
   /** No other queue of its priority waits for a permit, it sends no delivery alone, and its organization is not suspended. */

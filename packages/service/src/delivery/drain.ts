@@ -4,7 +4,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, report } from './attempt.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, EndpointLimits, RunningAttempt } from './concurrency.ts'
-import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
 import type { DisablePolicy } from './disable-policy.ts'
 import { type DrainMode, type DrainSituation, isIdle, moveTo, nextMode } from './drain-modes.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
@@ -18,6 +17,7 @@ import type {
 } from './model.ts'
 import type { Sign } from './signer.ts'
 import { type DeliveryTuning, leaseOf } from './tuning.ts'
+import { foldHealth, noChange, type ToSend, toSendOf } from './verdict.ts'
 
 export interface DrainServices extends AttemptServices {
   readonly queues: EndpointQueues
@@ -59,7 +59,7 @@ export class Drain {
   #isAlone = false
   /** The organization is suspended: attempts under way are completed, and the queue waits until it is resumed. */
   #isSuspended = false
-  #fullClaims = 0
+  #hadFullClaim = false
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
@@ -134,7 +134,7 @@ export class Drain {
     let limit = 0
     const options = () => {
       const now = clock.now()
-      const size = this.#fullClaims > 0 ? claimSizeOfBacklog : claimSize
+      const size = this.#hadFullClaim ? claimSizeOfBacklog : claimSize
       limit = limiter.isFullOfPayloads ? claimSizeWhenFull : size
       const until = now + leaseOf(schedule, tuning.leases)
       return {
@@ -142,7 +142,7 @@ export class Drain {
           id: this.#leaseId,
           workerId,
           until,
-          listening: priority === 'healthy' && this.#fullClaims === 0,
+          listening: priority === 'healthy' && !this.#hadFullClaim,
         },
         now,
         limit,
@@ -156,7 +156,7 @@ export class Drain {
     if (claim === null) return this.#lose()
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
-    if (isFull) this.#fullClaims++
+    if (isFull) this.#hadFullClaim = true
     // Only a completion may lead to listening: this claim may have missed a commit of the same moment.
     if (await this.#accept(claim)) this.#move('sending')
     else this.#lose()
@@ -268,12 +268,12 @@ export class Drain {
       mode,
       stops: shutdown.isRequested,
       isOverdue: shutdown.isOverdue,
-      hasBacklog: this.#fullClaims > 0,
+      hasBacklog: this.#hadFullClaim,
       hasMore: this.#hasMore,
       mayClaim:
         !this.#isAlone &&
         !this.#isSuspended &&
-        !(this.#hasMore && this.#limiter.mustYield(this.#fullClaims > 0)),
+        !(this.#hasMore && this.#limiter.mustYield(this.#hadFullClaim)),
       mayStart,
       isPaced: deliveries.waiting > 0 && this.#limiter.isPaced,
       waiting: deliveries.waiting,

@@ -69,7 +69,7 @@ export interface Endpoint {
   readonly sealedSecrets: readonly Buffer[]
   /** Whether to sign by Standard Webhooks as well. */
   readonly standardSignatures: boolean
-  /** The organization is suspended: nothing is sent, and pending deliveries stay. */
+  /** The organization is suspended, or not served here: nothing is sent, and pending deliveries stay. */
   readonly suspended: boolean
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
   readonly options?: EndpointOptions | null

@@ -3,7 +3,7 @@
 import type { ApiModule } from '../openapi/api-module.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { routesOf } from './route.ts'
-import { first, sendVersioned, type Versioned, versioned } from './versioned.ts'
+import { first, sendVersioned, type Versioned, versioned } from './static-content.ts'
 
 export function createDocument(parts: () => readonly ApiModule[]): () => Promise<Versioned> {
   return first(async () => {

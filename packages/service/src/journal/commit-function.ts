@@ -7,7 +7,7 @@
  * - the stamp is later than every earlier commit of the organization, whatever the clocks say, and at most
  *   `max_clock_skew` ahead of the database's clock unless an earlier stamp is;
  * - a change that conflicts, takes a used unique value or refers to a missing row is refused with its unit, without
- *   effect on other units;
+ *   effect on other units; a lone change whose row has moved on is missing from the answer, which means conflict;
  * - a removal removes or detaches the row's dependents, also those created a moment ago;
  * - `body_version` never decreases;
  * - an event exists exactly if its change committed.
@@ -34,7 +34,7 @@ import { refuseNotServed } from './not-served.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-/** Pure: the same tables give the same text and name. `deliverEvents` creates the deliveries of the commit's events. */
+/** Pure: the same tables give the same text and name. `deliverEvents` (`delivery/new-deliveries.ts`) creates the deliveries of the commit's events. */
 export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
   return schemaFunction(
     'commit',

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { first, type Versioned, versioned } from '../http/versioned.ts'
+import { first, type Versioned, versioned } from '../http/static-content.ts'
 
 /** The output of `npm run build:pages`, in a checkout and in the package. */
 export const builtConsole = new URL('../../assets/console/', import.meta.url)

@@ -4,7 +4,7 @@ import { vary } from '../http/compression.ts'
 import { preferred } from '../http/negotiation.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { pathOf } from '../http/replies.ts'
-import { first, sendUnchanging, sendVersioned } from '../http/versioned.ts'
+import { first, sendUnchanging, sendVersioned } from '../http/static-content.ts'
 import { problem } from '../kernel/errors.ts'
 import { readSite, type SiteFile, unknownErrorFile, unknownErrorName } from './files.ts'
 

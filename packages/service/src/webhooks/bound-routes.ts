@@ -1,7 +1,7 @@
 import type { Database } from '../db/fair-pool.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
-import { createReadPayload } from '../delivery/payload.ts'
+import { createReadPayload } from '../delivery/preview-payload.ts'
 import type { Resolver } from '../delivery/target/resolver.ts'
 import { type BoundRoutes, bindRoutes } from '../http/route.ts'
 import type { CallUnderClock } from '../journal/journal.ts'

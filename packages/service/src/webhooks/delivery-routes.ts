@@ -2,7 +2,7 @@
 import { grants } from '../auth/scopes.ts'
 import type { EndpointQueues } from '../delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
-import type { ReadPayload } from '../delivery/payload.ts'
+import type { ReadPayload } from '../delivery/preview-payload.ts'
 import { anId, type Page, paging, word } from '../http/list-parameters.ts'
 import { listBody, pageBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'

@@ -8,8 +8,8 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
 import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
+import { decide, foldHealth, noChange } from '../../src/delivery/verdict.ts'
 import { kinds } from '../../src/desk/index.ts'
 
 const hour = 3_600_000

@@ -12,8 +12,8 @@ import {
   reset,
 } from '../../../testbed/receiver.ts'
 import { authority, createBench, post, shortDeadline, ways } from '../../../testbed/sending.ts'
-import { type AttemptOutcome, decide } from '../../src/delivery/decide.ts'
 import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
+import { type AttemptOutcome, decide } from '../../src/delivery/verdict.ts'
 
 describe.each(ways)('%s', (_way, way) => {
   const bench = createBench(way)

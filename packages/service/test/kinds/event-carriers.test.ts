@@ -8,8 +8,8 @@ import {
   fieldCarriers,
   updateCarriers,
 } from '../../src/kinds/docs/event-carriers.ts'
+import { explore } from '../../src/kinds/model/explore-rules.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
-import { explore } from '../../src/kinds/model/transitions.ts'
 
 const kind = (name: string) => kinds.find((one) => one.name === name) as Kind
 const syncOnly = { always: [], sometimes: [], silent: true }

@@ -1,7 +1,7 @@
 /** Which events report a change, derived by trying the kind's rules (`transitions.ts`; specification 5.2). */
 import type { Carriers } from '../../openapi/api-module.ts'
+import { explore, type Transition } from '../model/explore-rules.ts'
 import type { Kind } from '../model/kind.ts'
-import { explore, type Transition } from '../model/transitions.ts'
 
 /** The events of a field's changes; of its creation where only that sets it. */
 export function fieldCarriers(kind: Kind, name: string): Carriers {

@@ -3,8 +3,8 @@
 import type { Field } from '../../kernel/fields/field.ts'
 import type { Json } from '../../openapi/api-module.ts'
 import { exampleIdentity, exampleTime } from '../../openapi/examples.ts'
+import { exampleState, explore, sampleValues } from '../model/explore-rules.ts'
 import type { Kind, State } from '../model/kind.ts'
-import { exampleState, explore, sampleValues } from '../model/transitions.ts'
 
 /** The example as created, or an object in this state. */
 export function exampleObject(kind: Kind, state: State = exampleState(kind)): Json {

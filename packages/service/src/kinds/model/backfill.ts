@@ -22,8 +22,8 @@ import { loggable } from '../../kernel/loggable.ts'
 import { periodic } from '../../kernel/periodic.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
-import { upgrading } from './decide.ts'
 import type { Kind } from './kind.ts'
+import { upgrading } from './make-change.ts'
 
 export interface Backfill {
   /** Upgrades all outdated rows, and looks again every minute until stopped. */

@@ -12,10 +12,10 @@ import { type Outcome, refused } from '../../kernel/outcome.ts'
 import { ok, type Result } from '../../kernel/result.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
-import { deleteChange, updateChange } from './decide.ts'
-import { planInserts, planRemoval, type Rows } from './inserts.ts'
 import type { Action, Kind, State } from './kind.ts'
+import { deleteChange, updateChange } from './make-change.ts'
 import { parseRepresentation } from './representation.ts'
+import { planInserts, planRemoval, type Rows } from './units.ts'
 
 /** For If-Match, or a caller that may not change the row any more; null allows the change. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>

@@ -1,7 +1,7 @@
 import { bodyOrder, isRewritten } from '../../journal/body.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
+import { exampleState, requireActions } from './explore-rules.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
-import { exampleState, requireActions } from './transitions.ts'
 
 /**
  * Throws for contradictions, for rules that refuse the kind's example, and for an action that the example cannot reach.

@@ -15,9 +15,8 @@ import { newId } from '../../kernel/ids.ts'
 import { ok, type Result } from '../../kernel/result.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
-
-import { insertChange, updateChange } from './decide.ts'
 import type { DeskReader, Kind, Moved, Read, State } from './kind.ts'
+import { insertChange, updateChange } from './make-change.ts'
 import { parseRepresentation } from './representation.ts'
 
 export type Rows = (kind: Kind) => RowReader

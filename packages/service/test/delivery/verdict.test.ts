@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Verdict } from '../../src/delivery/model.ts'
 import {
   type AttemptOutcome,
   type DeliveryState,
@@ -7,8 +8,7 @@ import {
   foldHealth,
   hasFailedTooLong,
   noChange,
-} from '../../src/delivery/decide.ts'
-import type { Verdict } from '../../src/delivery/model.ts'
+} from '../../src/delivery/verdict.ts'
 
 const delays = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 const now = Date.parse('2026-03-01T12:00:00.000Z')
