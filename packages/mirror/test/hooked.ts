@@ -1,8 +1,8 @@
 /** A store that calls back before each of its statements, and before and after each commit: to fail there, or to look. */
 import type { Store, StoreReader, StoreWriter } from '../src/index.ts'
 
-/** `step` names what comes: `put`, `setNote`, `commit`, `committed`. */
-type Hook = (step: string) => void | Promise<void>
+/** `step` names what comes: `put`, `setNote`, `commit`, `committed`; `first` is its first argument. */
+type Hook = (step: string, first?: unknown) => void | Promise<void>
 
 export function hooked(store: Store, hook: Hook): Store {
   const { shown } = store
@@ -31,7 +31,7 @@ function withHook<T extends StoreReader | StoreWriter>(at: T, hook: Hook): T {
       if (typeof member !== 'function') return member
       if (name === 'rows' || name === 'removed') return member.bind(at)
       return async (...values: unknown[]) => {
-        await hook(String(name))
+        await hook(String(name), values[0])
         return Reflect.apply(member, at, values)
       }
     },
