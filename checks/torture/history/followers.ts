@@ -68,7 +68,9 @@ interface Move {
  * of one that was acknowledged, what it moved beside its own row.
  */
 function* movesUnseen(ledger: Ledger): Iterable<Move> {
-  const { asks, parents } = ledger
+  const { asks, parents, versions } = ledger
+  // A request makes one version of its own row: one that is known was not unseen.
+  const known = new Set(versions.by)
   const children = new Map<number, number[]>()
   for (const [child, all] of parents) {
     for (const parent of all) children.set(parent, [...(children.get(parent) ?? []), child])
@@ -78,7 +80,7 @@ function* movesUnseen(ledger: Ledger): Iterable<Move> {
     if (outcome === 'refused') continue
     const own = asks.row[n] as number
     const moves = reached(asks.touches[n] as number)
-    if (outcome === 'unknown' || asks.op[n] === 'remove') moves.push(...reached(own))
+    if ((outcome === 'unknown' && !known.has(n)) || asks.op[n] === 'remove') moves.push(...reached(own))
     const at = outcome === 'unknown' ? never : stampOf(ledger, n)
     for (const row of moves) yield { row, line: asks.line[n] as number, at }
   }

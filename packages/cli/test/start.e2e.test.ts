@@ -278,6 +278,7 @@ describe('help', () => {
       'chaos-receiver': '--forward-to',
       'signature sign': 'FILE',
       'signature verify': 'FILE',
+      'mirror status': '--to',
       logout: '--profile',
       conform: 'BASE_URL',
       completion: 'SHELL',

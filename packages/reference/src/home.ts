@@ -91,7 +91,7 @@ ${
 `
 })}</div>
 <h2 id="first-call">A first call</h2>
-<p>${words(keyed)} The samples take two values from the environment: <code>KEY</code>, such a key, and <code>URL</code>, the
+<p>${words(keyed)} The samples take two values from the environment: <code>DESKWIRE_API_KEY</code>, such a key, and <code>DESKWIRE_URL</code>, the
 address of this installation with <code>/v1</code> at its end.</p>
 ${firstCall}
 <h2 id="rules">What all calls have in common</h2>

@@ -71,6 +71,10 @@ test('all prose together, without programs and generated pages, keeps its length
 describe.each(files)('%s', (file) => {
   const text = textOf(file)
 
+  test('calls the address and the key by the names that clients read', () => {
+    expect(text.match(/(?<!\w)(?:URL|KEY|DESKWIRE_KEY)=/g)).toBeNull()
+  })
+
   test('links to what is there', () => {
     expect(deadLinks(file, text)).toEqual([])
   })

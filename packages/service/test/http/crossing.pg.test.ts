@@ -242,6 +242,8 @@ test('no filter of any list finds what is theirs, whatever it looks for', async 
     const parameters = document.paths[url].get.parameters.map(resolved)
     for (const { name, in: place } of parameters) {
       if (place !== 'query' || ['limit', 'offset', 'cursor', 'updatedAfter', 'wait'].includes(name)) continue
+      // The id of a row to begin after: the next test.
+      if (name === 'after' && !url.endsWith('/digests')) continue
       const { text, json, status } = await ours.api.get(
         `${url}?${name}=${encodeURIComponent(valueFor(url, name))}`,
       )
@@ -254,6 +256,20 @@ test('no filter of any list finds what is theirs, whatever it looks for', async 
     }
   }
   expect(asked).toBeGreaterThan(40)
+})
+
+test('no list begins after a row of theirs: it is refused like an id that nobody has', async () => {
+  const nobody = '01980000-0000-7000-8000-000000000000'
+  const lists = kinds.map(({ plural }) => [`/v1/${plural}`, theirs.ids[plural]!] as const)
+  for (const [url, id] of lists) {
+    const after = (row: string) => ours.api.get(`${url}?after=${row}`)
+    const [{ status, json }, none] = await Promise.all([after(id), after(nobody)])
+    expect({ url, status, detail: json.detail.replace(id, nobody) }).toEqual({
+      url,
+      status: 400,
+      detail: none.json.detail,
+    })
+  }
 })
 
 /** What would find an object of theirs, if it could be found. */
