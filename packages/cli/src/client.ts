@@ -32,8 +32,11 @@ export function readTarget(given: TargetFlags): Target | null {
   const url = given.url ?? process.env.DESKWIRE_URL
   const apiKey = given.key ?? process.env.DESKWIRE_API_KEY
   if (!url && given.key === undefined) return namedProfile(null)
-  if (!url) throw new UsageError('--key needs --url as well: the service it is a key of')
-  if (!apiKey) throw new UsageError('--url needs --key as well: an API key (dwk_…) of that service')
+  if (!url) throw new UsageError('there is a key and no service: set DESKWIRE_URL, or give --url')
+  if (!apiKey)
+    throw new UsageError(
+      'there is a service and no key: set DESKWIRE_API_KEY to an API key (dwk_…) of it, or give --key',
+    )
   return { baseUrl: baseUrlOf(url), apiKey }
 }
 
@@ -42,7 +45,7 @@ export function requireTarget(command: string, given: TargetFlags): Target {
   const target = readTarget(given)
   if (target !== null) return target
   throw new UsageError(
-    `${command} needs --url with the service, for example http://127.0.0.1:8080/v1, and --key; or run deskwire login once`,
+    `${command} needs a service and a key: set DESKWIRE_URL (for example http://127.0.0.1:8080/v1) and DESKWIRE_API_KEY, give --url and --key, or run deskwire login once`,
   )
 }
 

@@ -293,7 +293,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
     [wrong, none].every(({ output }) => output.stdout.includes('listening')),
   )
   expect(none.output.stdout).toContain('no secret is given, so nothing can be verified')
-  expect(none.output.stdout).toContain(`deskwire serve --dev, or with`)
+  expect(none.output.stdout).toContain(`--dev (in a checkout: npm start -- --dev), or with`)
   expect(none.output.stdout).toContain(`DESKWIRE_TARGET_CA=${join(dir, 'ca.pem')}\n`)
 
   const { webhooks } = client()
@@ -324,7 +324,7 @@ test('a service that does not trust the receiver is named the settings that it n
   const distrusted = await deskwire(['listen', '--dir', other, ...at()])
   expect(distrusted.code).toBe(1)
   expect(distrusted.stderr).toMatch(/^deskwire: the service cannot deliver here \(tls_error, [^\n]+\n$/)
-  const settings = `deskwire serve --dev, or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${join(other, 'ca.pem')}\n`
+  const settings = `--dev (in a checkout: npm start -- --dev), or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${join(other, 'ca.pem')}\n`
   expect(distrusted.stderr.endsWith(`: restart the service with ${settings}`)).toBe(true)
   expect(await webhooksLeft()).toBe(0)
 

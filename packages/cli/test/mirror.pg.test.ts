@@ -280,7 +280,7 @@ test.each([
   [['--to', 'copy.db', '--schema', 'x'], '--schema goes with postgres:// alone'],
   [['--to', 'copy.db', '--removals', 'keep'], '"keep" is not accepted; there are delete and mark'],
   [['--to', 'ndjson:out', '--removals', 'mark'], '--removals goes with a copy'],
-  [['--to', 'copy.db'], 'mirror needs --url'],
+  [['--to', 'copy.db'], 'mirror needs a service and a key'],
 ])('%j is refused', async (words, why) => {
   const refusal: Error = await mirrorCommand.run(words).then(
     () => expect.unreachable('it was accepted'),

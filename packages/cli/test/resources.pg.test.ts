@@ -57,7 +57,9 @@ test('login keeps a key that works, for its user alone, and commands use it unti
       'deskwire: there is no profile three, but default, two: deskwire login --profile three makes it\n',
   })
   // A key goes to the service that it is of.
-  expect((await run('whoami', '--url', 'http://127.0.0.1:1')).stderr).toMatch(/--url needs --key as well/)
+  expect((await run('whoami', '--url', 'http://127.0.0.1:1')).stderr).toMatch(
+    /there is a service and no key: set DESKWIRE_API_KEY/,
+  )
   expect((await run('whoami', '--profile', 'two', '--url', shared().url)).stderr).toMatch(
     /do not go together/,
   )

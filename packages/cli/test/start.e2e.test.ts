@@ -183,9 +183,9 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     },
     {
       words: 'trigger ticket.created',
-      line: /^trigger needs --url with the service, .*, and --key; or run deskwire login once$/,
+      line: /^trigger needs a service and a key: set DESKWIRE_URL .*, or run deskwire login once$/,
     },
-    { words: 'trigger ticket.created --url http://127.0.0.1:1', line: /^--url needs --key as well/ },
+    { words: 'trigger ticket.created --url http://127.0.0.1:1', line: /^there is a service and no key/ },
     { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
     { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
     { words: 'listen --events ticket.created', line: /^--events needs --url and --key as well$/ },
@@ -193,7 +193,7 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
       words: 'listen --forward-to ftp://x',
       line: /^--forward-to: "ftp:\/\/x" is not accepted; .* http:\/\/localhost:3000\/hook$/,
     },
-    { words: 'listen --key dwk_x', line: /^--key needs --url as well/ },
+    { words: 'listen --key dwk_x', line: /^there is a key and no service/ },
     { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
 

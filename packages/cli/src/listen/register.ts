@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 
 /** How a service is started that delivers to a receiver on this machine. */
 export function howToTrust(caPath: string): string {
-  return `deskwire serve --dev, or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
+  return `--dev (in a checkout: npm start -- --dev), or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
 }
 
 /** How long a ping may take, in milliseconds: a whole attempt, and a little for a worker to come to it. */
