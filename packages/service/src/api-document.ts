@@ -20,9 +20,7 @@ import { recoveryApi } from './webhooks/recovery/routes.ts'
 import { endpointApi } from './webhooks/routes.ts'
 import { statsApi } from './webhooks/stats-routes.ts'
 
-/**
- * The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`.
- */
+/** The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`. */
 export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly ApiModule[] {
   const scopes = scopeNames(kinds)
   return [

@@ -36,9 +36,7 @@ function refuseTelemetry(error: unknown): never {
   throw error instanceof TelemetryError ? new SettingError(error.message) : error
 }
 
-/**
- * Ctrl-C under npm arrives twice, so the handlers stay. A closed standard output, which would lose the first key, stops the service too.
- */
+/** Ctrl-C under npm arrives twice, so the handlers stay. A closed standard output would lose the first key, so it stops the service too. */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))

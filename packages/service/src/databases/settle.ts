@@ -1,6 +1,4 @@
-/**
- * Reconciles the directory with a shard (decision 65). Of two shards that serve the same organization, the one with more moves is right.
- */
+/** Reconciles the directory with a shard (decision 65). Of two shards that serve one organization, the one with more moves is right. */
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { transaction } from '../db/transaction.ts'

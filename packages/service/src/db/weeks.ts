@@ -18,7 +18,6 @@ export interface WeekTable {
   readonly indexes: readonly string[]
 }
 
-/** A partition. */
 export interface Week {
   readonly table: string
   /** Milliseconds since the Unix epoch. */

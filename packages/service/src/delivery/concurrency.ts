@@ -118,12 +118,10 @@ export class ConcurrencyLimiter {
     this.#payloads += characters
   }
 
-  /** Attempts under way to the host. */
   toHost(host: string): number {
     return this.#toHosts.get(host) ?? 0
   }
 
-  /** One attempt more to the host, or one less. */
   countToHost(host: string, change: 1 | -1): void {
     const count = this.toHost(host) + change
     if (count === 0) this.#toHosts.delete(host)
@@ -141,7 +139,6 @@ export interface RunningAttempt {
   ticks: number
 }
 
-/** What a claim says of its endpoint. */
 export interface EndpointLimits {
   /** Its organization and host. */
   readonly host: string
@@ -256,10 +253,7 @@ export class EndpointLimiter {
     this.#keep(attempt.permit)
   }
 
-  /**
-   * To be called every `tickEvery`. Overdue attempts are charged to the failing priority, so that they do not use up the healthy one. With
-   * `eager`, the window widens while there is plenty.
-   */
+  /** Called every `tickEvery`: charges overdue attempts to the failing priority. With `eager`, the window widens while there is plenty. */
   tick(eager: boolean): void {
     for (const attempt of this.#underWay) {
       if (this.#isOverdue(attempt)) continue

@@ -67,13 +67,11 @@ export interface Endpoint {
   readonly scopes: readonly string[] | null
   /** The secrets that sign now, the newest first, encrypted. */
   readonly sealedSecrets: readonly Buffer[]
-  /** Whether to sign by Standard Webhooks as well. */
   readonly standardSignatures: boolean
   /** The organization is suspended, or not served here: nothing is sent, and pending deliveries stay. */
   readonly suspended: boolean
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
   readonly options?: EndpointOptions | null
-  /** Headers of its own, as stored. */
   readonly sealedHeaders?: Buffer | null
 }
 

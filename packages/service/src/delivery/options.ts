@@ -32,10 +32,7 @@ export function dataFor(options: EndpointOptions | null, data: string): string {
 /** The longest that a receiver may put off an attempt, in milliseconds: a day. */
 const longestRetryAfter = 86_400_000
 
-/**
- * Milliseconds that a receiver asks to wait for, at most a day; 0 when it asks for nothing that can be read. `text`: seconds
- * or a date, as HTTP has it.
- */
+/** Milliseconds that a receiver asks to wait for, at most a day; 0 without a valid value. `text`: seconds or a date, as in HTTP. */
 export function retryAfterOf(text: string | null | undefined, now: number): number {
   if (text == null) return 0
   const asked = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now

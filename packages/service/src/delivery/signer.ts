@@ -1,6 +1,4 @@
-/**
- * Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's hash, which is synchronous.
- */
+/** Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's synchronous hash. */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import { type Hmac, signatureHeader, standardHeaders } from '@deskwire/sdk/signature'

@@ -1,6 +1,4 @@
-/**
- * The tables of the first release's kinds: a part of the baseline, which never changes. Later changes are migrations.
- */
+/** The tables of the first release's kinds: part of the baseline, which never changes. Later changes are migrations. */
 import { createStreamTable } from '../db/migrations/stream-table.ts'
 
 export const deskTables: readonly string[] = [

@@ -1,7 +1,4 @@
-/**
- * `/healthz`: the process answers. `/readyz`: so does a database. Databases are queried at most once a second, as
- * neither needs a key.
- */
+/** `/healthz`: the process answers. `/readyz`: so does a database, asked once a second at most. Neither needs a key. */
 import { problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { type ApiModule, constant } from '../openapi/api-module.ts'
@@ -10,9 +7,7 @@ import { routesOf } from './route.ts'
 interface Health {
   /** Whether the database answered within the last second; of several, whether any did. */
   readonly answers: () => Promise<boolean>
-  /**
-   * What does not work apart from the API, for anybody to read. A 200, as the load balancer must go on using the API.
-   */
+  /** What does not work apart from the API, for anybody to read. A 200, as load balancers must go on using the API. */
   readonly degraded: () => Promise<string | null> | string | null
 }
 

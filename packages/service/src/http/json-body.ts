@@ -21,10 +21,7 @@ const closing = 0x7d
 /** Bytes of a string that are read one by one before its end is searched for: most strings are shorter. */
 const shortString = 64
 
-/**
- * The end of the string that begins at `from`, after its quote. Searching for the quote reads long strings ten times as
- * fast.
- */
+/** The end of the string from `from`, after its quote. Searching for the quote reads long strings ten times as fast. */
 export function endOfString(json: Buffer, from: number): number {
   let near = from + shortString
   for (let n = from; n < json.length; n++) {

@@ -1,7 +1,4 @@
-/**
- * Offloads large requests. This thread checks the key and receives the bytes, the offload thread handles them, and its
- * response is sent unchanged. So large requests do not block the event loop.
- */
+/** Offloads large requests, which would block this thread: it checks the key, reads bytes and sends the response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { largeBeyond } from '../admission/large-work.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'

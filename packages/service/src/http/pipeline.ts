@@ -83,7 +83,6 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       refuseUnknown(server),
       // Last, a route that needs a key finds its caller (`requireKey` in authenticate.ts).
     ),
-    // The request waits for its permit and its memory with the body unread, so TCP holds the sender back.
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
     // Then the body is read (read-body.ts).
     preValidation: present(trace?.resume),

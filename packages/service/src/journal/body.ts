@@ -39,9 +39,7 @@ export function versionOf(body: string): string {
   return body.slice(-(stampLength + '"}'.length), -'"}'.length)
 }
 
-/**
- * The order of fields in a body, lower first; what the commit function may rewrite is last. Stored bodies fix the rest.
- */
+/** The order of fields in a body, lower first. The commit function may rewrite the last; stored bodies fix the rest. */
 export function bodyOrder(field: OrderedField): number {
   if (isRewritten(field)) return 2
   const { reference } = field
@@ -158,9 +156,7 @@ export function removalRecord(kind: string, id: string, stamp: string): string {
 
 export const digestModulus = '18446744073709551616'
 
-/**
- * A row's digest term: the first eight bytes of SHA-256(`<id>:<updatedAt>`) as a signed decimal (specification 7.8).
- */
+/** A row's digest term (specification 7.8): the first eight bytes of SHA-256(`<id>:<updatedAt>`), a signed decimal. */
 export function digestTerm(id: string, updatedAt: string): string {
   return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()
 }
@@ -188,10 +184,7 @@ export function contentHash(body: string): string {
   return `sha256(convert_to(${body}, 'UTF8'))`
 }
 
-/**
- * SQL: the sum modulo 2^64 of these hashes' terms; null without rows. Adding up bytes is three times as fast as
- * numbers.
- */
+/** SQL: the sum modulo 2^64 of these hashes' terms; null: no rows. Adding bytes is three times as fast as numbers. */
 export function sumOfTerms(hash: string): string {
   const sums = Array.from(
     { length: 8 },

@@ -1,7 +1,4 @@
-/**
- * Counts rows by kind and time of their latest change (specification 11.5), by the index of a sync: commits pay
- * nothing.
- */
+/** Counts rows by kind and time of their latest change (specification 11.5), by a sync's index: commits pay nothing. */
 import type { Database } from '../db/fair-pool.ts'
 import { milliseconds, queryTextWithin } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'

@@ -34,7 +34,7 @@ import { refuseNotServed } from './not-served.ts'
 import { rowByKey, storeResponses, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-/** Pure: the same tables give the same text and name. `deliverEvents` (`delivery/new-deliveries.ts`) creates the deliveries of the commit's events. */
+/** Pure: the same tables give the same text and name. `deliverEvents`: `delivery/new-deliveries.ts`. */
 export function commitFunction(tables: readonly StreamTable[], deliverEvents: string): SchemaFunction {
   return schemaFunction(
     'commit',
@@ -58,10 +58,7 @@ end;`,
   )
 }
 
-/**
- * Changes find their rows by key, whatever the statistics say: connections keep plans made while the tables were
- * small, which would read all rows of the organization for each change.
- */
+/** Changes find rows by key: plans made while tables were small would read all rows of the organization each time. */
 const byKeyOnly = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
@@ -299,10 +296,7 @@ function removeDependents(
 `
 }
 
-/**
- * Detached rows move in the stream. Maintenance reads `detachments`, and erases the reference from events and
- * responses.
- */
+/** Detached rows move in the stream. By `detachments`, maintenance erases the reference from events and responses. */
 function detachDependents(table: StreamTable, reference: StreamReference, removedIds: string): string {
   const { field, column, within = null, onRemove } = reference
   const inPlace = onRemove === 'clear'
@@ -341,10 +335,7 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
         where w.organization_id = d.organization_id and w.id = d.id;`
 }
 
-/**
- * Adds v_digest, v_content, v_bytes and `by` to the counters. Digests are sums modulo 2^64. A call adds rows or removes
- * them.
- */
+/** Adds v_digest, v_content, v_bytes and `by` to the counters; digests modulo 2^64. A call adds rows or removes them. */
 function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
   const { rows = '0', number = '0' } = by
   return `v_digest := mod(mod(v_digest, ${digestModulus}) + ${digestModulus}, ${digestModulus});
@@ -574,10 +565,7 @@ const existingColumns = 'id uuid, expected timestamptz, old_term bigint, old_con
 const addDone = `v_done := v_done || v_rows;
       v_bodies := v_bodies || v_row_bodies;`
 
-/**
- * Search documents have a table of their own and are written only when they change: an index over the rows would get
- * an entry for each word with every change, which took 45 % of the throughput.
- */
+/** Search documents are written only when changed: an index over rows would get an entry a word with every change. */
 function searchDocuments(table: StreamTable): string {
   if (!table.searchable) return ''
   const section = sectionOf.searchDocuments(table.kind)

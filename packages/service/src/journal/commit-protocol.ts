@@ -93,9 +93,7 @@ interface ExistingEntry {
   readonly id: string
   /** The version that the change was decided on. A row of another version is not changed. */
   readonly expected: string
-  /**
-   * The row's current digest terms and bytes. The check of `expected` proves them, so the database need not hash again.
-   */
+  /** The row's current digest terms and bytes. The check of `expected` proves them, which saves hashing them again. */
   readonly old_term: string
   readonly old_content: string
   readonly old_bytes: number
@@ -109,15 +107,12 @@ interface UpdateEntry extends ExistingEntry {
 interface SearchDocumentEntry {
   readonly id: string
   readonly created_at: string
-  /** Distinct, separated by spaces. */
   readonly terms: string
 }
 
 interface CheckedEntry {
   readonly id: string
-  /**
-   * The version that the change was decided on; null: a new row. Another version is a conflict, whatever else is wrong.
-   */
+  /** The version that the change was decided on; null: a new row. Another version is a conflict before all else. */
   readonly expected: string | null
   readonly [column: string]: unknown
 }
@@ -127,16 +122,13 @@ interface ReferringEntry {
   readonly id: string
   readonly target: string
   readonly count: number
-  /** The latest `updatedAt` among them; null when there were none. */
   readonly latest: string | null
 }
 
 /** The answer. A change in neither list is a conflict: its row had changed. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & (Refusal | { readonly reason: 'replayed' }))[]
-  /**
-   * The ids of committed changes. The caller has their bodies apart from stamp and number, so they are not sent back.
-   */
+  /** The ids of committed changes. The caller has their bodies apart from stamp and number. */
   readonly done: readonly string[]
   /** The `updatedAt` of all of them, or their `removedAt`. */
   readonly stamp: string
@@ -161,9 +153,7 @@ export const clockAheadCode = 'DW001'
 
 /** How long a call waits for a clock that another process holds, before other calls go first and it is sent again. */
 export const lockTimeout = '2s'
-/**
- * So that a call for several organizations does not wait long for one: more than a commit takes, too short to notice.
- */
+/** A call for several organizations waits only this long for one: more than a commit takes, too short to notice. */
 const timeoutWithOthers = '50ms'
 
 export interface CallOptions {

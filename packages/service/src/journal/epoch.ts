@@ -18,9 +18,8 @@ export interface NewEpoch {
 
 /**
  * Begins a new epoch of every organization that the database serves at `now`, in milliseconds, in the caller's
- * transaction.
- * It locks the clocks first, so that each commit is before the span or after it. The epoch is random: a counter would
- * repeat after a second restore of one backup, the time after a clock was set back.
+ * transaction. It locks the clocks first, so that each commit is before the span or after it. The epoch is random: a
+ * counter would repeat after a second restore of one backup, the time after a clock was set back.
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
   await tx.query(

@@ -188,10 +188,7 @@ function nextPosition(row: PageRow, from: Position, clock: number): Position {
 
 export interface Feeds<C> {
   readonly feed: Feed<C>
-  /**
-   * For waiting readers, which one commit wakes together: they share statements. For others, looking for equal requests
-   * costs more than it saves.
-   */
+  /** For waiting readers, which one commit wakes together. For others, comparing requests costs more than it saves. */
   readonly waitingFeed: Feed<C>
 }
 

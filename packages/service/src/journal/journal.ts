@@ -34,9 +34,7 @@ export interface Journal {
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
-/**
- * Calls another function that takes the clock row of its first argument, in the queue of the organization's commits.
- */
+/** Calls another function that takes an organization's clock row (its first argument), in the queue of its commits. */
 export type CallUnderClock = <A>(
   called: SchemaFunction,
   values: readonly [organizationId: string, ...others: unknown[]],
@@ -62,9 +60,7 @@ export function createJournal(options: {
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
-  /**
-   * How far the clock may be ahead of the database's, in milliseconds; beyond it, commits reject with `clockAheadCode`.
-   */
+  /** How far the clock may be ahead of the database's, in milliseconds; beyond it, commits reject: `clockAheadCode`. */
   readonly maxClockSkew?: number
   readonly storage?: StorageLimits
   readonly tracer?: Tracer | null

@@ -71,10 +71,7 @@ function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
   })
 }
 
-/**
- * One notification in so many milliseconds on average, in bursts of five: with a fixed gap, half of them were late at a
- * hundred commits a second.
- */
+/** Milliseconds per notification on average, in bursts of five: with a fixed gap, half of them were late. */
 const interval = 10
 const burst = 5
 

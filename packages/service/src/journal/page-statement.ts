@@ -26,10 +26,7 @@ export interface PageRow {
   readonly lastAt: number | null
   readonly lastId: string | null
   readonly total: number
-  /**
-   * On the last page: one table's digest, or JSON with count and digests of each kind that ever had a row; otherwise
-   * null.
-   */
+  /** On the last page one table's digest, or JSON with count and digests of each kind that has had a row; else null. */
   readonly checkpointData: string | null
   /** The content digest of one table. */
   readonly content: string | null
@@ -150,10 +147,7 @@ function merged(arms: readonly string[], ceiling: number): string {
             order by s.updated_at, s.id limit ${ceiling + 1}`
 }
 
-/**
- * Joins the bodies in the database: one string costs a tenth of an array. A second pass or a sort makes a page half as
- * expensive again.
- */
+/** Joins bodies in the database: a string costs a tenth of an array. A second pass or a sort adds half of the cost. */
 function pageStatement(
   source: Source,
   arms: readonly string[],

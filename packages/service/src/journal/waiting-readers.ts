@@ -1,7 +1,4 @@
-/**
- * Readers that wait for a change (specification 7.6), woken by notifications, and by a query a second in case one is
- * lost.
- */
+/** Readers that wait for a change (specification 7.6), woken by notifications, and by polls in case one is lost. */
 import type { Pool } from 'pg'
 import { FairQueue, noQueue } from '../admission/fair-queue.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'

@@ -1,6 +1,4 @@
-/**
- * Interfaces of traces and metrics. `telemetry/sdk.ts` implements them, loaded only when telemetry is on (decision 54).
- */
+/** Interfaces of traces and metrics. `telemetry/sdk.ts` implements them, loaded when telemetry is on (decision 54). */
 import type { LogFields } from './log.ts'
 
 /** Named by the semantic conventions, or below `deskwire.`. Never a body, a query, a token or a receiver's path. */

@@ -1,7 +1,4 @@
-/**
- * What routes and modules declare for `openapi.json`. Values for the document alone are functions, made when it is
- * served.
- */
+/** What routes and modules declare for `openapi.json`. Values for it alone are functions, called when it is served. */
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 

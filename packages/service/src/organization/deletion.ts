@@ -23,9 +23,7 @@ interface DeletionOptions {
   readonly rowsAPiece?: number
 }
 
-/**
- * Returns the number of rows; null: no such organization. `onPiece` gets the rows so far; `rowsAPiece` is for tests.
- */
+/** Returns the number of rows; null: no such organization. `onPiece` gets the rows so far; `rowsAPiece`: for tests. */
 export async function deleteOrganization(
   pool: Pool,
   clock: Clock,

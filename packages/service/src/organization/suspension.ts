@@ -68,10 +68,7 @@ async function lockStatus(
   return row.suspended ? 'suspended' : 'active'
 }
 
-/**
- * Copies the status to a copy that is not served; returns whether there is one. `as`: the transaction's permission to
- * write it.
- */
+/** Copies the status to a copy that is not served; returns whether there is one. `as`: the permission to write it. */
 export function markCopy(
   pool: Pool,
   organizationId: string,

@@ -1,6 +1,4 @@
-/**
- * Compares a process's encryption keys with the check value that the database stores (two during a rotation, decision 56), at its start.
- */
+/** Compares a process's encryption keys with the check value that the database stores (two in a rotation, decision 56), at its start. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'
 import { keyCheckOf, SecretBoxError } from './secrets.ts'

@@ -33,7 +33,6 @@ export class ResponseReader {
   #line = ''
   #body: BodyReader | null = null
 
-  /** The first KiB of the body, as text that a database can hold. */
   get text(): string {
     return this.#body?.text ?? ''
   }
@@ -199,12 +198,10 @@ function isUnderstood(head: Head, line: string): boolean {
   }
 }
 
-/** Whether a trailer is allowed. */
 function isTrailer(line: string): boolean {
   return field.test(line) && !decisive.test(line.slice(0, line.indexOf(':')))
 }
 
-/** Whether the connection may carry another response after this head. */
 function isPersistent(head: Head, framing: Framing): boolean {
   if (framing === 'until_close' || head.closes || head.irregular) return false
   // A body that is announced may come, although the status allows none.

@@ -19,7 +19,6 @@ import { IdleConnections } from './idle-connections.ts'
 import { TlsSessions } from './tls-sessions.ts'
 
 interface SendRequest {
-  /** Connections and sessions are never shared between organizations. */
   readonly organizationId: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -35,7 +34,6 @@ export type SendOutcome =
       readonly status: number
       readonly responseBody: string
       readonly durationMs: number
-      /** Of the answer, where it has the header. */
       readonly retryAfter?: string
     }
   | (Failure & { readonly durationMs: number })
@@ -55,7 +53,6 @@ export interface SenderOptions {
   readonly targetCa?: string | null
   /** Connections in all; default: a worker's attempts. */
   readonly maxSockets?: number
-  /** Idle connections of one organization to one origin. */
   readonly maxIdlePerOrigin?: number
 }
 

@@ -1,6 +1,4 @@
-/**
- * Resolves a host and checks every address. Answers are cached for their TTL, at most 30 s; registration always asks (specification 9.2).
- */
+/** Resolves a host and checks every address. Answers are cached for their TTL, 30 s at most; registration asks anew (specification 9.2). */
 
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'

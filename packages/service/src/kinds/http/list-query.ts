@@ -175,7 +175,6 @@ export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
 
-/** All parameters of a list, for browsing and for a sync. */
 export function listParameters(kind: Kind): QueryParameters {
   const { description, schema } = ids
   return { ...paging, after, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }

@@ -1,7 +1,4 @@
-/**
- * The write path of a kind: its pure rules decide on the stored row, the journal commits, and a conflict is decided
- * again.
- */
+/** The write path of a kind: pure rules decide on the stored row, the journal commits, a conflict is decided again. */
 import type { Change, Refusal, ResponseToStore, Unit } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'

@@ -23,8 +23,7 @@ function customAttributes(): Field<CustomAttributes> {
   const name = storableText(1, 40)
   const text = storableText(0, 500)
   const value = z.union([text, z.number(), z.boolean(), z.null()])
-  // The record is for the schema alone: it drops a key called "__proto__" and reports too long a string as a wrong
-  // type.
+  // The record is only for the schema: it drops a key called "__proto__" and reports a long string as a wrong type.
   const { $schema: _, ...documented } = z.toJSONSchema(z.record(name, value))
   const schema = z
     .unknown()

@@ -3,9 +3,7 @@ import type { Field, Fields } from '../../kernel/fields/field.ts'
 import { exampleState, requireActions } from './explore-rules.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 
-/**
- * Throws for contradictions, for rules that refuse the kind's example, and for an action that the example cannot reach.
- */
+/** Throws for contradictions, rules that refuse the kind's example, and an action that the example cannot reach. */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
   checkDeclaration(declaration)

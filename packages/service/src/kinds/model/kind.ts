@@ -90,7 +90,6 @@ export interface Kind
   readonly representationOrder: readonly string[]
 }
 
-/** An existing object, as it was read. */
 export interface Read<S = State> {
   readonly id: string
   readonly state: S

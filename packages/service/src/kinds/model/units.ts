@@ -1,7 +1,4 @@
-/**
- * The unit that creates objects and changes others with them. It expects every row that was read, so it commits as
- * decided or not at all.
- */
+/** The unit that creates objects and changes others with them. It commits only if no row that was read has changed. */
 import type {
   Change,
   ReferringExpectation,
