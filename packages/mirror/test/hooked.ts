@@ -1,7 +1,7 @@
 /** A store that calls back before each of its statements, and before and after each commit: to fail there, or to look. */
 import type { Store, StoreReader, StoreWriter } from '../src/index.ts'
 
-/** `step` names what comes: `put`, `setNote`, `commit`, `committed`; `first` is its first argument. */
+/** `step` names the next step: `put`, `setNote`, `commit`, `committed`; `first` is its first argument. */
 type Hook = (step: string, first?: unknown) => void | Promise<void>
 
 export function hooked(store: Store, hook: Hook): Store {

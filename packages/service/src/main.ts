@@ -26,7 +26,7 @@ export async function serve(config: Config): Promise<void> {
   const stopped = stopSignal()
   const begun = Promise.withResolvers<void>()
   const opening = openDatabases(config, log, begun.resolve)
-  // Loading keeps this thread busy: begun at once, it would hold up what comes before the programs.
+  // Loading keeps this thread busy: begun at once, it would delay the preparations for the programs.
   await Promise.race([begun.promise, opening])
   const [databases, { run }] = await Promise.all([opening, import('./run.ts')])
   await run(config, { databases, stopped, summaries, log, telemetry })

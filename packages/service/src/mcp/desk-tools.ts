@@ -152,7 +152,6 @@ const charactersPerToken = 4
 
 interface Message {
   readonly id: string
-  readonly createdAt: string
   readonly body: string | null
 }
 
@@ -196,36 +195,29 @@ function readConversation(parts: ToolParts): Tool {
   }
 }
 
-/** `cursor`: creation time and id of the last message shown, so that messages that arrive meanwhile move nothing. */
+/** `cursor`: id of the last message shown, so that messages that arrive meanwhile move nothing. */
 async function messagesOf(
   api: Api,
   conversationId: string,
   characters: number,
   cursor: string | undefined,
 ): Promise<Result<{ messages: readonly Json[]; nextCursor: string | null }, Problem>> {
-  const [at, after] = cursor?.split('~') ?? []
-  const time = Date.parse(at ?? '')
-  // Inclusive, as messages may share a millisecond: those already shown are passed over by id.
-  const createdBefore = Number.isNaN(time) ? undefined : new Date(time + 1).toISOString()
   const messages: Json[] = []
   let left = characters
-  for (let offset = 0; ; offset += 50) {
-    const page = await api.get('/v1/messages', { conversationId, createdBefore, limit: 50, offset })
+  for (let after = cursor; ; ) {
+    const page = await api.get('/v1/messages', { conversationId, after, limit: 50 })
     if (!page.ok) return fail(page.error)
     const { data, pagination } = page.value as unknown as {
       data: readonly Message[]
       pagination: { hasMore: boolean }
     }
     for (const message of data) {
-      if (after !== undefined && message.createdAt === at && message.id >= after) continue
       const length = message.body?.length ?? 0
       // The first is shown in any case, cut if it must be.
-      if (length > left && messages.length > 0) {
-        const last = messages.at(-1) as unknown as Message
-        return ok({ messages, nextCursor: `${last.createdAt}~${last.id}` })
-      }
+      if (length > left && messages.length > 0) return ok({ messages, nextCursor: after ?? null })
       messages.push(cutTo(message, left))
       left -= Math.min(length, left)
+      after = message.id
     }
     if (!pagination.hasMore) return ok({ messages, nextCursor: null })
   }
