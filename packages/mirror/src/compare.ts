@@ -2,11 +2,12 @@
  * Finds where a copy differs from the service, in one snapshot of the store: what the stream has brought since is applied in memory, up to
  * the moment of the service's digests. So nothing is written, writers go on, and both sides are compared at the same moment.
  */
+import { setImmediate } from 'node:timers/promises'
 import { type Client, type ComparedCopy, findDifferences, type IdRange, type Moment } from '@deskwire/sdk'
 import type { Copy, QuarantinedRow } from './copy.ts'
 import { isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns } from './row.ts'
 import type { Store, StoredRow, StoreReader, Table } from './store.ts'
-import { Sums, type SumsText } from './sums.ts'
+import { OrderedSums, Sums, type SumsText } from './sums.ts'
 
 /** A row of the copy that differs from the service's. */
 export interface CopyDifference {
@@ -49,10 +50,14 @@ export async function compareCopy(
     const quarantined = await copy.quarantined(at, kind)
     const held = new HeldRows(store, at, kind, table, since, quarantined)
     const differences = await held.nobodys()
-    for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
-      const { id, type } = difference
-      const columns = type === 'changed' ? await held.wrong(id, { ...difference.row }) : []
-      differences.push({ kind, id, type, columns })
+    try {
+      for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
+        const { id, type } = difference
+        const columns = type === 'changed' ? held.wrong(id, { ...difference.row }) : []
+        differences.push({ kind, id, type, columns })
+      }
+    } finally {
+      await held.leave()
     }
     const known = new Set(differences.map(({ id }) => id))
     const { count, wrong } = await wrongRemovals(store, at, kind, table)
@@ -132,7 +137,7 @@ class ChangesSince {
   }
 }
 
-/** The rows of a table in a snapshot of the store, with quarantined ones, and with later changes applied. */
+/** The rows of a table in a snapshot of the store, read once, with quarantined ones, and with later changes applied. */
 class HeldRows implements ComparedCopy {
   readonly #store: Store
   readonly #at: StoreReader
@@ -140,10 +145,13 @@ class HeldRows implements ComparedCopy {
   readonly #kind: string
   readonly #since: ChangesSince
   readonly #quarantined: ReadonlyMap<string, string>
-  /** Ranges that were counted into `found`; none overlap. */
-  readonly #counted: IdRange[] = []
-  /** The sums of the texts in the store, without later changes. */
+  readonly #rows = new OrderedSums()
+  /** Of the texts in the store, without later changes, those of rows whose columns are wrong included. */
   readonly found = new Sums()
+  #reading: Promise<void> | undefined
+  #isLeft = false
+  /** What `texts` has read last. */
+  #latest = new Map<string, StoredRow>()
 
   constructor(
     store: Store,
@@ -159,6 +167,7 @@ class HeldRows implements ComparedCopy {
     this.#table = table
     this.#since = since
     this.#quarantined = new Map(quarantined.flatMap(({ id, text }) => (isUuid(id) ? [[id, text]] : [])))
+    for (const [id, text] of this.#quarantined) this.found.count(id, updatedAtOf(membersOf(text)), text)
   }
 
   get #changed() {
@@ -174,8 +183,12 @@ class HeldRows implements ComparedCopy {
     })
   }
 
+  /** Begins to read the rows: the service computes its first digests meanwhile. */
   async span() {
     const span = await this.#at.span(this.#table)
+    this.#reading = this.#read()
+    // Awaited by `digests` and `leave`.
+    this.#reading.catch(() => {})
     const own = span ? [span.lowest, span.highest] : []
     const ids = [...own, ...this.#quarantined.keys(), ...this.#changed.keys()]
       .map((id) => (id === noId ? firstId : id))
@@ -184,50 +197,61 @@ class HeldRows implements ComparedCopy {
     return lowest === undefined || highest === undefined ? null : { lowest, highest }
   }
 
+  async #read(): Promise<void> {
+    for await (const piece of this.#at.rows(this.#table, { after: noId, before: lastId })) {
+      // A store that never waits would keep requests from being sent.
+      await setImmediate()
+      if (this.#isLeft) return
+      for (const row of piece) {
+        const members = membersOf(row.text)
+        const updatedAt = updatedAtOf(members)
+        const text = this.#comparedText(row, members)
+        this.#rows.add(row.id, updatedAt, text)
+        if (text === row.text) continue
+        this.found.count(row.id, updatedAt, row.text)
+        this.found.count(row.id, updatedAt, text, -1)
+      }
+    }
+    this.found.shift({ from: new Sums(), to: this.#rows.between(0, this.#rows.length) })
+  }
+
+  /** Ends the reading: the snapshot is about to end. */
+  async leave(): Promise<void> {
+    this.#isLeft = true
+    await this.#reading?.catch(() => {})
+  }
+
   advance(to: Moment): Promise<void> {
     return this.#since.advance(to)
   }
 
-  /** The ranges are in order, each beginning where the one before ends. */
   async digests(ranges: readonly IdRange[]): Promise<SumsText[]> {
-    const sums = ranges.map(() => new Sums())
-    const whole = { after: ranges[0]?.after ?? '', before: ranges.at(-1)?.before ?? '' }
-    // A range that is divided further has been counted already.
-    const isCounted = this.#counted.some(
-      (range) => range.after <= whole.after && whole.before <= range.before,
-    )
-    if (!isCounted) this.#counted.push(whole)
+    await this.#reading
+    const rows = this.#rows
+    const sums = ranges.map(({ after, before }) => rows.between(rows.upTo(after), rows.upTo(before)))
     const changed = this.#changed
-    let n = 0
-    for await (const piece of this.#at.rows(this.#table, whole)) {
-      for (const row of piece) {
-        const members = membersOf(row.text)
-        const updatedAt = updatedAtOf(members)
-        if (!isCounted) this.found.count(row.id, updatedAt, row.text)
-        if (changed.has(row.id)) continue
-        while (row.id > (ranges[n]?.before ?? '')) n++
-        sums[n]?.count(row.id, updatedAt, this.#comparedText(row, members))
-      }
+    const sumsOf = (id: string) => {
+      const n = rangeOf(ranges, id)
+      return id > (ranges[n]?.after ?? '') && id <= (ranges[n]?.before ?? '') ? sums[n] : undefined
     }
     for (const [id, text] of this.#quarantined) {
-      if (id <= whole.after || id > whole.before) continue
-      const updatedAt = updatedAtOf(membersOf(text))
-      if (!isCounted) this.found.count(id, updatedAt, text)
-      if (!changed.has(id)) sums[rangeOf(ranges, id)]?.count(id, updatedAt, text)
+      if (!changed.has(id)) sumsOf(id)?.count(id, updatedAtOf(membersOf(text)), text)
     }
     for (const [id, text] of changed) {
-      if (text === null || id <= whole.after || id > whole.before) continue
-      sums[rangeOf(ranges, id)]?.count(id, updatedAtOf(membersOf(text)), text)
+      const into = sumsOf(id)
+      const n = rows.upTo(id)
+      if (rows.idAt(n - 1) === id) into?.shift({ from: rows.between(n - 1, n), to: new Sums() })
+      if (text !== null) into?.count(id, updatedAtOf(membersOf(text)), text)
     }
     return sums.map((sum) => sum.text)
   }
 
-  async ids(range: IdRange): Promise<string[]> {
+  async ids({ after, before }: IdRange): Promise<string[]> {
     const ids = new Set<string>()
-    for await (const piece of this.#at.rows(this.#table, range)) for (const { id } of piece) ids.add(id)
+    for (let n = this.#rows.upTo(after); n < this.#rows.upTo(before); n++) ids.add(this.#rows.idAt(n))
     for (const [id, text] of [...this.#quarantined, ...this.#changed]) {
       if (text === null) ids.delete(id)
-      else if (id > range.after && id <= range.before) ids.add(id)
+      else if (id > after && id <= before) ids.add(id)
     }
     return [...ids]
   }
@@ -238,7 +262,9 @@ class HeldRows implements ComparedCopy {
       const text = this.#quarantined.get(id)
       if (text !== undefined) texts.set(id, text)
     }
-    for (const row of await this.#at.get(this.#table, ids)) {
+    const rows = await this.#at.get(this.#table, ids)
+    this.#latest = new Map(rows.map((row) => [row.id, row]))
+    for (const row of rows) {
       // A row in the table that is also quarantined is not the mirror's.
       const told = this.#comparedText(row, membersOf(row.text))
       texts.set(row.id, `${told}${texts.has(row.id) ? '\n' : ''}`)
@@ -251,9 +277,9 @@ class HeldRows implements ComparedCopy {
     return texts
   }
 
-  /** The columns of a row that differ from the service's row. */
-  async wrong(id: string, members: Members): Promise<string[]> {
-    const [row] = await this.#at.get(this.#table, [id])
+  /** The columns that differ from the service's row; of a row that `texts` has read last. */
+  wrong(id: string, members: Members): string[] {
+    const row = this.#latest.get(id)
     if (row === undefined) return []
     const wrong = wrongColumns(this.#store, this.#table, row, members)
     return row.text === JSON.stringify(members) ? wrong : [...wrong, '_body']
