@@ -1,6 +1,6 @@
 /**
  * `npm run check -- agents`: ten tasks that an agent does by the tools of `/mcp` alone, here as a script. After each, the
- * API shows whether the desk is as it should be.
+ * API shows whether the desk is as it should be. Last, the conformance suite of the protocol.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -19,6 +19,7 @@ import { eventually } from '../packages/testbed/eventually.ts'
 import { call, mcpClient, refusalOf } from '../packages/testbed/mcp-client.ts'
 import type { Api } from '../packages/testbed/service.ts'
 import { serve } from '../packages/testbed/services.ts'
+import { conformsToMcp } from './conformance.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a wrong guess of what is shown fails the check
 type Shown = any
@@ -168,6 +169,7 @@ try {
     await run()
     console.log(`done: ${name}`)
   }
+  await conformsToMcp(service.url, token, directory)
 } finally {
   await service.end('SIGTERM')
   await rm(directory, { recursive: true, force: true })

@@ -94,9 +94,9 @@ export const checks: Readonly<Record<string, Check>> = {
     when: 'push',
   },
   agents: {
-    shows: 'a scripted agent does ten tasks by the tools of /mcp, and the desk is as it should be',
+    shows: 'a scripted agent does ten tasks by the tools of /mcp, which conforms to the protocol',
     program: ['checks/agents.ts'],
-    needs: [],
+    needs: [registries],
     minutes: 1,
     when: 'push',
   },

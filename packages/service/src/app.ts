@@ -163,7 +163,8 @@ export function createApp(options: AppOptions): App {
   const authenticator = authenticatorOf(server, options, shards, known, unauthenticated)
   registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
   if (options.admin) registerRoutes(server, adminRoutes, options.admin, null)
-  if (options.mcp) registerMcp(server, shards, authenticator, { kinds, clock, origins: corsOrigins })
+  if (options.mcp)
+    registerMcp(server, shards, authenticator, { kinds, clock, origins: corsOrigins, publicUrl })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   return {

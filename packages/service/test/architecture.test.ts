@@ -497,6 +497,8 @@ describe('the testbed', () => {
     expect(having(/\bcreate(Secure)?Server\b[^}]*\} from 'node:(https?|http2|tls)'/, others)).toEqual([
       // Reads no more of HTTP than it must: it shares the cores of what is measured.
       'bench/harness/receiver-process.ts',
+      // A proxy.
+      'checks/conformance.ts',
     ])
   })
 

@@ -2,6 +2,7 @@
  * `/mcp` (specification 15): a request passes the pipeline as any other, with its key, limits and permit. The protocol
  * and its package are loaded by the first request, so an installation without clients pays nothing.
  */
+import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { sent } from '../http/replies.ts'
@@ -19,12 +20,14 @@ export interface McpServices {
   readonly close: () => Promise<void>
   /** Origins of pages that may call. */
   readonly origins: ReadonlySet<string>
+  readonly publicUrl: string | null
 }
 
 export function createMcpServices(options: {
   readonly kinds: readonly Kind[]
   readonly clock: Clock
   readonly origins: readonly string[]
+  readonly publicUrl: string | null
   /** `openapi.json`. */
   readonly document: () => Promise<Json>
 }): McpServices {
@@ -35,7 +38,12 @@ export function createMcpServices(options: {
     loaded = createMcp({ ...options, schemas })
     return loaded
   })
-  return { mcp, close: async () => loaded?.close(), origins: new Set(options.origins) }
+  return {
+    mcp,
+    close: async () => loaded?.close(),
+    origins: new Set(options.origins),
+    publicUrl: options.publicUrl,
+  }
 }
 
 const message = { description: 'A message of the protocol, or a stream of them.' }
@@ -52,10 +60,10 @@ const post = routesOf<McpServices>()({
     [200, 202, 400, 403, 404, 406, 413, 415, 500].map((status) => [status, message]),
   ),
   reads: { bodyLimit: 2 ** 20, isLight: () => true, read: async () => ok(null) },
-  async handle({ mcp, origins }, { request, reply }) {
+  async handle({ mcp, origins, publicUrl }, { request, reply }) {
     const { origin } = request.headers
     // The protocol demands it; a page of another site has no key to send anyway.
-    if (origin !== undefined && origin !== request.origin && !origins.has(origin)) {
+    if (origin !== undefined && !isOwn(origin, request.origin, publicUrl) && !origins.has(origin)) {
       reply
         .code(403)
         .send({ jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'Origin not allowed' } })
@@ -72,5 +80,12 @@ const post = routesOf<McpServices>()({
     return sent
   },
 })
+
+/** Without a public URL, any name whose address was changed to the service's (DNS rebinding) would be its own. */
+function isOwn(origin: string, own: string, publicUrl: string | null): boolean {
+  if (origin !== own || publicUrl !== null) return origin === own
+  const { hostname } = new URL(own)
+  return hostname === 'localhost' || hostname.startsWith('[') || isIP(hostname) !== 0
+}
 
 export const mcpRoutes: readonly Route<McpServices>[] = [post]

@@ -34,6 +34,12 @@ const instructions = [
   'Before you write, read the object, and send its updatedAt as expectedVersion. Send an idempotencyKey with a call that must not happen twice.',
 ].join(' ')
 
+const capabilities = {
+  tools: { listChanged: false },
+  resources: { listChanged: false },
+  ...eventCapabilities,
+}
+
 const skillAddress = 'skill://deskwire/SKILL.md'
 const about = { title: 'Work the desk', description: 'How to use the tools.', mimeType: 'text/markdown' }
 
@@ -75,7 +81,7 @@ export function createMcp(parts: ToolParts): Mcp {
     const { scopes } = callerOf(request)
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
-      { instructions, capabilities: { tools: {}, ...eventCapabilities } },
+      { instructions, capabilities },
     )
     const api = apiFor(request)
     serveEvents(server, types, { scopes, api, now: () => parts.clock.now() })

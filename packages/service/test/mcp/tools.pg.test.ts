@@ -1,4 +1,6 @@
 /** Tools, called by the official client over HTTP. */
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import {
   makeBooking,
@@ -93,6 +95,26 @@ describe('the protocol', () => {
       api.post('/mcp', {}, { origin, accept: 'application/json, text/event-stream' })
     expect((await ask('https://evil.example')).status).toBe(403)
     expect((await ask(service().url)).status).not.toBe(403)
+  })
+
+  test("refuses a page whose name's address was changed to the service's", async () => {
+    const { api } = await newDesk()
+    const headers = { authorization: `Bearer ${api.token}`, host: 'evil.example' }
+    const asked = request(new URL('/mcp', service().url), {
+      method: 'POST',
+      headers: { ...headers, origin: 'http://evil.example' },
+    }).end()
+    const [response] = await once(asked, 'response')
+    response.resume()
+    expect(response.statusCode).toBe(403)
+  })
+
+  test('declares no notice of a changed list, as it sends none', async () => {
+    const { client } = await newDesk()
+    expect(client.getServerCapabilities()).toMatchObject({
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+    })
   })
 
   test('is not there unless it is turned on', async () => {
