@@ -454,7 +454,7 @@ create table webhooks (
   check ((status = 'disabled'::text) = (disabled_at is not null)),
   check ((status = 'disabled'::text) = (disabled_reason is not null)),
   check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text, 'gone'::text])),
-  check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[]),
+  check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[] or signatures = '{service,standard,v1a}'::text[]),
   check (status = any (array['active'::text, 'disabled'::text]))
 );
 create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;

@@ -13,7 +13,8 @@ import { createSigner } from '../service/src/delivery/signer.ts'
 import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/tuning.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
-import { createSecretBox } from '../service/src/webhooks/secrets.ts'
+import { signingKeysOf } from '../service/src/webhooks/signing-keys.ts'
+import { createOpener, type EncryptionKeys } from '../service/src/webhooks/vault.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import type { TestService } from './service.ts'
 
@@ -47,6 +48,8 @@ export function testEngine(
     readonly observer?: DeliveryObserver
     /** The owner of its leases; default: a new one. */
     readonly workerId?: string
+    /** Default: the one key of the tests' services. */
+    readonly encryptionKeys?: EncryptionKeys
     /** Wraps the queues that its drains use. */
     readonly through?: (queues: EndpointQueues) => EndpointQueues
   } = {},
@@ -58,8 +61,10 @@ export function testEngine(
     const status = script.length > 1 ? (script.shift() as number) : (script[0] as number)
     return { kind: 'answered', status, responseBody: `answered ${status}`, durationMs: 5 }
   }
-  const box = createSecretBox(deliverySettings.encryptionKey)
-  const signer = createSigner(box.open)
+  const { encryptionKeys = { current: deliverySettings.encryptionKey, previous: null } } = options
+  const signer = createSigner(createOpener(encryptionKeys), (organizationId) =>
+    signingKeysOf(encryptionKeys, organizationId),
+  )
   const queues = createEndpointQueues(
     unshared(service.database.pool),
     kinds.map((kind) => kind.table),

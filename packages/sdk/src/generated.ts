@@ -704,8 +704,8 @@ export interface Webhook extends Row {
   description: string | null
   /** The event types it receives. */
   events: Open<keyof EventData>[]
-  /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well. */
-  signatures: Open<'service' | 'standard'>[]
+  /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519). */
+  signatures: Open<'service' | 'standard' | 'v1a'>[]
   /** The names of its own headers; absent without any. */
   headerNames?: string[]
   /** The most attempts a second; absent without a limit. */
@@ -749,8 +749,8 @@ export interface WebhookInput {
   description?: string | null
   /** The event types it receives. */
   events: (keyof EventData)[]
-  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
-  signatures?: ('service' | 'standard')[]
+  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. */
+  signatures?: ('service' | 'standard' | 'v1a')[]
   /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
   headers?: Record<string, string> | null
   /** The most attempts a second. */
@@ -772,8 +772,8 @@ export interface WebhookPatch {
   description?: string | null
   /** The event types it receives. */
   events?: (keyof EventData)[]
-  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
-  signatures?: ('service' | 'standard')[]
+  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. */
+  signatures?: ('service' | 'standard' | 'v1a')[]
   /** Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. */
   headers?: Record<string, string> | null
   /** The most attempts a second. */

@@ -18,6 +18,7 @@ import { deliveryApi } from './webhooks/delivery-routes.ts'
 import { eventApi } from './webhooks/event-routes.ts'
 import { recoveryApi } from './webhooks/recovery/routes.ts'
 import { endpointApi } from './webhooks/routes.ts'
+import { signingKeysApi } from './webhooks/signing-keys-route.ts'
 import { statsApi } from './webhooks/stats-routes.ts'
 
 /** The API modules of an installation with these kinds. `metricsHere`: whether this server serves `/metrics`. */
@@ -40,6 +41,7 @@ export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly
     ...(metricsHere ? [metricsApi] : []),
     documentApi,
     addressesApi,
+    signingKeysApi,
   ]
 }
 

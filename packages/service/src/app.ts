@@ -47,6 +47,8 @@ import { builtConsole, builtDocs } from './pages/files.ts'
 import { registerPages } from './pages/routes.ts'
 import type { Maintenance } from './retention/maintenance.ts'
 import { type Admin, adminRoutes } from './roles/admin.ts'
+import { signingKeysApi } from './webhooks/signing-keys-route.ts'
+import { keysOf } from './webhooks/vault.ts'
 
 export interface App {
   readonly server: FastifyInstance
@@ -236,6 +238,7 @@ function registerOwnRoutes(
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
     webhookAddresses = noNetworks,
+    settings,
   }: AppOptions,
   shards: readonly DatabaseServices[],
   metrics: App['metrics'],
@@ -244,6 +247,7 @@ function registerOwnRoutes(
   const document = createDocument(() => apiModules(kinds, !metricsElsewhere))
   registerRoutes(server, documentApi.routes, document, null)
   registerRoutes(server, addressesApi.routes, webhookAddresses, null)
+  registerRoutes(server, signingKeysApi.routes, keysOf(settings), null)
   registerPages(server, { docs: builtDocs, console: builtConsole, frameAncestors })
   if (!metricsElsewhere) registerRoutes(server, metricsApi.routes, { text: metrics }, null)
 }

@@ -836,8 +836,8 @@ class _WebhookRequired(TypedDict):
     """Its purpose, for people."""
     events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
-    signatures: list[Literal["service", "standard"] | str]
-    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
+    signatures: list[Literal["service", "standard", "v1a"] | str]
+    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
     status: Literal["active", "disabled"] | str
     """A disabled endpoint gets no events."""
     disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
@@ -896,8 +896,8 @@ class _WebhookWithSecretRequired(TypedDict):
     """Its purpose, for people."""
     events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
-    signatures: list[Literal["service", "standard"] | str]
-    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well."""
+    signatures: list[Literal["service", "standard", "v1a"] | str]
+    """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
     status: Literal["active", "disabled"] | str
     """A disabled endpoint gets no events."""
     disabledReason: Literal["failing", "address_not_public", "registrant_revoked", "manual", "gone"] | str | None
@@ -955,8 +955,8 @@ class _WebhookCreateRequired(TypedDict):
 class WebhookCreate(_WebhookCreateRequired, total=False):
     description: str | None
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
-    signatures: list[Literal["service", "standard"]]
-    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
+    signatures: list[Literal["service", "standard", "v1a"]]
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `['service']`."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None
@@ -980,8 +980,8 @@ class WebhookPatch(TypedDict, total=False):
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
     events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
     """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
-    signatures: list[Literal["service", "standard"]]
-    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. Must be a list of service, which cannot be left out, and standard. Initially `['service']`."""
+    signatures: list[Literal["service", "standard", "v1a"]]
+    """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `['service']`."""
     headers: dict[str, str] | None
     """Headers that are sent along, such as Authorization. Their values are stored encrypted and never shown. A PATCH replaces all of them. Must be an object of at most 10 headers, each a name of at most 64 characters with a string of 1 to 1024 printable ASCII characters, 4096 together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets, or null."""
     rateLimit: int | None

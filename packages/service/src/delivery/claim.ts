@@ -38,6 +38,7 @@ interface EndpointColumns {
   readonly scopes: string | null
   readonly secrets: string | null
   readonly standardSignatures: boolean
+  readonly asymmetricSignature: boolean
   readonly suspended: boolean
   /** As JSON, with the sealed headers in hex, separated by a space. */
   readonly options: string | null
@@ -109,6 +110,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
         standardSignatures: endpoint.standardSignatures,
+        asymmetricSignature: endpoint.asymmetricSignature,
         suspended: endpoint.suspended,
         ...optionsIn(endpoint.options),
       },
@@ -152,7 +154,7 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
     const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
-    const [standard, left, lostId, lostSince, suspended, options = null] = others
+    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null] = others
     if (url == null) continue
     return {
       url,
@@ -160,6 +162,7 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
       scopes,
       secrets,
       standardSignatures: standard != null,
+      asymmetricSignature: asymmetric != null,
       aloneLeft: Number(left),
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
       suspended: suspended != null,
@@ -175,7 +178,7 @@ function optionsIn(text: string | null): Pick<Claim['endpoint'], 'options' | 'se
   return { options: readOptions(json), sealedHeaders: sealed === '' ? null : Buffer.from(sealed, 'hex') }
 }
 
-const columnsOfEndpoint = 10
+const columnsOfEndpoint = 11
 
 /** Null when nothing is due: the one row then has only the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -234,6 +237,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
       case when coalesce(d.place, 1) = 1 and 'standard' = any(w.signatures) then true end as standard,
+      case when coalesce(d.place, 1) = 1 and 'v1a' = any(w.signatures) then true end as asymmetric,
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
       ${once('(select true from organizations o where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null))')} as suspended,

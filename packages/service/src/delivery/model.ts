@@ -68,6 +68,8 @@ export interface Endpoint {
   /** The secrets that sign now, the newest first, encrypted. */
   readonly sealedSecrets: readonly Buffer[]
   readonly standardSignatures: boolean
+  /** Besides the standard ones. Default: false. */
+  readonly asymmetricSignature?: boolean
   /** The organization is suspended, or not served here: nothing is sent, and pending deliveries stay. */
   readonly suspended: boolean
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */

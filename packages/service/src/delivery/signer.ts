@@ -1,5 +1,5 @@
 /** Signs deliveries with the SDK's code (specification 10.2), as receivers verify them, but with node:crypto's synchronous hash. */
-import { createHmac, createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, sign as signWith } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import { type Hmac, signatureHeader, standardHeaders } from '@deskwire/sdk/signature'
 import { LruMap } from '../kernel/lru-map.ts'
@@ -13,17 +13,20 @@ export type Sign = (
   body: string | Uint8Array,
 ) => Readonly<Record<string, string>>
 
+type Signing = Pick<Endpoint, 'sealedSecrets' | 'standardSignatures' | 'asymmetricSignature'>
+
 /** Signs with these encrypted secrets, newest first: one signature for each secret and scheme. Throws if a secret cannot be decrypted. */
-type Signer = (
-  endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures' | 'sealedHeaders'>,
-  owner: EndpointKey,
-) => Sign
+type Signer = (endpoint: Signing & Pick<Endpoint, 'sealedHeaders'>, owner: EndpointKey) => Sign
 
 type Open = (sealed: Buffer, owner: EndpointKey) => string
+
+/** The private keys that sign for an organization, newest first. */
+type KeysOf = (organizationId: string) => readonly KeyObject[]
 
 /** A signer that keeps the `capacity` key objects used last, so that few secrets are decrypted again. */
 export function createSigner(
   open: Open,
+  keysOf: KeysOf,
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
   const hmacs = new LruMap<string, Hmac>(capacity)
@@ -35,6 +38,12 @@ export function createSigner(
     const hmac = newHmac[scheme](open(sealed, owner))
     hmacs.set(name, hmac)
     return hmac
+  }
+  const keptKeys = new LruMap<string, readonly KeyObject[]>(capacity)
+  const privateKeysOf = (organizationId: string) => {
+    const keys = keptKeys.get(organizationId) ?? keysOf(organizationId)
+    keptKeys.set(organizationId, keys)
+    return keys
   }
   const keptHeaders = new LruMap<string, Readonly<Record<string, string>>>(capacity)
   const headersOf = (sealed: Buffer, owner: EndpointKey) => {
@@ -54,7 +63,7 @@ export function createSigner(
   }
 
   function signerOf(
-    { sealedSecrets, standardSignatures }: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>,
+    { sealedSecrets, standardSignatures, asymmetricSignature = false }: Signing,
     owner: EndpointKey,
   ): Sign {
     // A receiver would refuse a delivery without a signature at each attempt, and its log would not say why.
@@ -64,10 +73,18 @@ export function createSigner(
       return (_, timestamp, body) => ({ 'x-service-signature': signatureHeader(timestamp, body, service) })
     }
     const standard = sealedSecrets.map((sealed) => hmacOf('standard', sealed, owner))
-    return (eventId, timestamp, body) => ({
+    const both: Sign = (eventId, timestamp, body) => ({
       'x-service-signature': signatureHeader(timestamp, body, service),
       ...standardHeaders(eventId, timestamp, body, standard),
     })
+    if (!asymmetricSignature) return both
+    const keys = privateKeysOf(owner.organizationId)
+    return (eventId, timestamp, body) => {
+      const headers = both(eventId, timestamp, body)
+      const message = Buffer.concat([Buffer.from(`${eventId}.${timestamp}.`), Buffer.from(body)])
+      const added = keys.map((key) => ` v1a,${signWith(null, message, key).toString('base64')}`)
+      return { ...headers, 'webhook-signature': `${headers['webhook-signature']}${added.join('')}` }
+    }
   }
 }
 

@@ -46,6 +46,7 @@ import { schemaOf } from '../schema.ts'
 import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
+import { signingKeysOf } from '../webhooks/signing-keys.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { ServedDatabase } from './prepare.ts'
@@ -338,7 +339,10 @@ export function createWorker(options: {
   const { schedule } = settings
   const sending = options.sending ?? createSending(settings, clock)
   const { sender } = sending
-  const signer = createSigner(createOpener(keysOf(settings)))
+  const encryptionKeys = keysOf(settings)
+  const signer = createSigner(createOpener(encryptionKeys), (organizationId) =>
+    signingKeysOf(encryptionKeys, organizationId),
+  )
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const asked = telemetry === null ? undefined : observeStatements(telemetry)

@@ -343,7 +343,7 @@ function newRow(
   }
 }
 
-const schemes: readonly SignatureScheme[] = ['service', 'standard']
+const schemes: readonly SignatureScheme[] = ['service', 'standard', 'v1a']
 
 /** A set: repeats are dropped, and the order is fixed. */
 const signatureSchemes = defineField<readonly SignatureScheme[]>(
@@ -351,16 +351,17 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
     .array(z.enum(schemes))
     .max(mostWords)
     .check((context) => {
-      if (context.value.includes('service')) return
+      const isWhole = !context.value.includes('v1a') || context.value.includes('standard')
+      if (context.value.includes('service') && isWhole) return
       context.issues.push({ code: 'custom', params: { code: 'invalid_value' }, input: context.value })
     })
     .transform((given) => schemes.filter((scheme) => given.includes(scheme)))
     .meta({ contains: { type: 'string', const: 'service' } }),
-  'a list of service, which cannot be left out, and standard',
+  'a list of service, which cannot be left out, and standard, to which v1a may be added',
   'text',
   {
     description:
-      'How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well.',
+      'How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519.',
   },
   { nullable: false, initial: ['service'], acceptsWithin: `one of ${schemes.join(', ')}` },
 )

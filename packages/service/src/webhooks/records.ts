@@ -47,8 +47,8 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
     description: field(nullable(text), 'Its purpose, for people.'),
     events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
     signatures: field(
-      { type: 'array', items: words('service', 'standard') },
-      'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well.',
+      { type: 'array', items: words('service', 'standard', 'v1a') },
+      'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519).',
     ),
     ...shownOptionFields,
     status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),

@@ -6,6 +6,7 @@ import { createSigner } from '../../src/delivery/signer.ts'
 
 const owner = { organizationId: 'o', webhookId: 'w' }
 const open = (sealed: Buffer) => sealed.toString()
+const noKeys = () => []
 const signedWith = (...secrets: readonly string[]) => ({
   sealedSecrets: secrets.map((secret) => Buffer.from(secret)),
   standardSignatures: false,
@@ -18,7 +19,7 @@ const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength
 const times = fc.integer({ min: 0, max: 4_102_444_800 })
 
 test('it signs as the SDK does, and the SDK verifies it, however few keys are kept', async () => {
-  const signer = createSigner(open, { capacity: 2 })
+  const signer = createSigner(open, noKeys, { capacity: 2 })
   const lists = fc.array(secret, { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(lists, times, bodies, async (secrets, now, body) => {
@@ -36,7 +37,7 @@ test('it signs as the SDK does, and the SDK verifies it, however few keys are ke
 })
 
 test('with Standard Webhooks it does both, the one header as without', async () => {
-  const signer = createSigner(open, { capacity: 3 })
+  const signer = createSigner(open, noKeys, { capacity: 3 })
   const lists = fc.array(base64Secret, { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(lists, fc.uuid(), times, bodies, async (secrets, id, now, body) => {
@@ -53,7 +54,7 @@ test('with Standard Webhooks it does both, the one header as without', async () 
 })
 
 test('the verifier of Standard Webhooks accepts it, with any secret that signs', () => {
-  const signer = createSigner(open)
+  const signer = createSigner(open, noKeys)
   const lists = fc.array(base64Secret, { minLength: 1, maxLength: 4 })
   const now = 1_769_851_800
   vi.setSystemTime(now * 1000)
@@ -71,7 +72,7 @@ test('the verifier of Standard Webhooks accepts it, with any secret that signs',
 })
 
 test('a key that was dropped since signs all the same', () => {
-  const signer = createSigner(open, { capacity: 1 })
+  const signer = createSigner(open, noKeys, { capacity: 1 })
   const first = signer(signedWith('whsec_a'), owner)
   const headers = first('e', 1000, 'x')
   signer(signedWith('whsec_b', 'whsec_c'), owner)
@@ -80,7 +81,7 @@ test('a key that was dropped since signs all the same', () => {
 })
 
 test('without a secret nothing is signed', () => {
-  expect(() => createSigner(open)(signedWith(), owner)).toThrow(RangeError)
+  expect(() => createSigner(open, noKeys)(signedWith(), owner)).toThrow(RangeError)
 })
 
 test('a secret is opened once for each owner, and one that does not open is tried again', () => {
@@ -90,7 +91,7 @@ test('a secret is opened once for each owner, and one that does not open is trie
     if (broken) throw new Error('does not open')
     opened.push(`${webhookId} ${sealed}`)
     return `${sealed} of ${webhookId}`
-  })
+  }, noKeys)
   const signed = (secret: string, of = owner) => signer(signedWith(secret), of)('e', 1000, 'x')
   expect(() => signed('a')).toThrow('does not open')
   broken = false

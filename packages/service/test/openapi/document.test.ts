@@ -32,7 +32,8 @@ test('is valid OpenAPI 3.1', async () => {
 })
 
 test('every path is one that a program calls', () => {
-  const beside = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/.well-known/webhook-addresses.json']
+  const known = ['/.well-known/webhook-addresses.json', '/.well-known/jwks.json']
+  const beside = ['/healthz', '/readyz', '/metrics', '/openapi.json', ...known]
   const others = Object.keys(document.paths).filter((path) => !path.startsWith('/v1/'))
   expect(others.sort()).toEqual(beside.sort())
 })

@@ -171,7 +171,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
             [
               'Signed by',
               endpoint.signatures.includes('standard')
-                ? 'its own header and Standard Webhooks'
+                ? `its own header and Standard Webhooks${endpoint.signatures.includes('v1a') ? ', also by Ed25519' : ''}`
                 : 'its own header',
             ],
             ...optionsOf(endpoint),

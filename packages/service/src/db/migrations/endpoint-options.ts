@@ -34,4 +34,13 @@ export const endpointOptions: readonly Migration[] = [
       'alter table webhooks add column if not exists options jsonb, add column if not exists sealed_headers bytea',
     ],
   },
+  {
+    id: '20261126-04-asymmetric-signatures',
+    gradually: recheck(
+      'webhooks',
+      'webhooks_signatures_check',
+      "signatures in ('{service}', '{service,standard}', '{service,standard,v1a}')",
+    ),
+    statements: [],
+  },
 ]
