@@ -1,4 +1,5 @@
 /** The asymmetric signature, verified as a guide's receiver does: by node:crypto, with the published keys. */
+import { verifySignature } from '@deskwire/sdk'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { isSigned } from '../../../../docs/guides/receivers/asymmetric.ts'
@@ -62,6 +63,8 @@ describe('over TLS', () => {
       expect(keys).toHaveLength(1)
       expect(isSigned(body, headers, keys)).toBe(true)
       expect(new Webhook(secret).verify(body.toString(), headers)).toMatchObject({ data: made.json })
+      for (const scheme of ['service', 'standard'] as const)
+        await verifySignature(body, headers, secret, { scheme })
       const other = await service.newOrganization()
       expect(isSigned(body, headers, await publicKeys(service.url, other.organizationId))).toBe(false)
     } finally {
