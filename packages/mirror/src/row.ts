@@ -86,7 +86,8 @@ export function wrongColumns(
   removedAt: string | null = null,
 ): string[] {
   const wrong: string[] = []
-  for (const [n, column] of table.columns.entries()) {
+  for (let n = 0; n < table.columns.length; n++) {
+    const column = table.columns[n] as Column
     const cell = cellOf[column.type](members[column.field])
     if (!isSame(store, column, cell, row.cells[n] ?? null)) wrong.push(column.name)
   }

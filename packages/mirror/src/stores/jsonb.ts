@@ -19,9 +19,8 @@ const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Bu
 
 function decimal(value: number): string {
   const text = JSON.stringify(value)
-  const [, sign, whole = '', fraction = '', exponent] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? []
-  if (exponent === undefined) return text
+  if (!text.includes('e')) return text
+  const [, sign, whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? []
   const digits = whole + fraction
   const point = whole.length + Number(exponent)
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`

@@ -508,7 +508,7 @@ function passes(error: unknown): boolean {
 
 /** `2026-01-31T09:30:00.100Z` → `2026-01-31 09:30:00.1+00`. */
 function shownTime(time: string): string {
-  const fraction = time.slice(19, 23).replace(/\.?0+$/, '')
+  const fraction = time[22] === '0' ? time.slice(19, 23).replace(/\.?0+$/, '') : time.slice(19, 23)
   return `${time.slice(0, 10)} ${time.slice(11, 19)}${fraction}+00`
 }
 
