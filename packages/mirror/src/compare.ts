@@ -3,11 +3,19 @@
  * the moment of the service's digests. So nothing is written, writers go on, and both sides are compared at the same moment.
  */
 import { setImmediate } from 'node:timers/promises'
-import { type Client, type ComparedCopy, findDifferences, type IdRange, type Moment } from '@deskwire/sdk'
+import {
+  type AnyRow,
+  type Change,
+  type Client,
+  type ComparedCopy,
+  findDifferences,
+  type IdRange,
+  type Moment,
+} from '@deskwire/sdk'
 import type { Copy, QuarantinedRow } from './copy.ts'
 import { isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns } from './row.ts'
 import type { Store, StoredRow, StoreReader, Table } from './store.ts'
-import { OrderedSums, Sums, type SumsText } from './sums.ts'
+import { contentDigestOf, OrderedSums, Sums, type SumsText } from './sums.ts'
 
 /** A row of the copy that differs from the service's. */
 export interface CopyDifference {
@@ -99,12 +107,18 @@ const noId = '00000000-0000-0000-0000-000000000000'
 const firstId = '00000000-0000-0000-0000-000000000001'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+const timeOf = (change: Change<AnyRow>) =>
+  change.type === 'upsert' ? change.row.updatedAt : change.removedAt
+
 /** What the stream has brought since a cursor, up to a moment that only moves forward. */
 class ChangesSince {
   readonly #client: Client
   readonly #signal: AbortSignal | undefined
   readonly #kinds = new Map<string, Map<string, string | null>>()
   #cursor: string
+  /** Changes before the cursor that are later than the moment. */
+  #ahead: readonly Change<AnyRow>[] = []
+  #asOf = ''
 
   constructor(client: Client, cursor: string, signal: AbortSignal | undefined) {
     this.#client = client
@@ -118,16 +132,25 @@ class ChangesSince {
   }
 
   async advance({ asOf }: Moment): Promise<void> {
-    const pages = this.#client.changes.sync({ cursor: this.#cursor }, { signal: this.#signal })
-    for await (const { changes, cursor } of pages) {
-      for (const change of changes) {
-        const isUpsert = change.type === 'upsert'
-        // The rest of this page is requested again, with the next moment.
-        if ((isUpsert ? change.row.updatedAt : change.removedAt) > asOf) return
-        if (isUpsert) this.#set(change.row.object, change.row.id, JSON.stringify(change.row))
-        else this.#set(change.resource, change.id, null)
-      }
-      this.#cursor = cursor
+    if (asOf <= this.#asOf) return
+    this.#asOf = asOf
+    this.#apply()
+    if (this.#ahead.length > 0) return
+    for await (const page of this.#client.changes.sync({ cursor: this.#cursor }, { signal: this.#signal })) {
+      this.#ahead = page.changes
+      this.#cursor = page.cursor
+      this.#apply()
+      if (this.#ahead.length > 0) return
+    }
+  }
+
+  #apply(): void {
+    const later = this.#ahead.findIndex((change) => timeOf(change) > this.#asOf)
+    const due = later < 0 ? this.#ahead : this.#ahead.slice(0, later)
+    this.#ahead = this.#ahead.slice(due.length)
+    for (const change of due) {
+      if (change.type === 'upsert') this.#set(change.row.object, change.row.id, JSON.stringify(change.row))
+      else this.#set(change.resource, change.id, null)
     }
   }
 
@@ -246,14 +269,24 @@ class HeldRows implements ComparedCopy {
     return sums.map((sum) => sum.text)
   }
 
-  async ids({ after, before }: IdRange): Promise<string[]> {
-    const ids = new Set<string>()
-    for (let n = this.#rows.upTo(after); n < this.#rows.upTo(before); n++) ids.add(this.#rows.idAt(n))
-    for (const [id, text] of [...this.#quarantined, ...this.#changed]) {
-      if (text === null) ids.delete(id)
-      else if (id > after && id <= before) ids.add(id)
+  async ids(range: IdRange): Promise<string[]> {
+    return [...(await this.contentDigests(range)).keys()]
+  }
+
+  async contentDigests({ after, before }: IdRange): Promise<Map<string, string>> {
+    const rows = this.#rows
+    const held = new Map<string, string>()
+    for (let n = rows.upTo(after), end = rows.upTo(before); n < end; n++)
+      held.set(rows.idAt(n), rows.between(n, n + 1).text.contentDigest)
+    for (const [id, text] of this.#quarantined) {
+      // A row in the table that is also quarantined is not the mirror's.
+      if (id > after && id <= before) held.set(id, held.has(id) ? '' : contentDigestOf(text))
     }
-    return [...ids]
+    for (const [id, text] of this.#changed) {
+      if (text === null) held.delete(id)
+      else if (id > after && id <= before) held.set(id, contentDigestOf(text))
+    }
+    return held
   }
 
   async texts(ids: readonly string[]): Promise<Map<string, string>> {

@@ -8,6 +8,9 @@ function termOf(text: string): bigint {
   return BigInt(`0x${hash('sha256', text).slice(0, 16)}`)
 }
 
+/** Of one row. */
+export const contentDigestOf = (text: string): string => hexOf(termOf(text))
+
 /** As it is stored and sent: two numbers below 2^64 as 16 hexadecimal digits. */
 export interface SumsText {
   readonly count: number

@@ -71,6 +71,8 @@ export interface RangeDigest extends IdRange {
   contentDigest: string
   /** The ids, lowest first, where they are no more than `idsUpTo`. */
   ids?: string[]
+  /** The `contentDigest` of each of them alone, in their order. */
+  contentDigests?: string[]
 }
 
 /** Ranges of ids, lowest first, all at one moment. */

@@ -58,7 +58,7 @@ export const digestRules: readonly Rule[] = [
   },
   {
     id: 'digests.rows',
-    says: 'A range has count, digests and, where they are few enough and asked for, the ids of the rows in it.',
+    says: 'A range has count, digests and, where they are few enough and asked for, ids and digests of the rows in it.',
     section: 'Digests of ranges',
     async check(desk) {
       const { after, before } = await rangeOfTickets(desk)
@@ -66,13 +66,21 @@ export const digestRules: readonly Rule[] = [
       const rows = copyOf((await desk.drain('/tickets', beginning)).records)
       // What others have changed since is at its later place.
       const later = (await desk.drain('/tickets', { cursor })).records
-      for (const { after: low, before: high, ids = [], ...held } of data) {
+      for (const { after: low, before: high, ids = [], contentDigests = [], ...held } of data) {
         const isIn = ({ id }: { id: string }) => id > low && id <= high
         if (later.some(isIn)) continue
         const own = rows.filter(isIn)
         const wanted = { ...(await checkpointOf(own)), contentDigest: await contentDigestOf(own) }
         requireSame(`the range after ${low}`, held, wanted)
-        if (own.length <= 100) requireSame('its ids', ids, own.map(({ id }) => id).toSorted())
+        if (own.length > 100) continue
+        const sorted = own.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        requireSame(
+          'its ids',
+          ids,
+          sorted.map(({ id }) => id),
+        )
+        const each = await Promise.all(sorted.map((row) => contentDigestOf([row])))
+        requireSame('the digests of its rows', contentDigests, each)
       }
       const few = await digests(desk, { after, before, parts: 1, idsUpTo: 1 })
       requireSame('ids of more than idsUpTo', few.data[0]?.ids, undefined)

@@ -221,6 +221,12 @@ export const faults: Readonly<Record<string, { readonly fault: Fault; readonly r
     }),
     rule: 'digests.rows',
   },
+  'the rows of ranges have the digests of none': {
+    fault: ofDigests((answer) => {
+      for (const part of answer.data) part.contentDigests?.fill('0000000000000000')
+    }),
+    rule: 'digests.rows',
+  },
   'ids are told of any range': {
     fault: {
       ask(asked) {

@@ -821,6 +821,8 @@ class RangeDigest(_RangeDigestRequired, total=False):
 
     ids: list[str]
     """Its ids, lowest first, where they are no more than idsUpTo."""
+    contentDigests: list[str]
+    """The contentDigest of each of ids alone, in their order."""
 
 
 class _WebhookRequired(TypedDict):

@@ -14,8 +14,9 @@ interface RangeDigest extends IdRange {
   readonly count: number
   readonly digest: string
   readonly contentDigest: string
-  /** In order; absent where they were not requested or are too many. */
+  /** In order, and the content digest of each; absent where they were not requested or are too many. */
   readonly ids?: readonly string[]
+  readonly contentDigests?: readonly string[]
 }
 
 interface RangeDigests {
@@ -66,18 +67,20 @@ export function createRangeDigestReader(
           position: { at: lastStamp, id: highestId },
           removalsAfter: null,
         },
-        ranges: rows.map(([, , after, before, count, digest, content, ids]) => ({
+        ranges: rows.map(([, , after, before, count, digest, content, ids, contents]) => ({
           after: String(after),
           before: String(before),
           count: Number(count),
           digest: formatDigest(String(digest)),
           contentDigest: formatDigest(String(content)),
-          ...(ids == null ? {} : { ids: ids === '' ? [] : ids.split(',') }),
+          ...(ids == null ? {} : { ids: listed(ids), contentDigests: listed(String(contents)) }),
         })),
       }
     },
   }
 }
+
+const listed = (texts: string) => (texts === '' ? [] : texts.split(','))
 
 /**
  * A row a range, in their order. Parameters: organization, starts and ends of ranges, and up to how many ids to
@@ -87,7 +90,7 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
   const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`
   return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, r.after, r.before, d.count,
     coalesce(d.digest, 0) as digest, coalesce(d.content, 0) as content,
-    case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids
+    case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids, coalesce(l.contents, '') as contents
   from organization_clocks o
   cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, position)
   cross join lateral (
@@ -95,7 +98,9 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
       from (select sha256(b.bytes) as content, sha256(${versionBytes('b.bytes')}) as version
         from (select convert_to(t.body, 'UTF8') as bytes from ${name} t where ${inRange} offset 0) b offset 0) h) d
   cross join lateral (
-    select string_agg(t.id::text, ',' order by t.id) as ids from ${name} t where ${inRange} and d.count <= $4::int) l
+    select string_agg(t.id::text, ',' order by t.id) as ids,
+        string_agg(encode(substr(sha256(convert_to(t.body, 'UTF8')), 1, 8), 'hex'), ',' order by t.id) as contents
+      from ${name} t where ${inRange} and d.count <= $4::int) l
   where o.organization_id = $1
   order by r.position`
 }

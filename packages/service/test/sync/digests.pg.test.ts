@@ -32,6 +32,7 @@ interface Part {
   readonly digest: string
   readonly contentDigest: string
   readonly ids?: readonly string[]
+  readonly contentDigests?: readonly string[]
 }
 
 async function digests(
@@ -69,9 +70,13 @@ describe.each(kinds)('$plural', (kind) => {
     const ids = bodies.map((body) => JSON.parse(body).id).sort()
     const range = `after=${ids[1]}&before=${ids[9]}`
     const { data, asOf, cursor } = await digests(api, kind.plural, `${range}&parts=7&idsUpTo=100`)
-    const found = data.map(({ ids: _, ...part }) => part)
+    const found = data.map(({ ids: _, contentDigests: __, ...part }) => part)
     expect(found).toEqual(expected(found, bodies))
     expect(data.flatMap((part) => part.ids ?? ['not told'])).toEqual(ids.slice(2, 10))
+    const sorted = bodies.toSorted((a, b) => (JSON.parse(a).id < JSON.parse(b).id ? -1 : 1))
+    expect(data.flatMap((part) => part.contentDigests ?? ['not told'])).toEqual(
+      sorted.slice(2, 10).map((body) => checkpointOf([body]).contentDigest),
+    )
     expect(data[0]?.after).toBe(ids[1])
     expect(data.at(-1)?.before).toBe(ids[9])
     expect(asOf).toBe(JSON.parse(bodies.at(-1) as string).updatedAt)
@@ -101,11 +106,14 @@ test('ids are told of ranges that have few enough, where they are asked for', as
     made.slice(0, 4),
   )
   expect((await digests(api, 'customers', `parts=1&idsUpTo=3&${range}`)).data[0]).not.toHaveProperty('ids')
+  expect((await digests(api, 'customers', `parts=1&idsUpTo=3&${range}`)).data[0]).not.toHaveProperty(
+    'contentDigests',
+  )
   for (const part of (await digests(api, 'customers')).data) expect(part).not.toHaveProperty('ids')
   expect((await digests(api, 'customers')).data).toHaveLength(16)
   const above = `after=${made[4]}&parts=1&idsUpTo=1`
   expect((await digests(api, 'customers', above)).data).toEqual([
-    { after: made[4], before: allIds.before, ...checkpointOf([]), ids: [] },
+    { after: made[4], before: allIds.before, ...checkpointOf([]), ids: [], contentDigests: [] },
   ])
 })
 

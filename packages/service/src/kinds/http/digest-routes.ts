@@ -43,7 +43,7 @@ const parameters = {
   before: anId<string>('Where they end, inclusive. It need not be the id of anything.', allIds.before),
   parts: integer(`Into how many equal ranges they are divided, at most ${mostParts}.`, 16, 1, mostParts),
   idsUpTo: integer(
-    `A range of no more than so many objects also has their \`ids\`, at most ${mostIds}.`,
+    `A range of no more than so many objects also has their \`ids\` and \`contentDigests\`, at most ${mostIds}.`,
     0,
     0,
     mostIds,
@@ -99,8 +99,24 @@ const exampleDigests = {
   asOf: exampleTime,
   cursor: 'AZgAAAAA…',
   data: [
-    { after: exampleId(0), before: middle, count, digest, contentDigest, ids: [exampleId(3)] },
-    { after: middle, before: exampleId(100), count: 0, digest: none, contentDigest: none, ids: [] },
+    {
+      after: exampleId(0),
+      before: middle,
+      count,
+      digest,
+      contentDigest,
+      ids: [exampleId(3)],
+      contentDigests: [contentDigest],
+    },
+    {
+      after: middle,
+      before: exampleId(100),
+      count: 0,
+      digest: none,
+      contentDigest: none,
+      ids: [],
+      contentDigests: [],
+    },
   ],
 }
 
@@ -142,6 +158,12 @@ export const digestApi = {
           items: { type: 'string', format: 'uuid' },
           maxItems: mostIds,
           description: 'Its ids, lowest first, where they are no more than idsUpTo.',
+        },
+        contentDigests: {
+          type: 'array',
+          items: digestFields.contentDigest,
+          maxItems: mostIds,
+          description: 'The contentDigest of each of ids alone, in their order.',
         },
       },
     },
