@@ -299,6 +299,7 @@ create table events (
   subject_id uuid not null,
   body text,
   trace_context text,
+  changed jsonb,
   primary key (organization_id, id)
 ) partition by range (id);
 create index events_subject on only events (organization_id, subject_id);
@@ -539,7 +540,7 @@ create table deliveries (
   check ((status = 'succeeded'::text) = (delivered_at is not null)),
   check (max_attempts > 0),
   check (payload = any (array['current'::text, 'stored'::text])),
-  check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
+  check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text]))
 ) partition by range (log_day);
 create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
 -- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body, attempts_before.
@@ -619,6 +620,7 @@ create table fan_outs (
   max_attempts integer not null,
   position uuid not null,
   due_at timestamptz(3) not null,
+  conditions jsonb,
   primary key (organization_id, webhook_id, stamp),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check (max_attempts > 0)
@@ -730,7 +732,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_b25f35d18fc3(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_88029ecba3bc(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2739,9 +2741,9 @@ begin
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb)
         join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
@@ -2760,18 +2762,27 @@ begin
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, 'pending', 'current', 0, (p_changes->>'max_attempts')::int, null, null, p_now, p_now, p_now
+      select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when not c.holds then 'conditions_not_met' else null end, case when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when not c.holds then null else p_now end, p_now, p_now
         from webhooks w
         join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
           on e.type = any(w.events)
+        cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end as holds offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
@@ -3095,7 +3106,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_3eb62578a38f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_5e5cde364013(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3103,6 +3114,7 @@ declare
   v_waits boolean;
   v_again boolean;
   v_types text[];
+  v_conditions jsonb;
   v_since date;
   v_seen int;
   v_events uuid[];
@@ -3131,7 +3143,7 @@ begin
     return 'lost';
   end if;
 
-  select w.events into v_types from webhooks w
+  select w.events, w.options->'conditions' into v_types, v_conditions from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     update recoveries set due_at = v_later, lease_id = null, lease_until = null
@@ -3157,7 +3169,7 @@ begin
   if v_events is not null then
     -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
     -- clocks are apart: a day is plenty.
-    select coalesce(array_agg(l.event_id) filter (where not (v_again and l.status = 'succeeded')), '{}'),
+    select coalesce(array_agg(l.event_id) filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
         coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
       into v_known, v_failed
       from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
@@ -3174,7 +3186,16 @@ begin
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
-        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end;
     get diagnostics v_created = row_count;
   end if;
 
@@ -3194,12 +3215,13 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_637a24baab33(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_899fc3c1c590(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
   v_stamp timestamptz(3);
   v_types text[];
+  v_conditions jsonb;
   v_position uuid;
   v_max_attempts int;
   v_reason text;
@@ -3223,8 +3245,8 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
   while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
-      into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
+    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason
       from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;
@@ -3256,8 +3278,48 @@ begin
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
       insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end, 'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
+      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when v_reason is not null then 'failed' when not (case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when not (case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when not (case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when not (case when v_conditions is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end) then null else p_now end, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.
@@ -3760,7 +3822,7 @@ begin
 end;
 $function$;
 
-create or replace function read_log_4439e4b27846(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+create or replace function read_log_75ecdaf47f11(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
@@ -3791,6 +3853,9 @@ begin
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -3869,11 +3934,35 @@ begin
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
           and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
+  elsif p_status is not distinct from 'skipped'
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'skipped'
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
   end if;
 end;
 $function$;
 
-create or replace function count_log_52c25d258718(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
+create or replace function count_log_bbfb6aad3273(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
@@ -3898,6 +3987,9 @@ begin
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'pending'
@@ -3940,6 +4032,20 @@ begin
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
+  elsif p_status is not distinct from 'skipped'
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
+  elsif p_status is not distinct from 'skipped'
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   end if;

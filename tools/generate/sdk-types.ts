@@ -134,7 +134,7 @@ export interface Delivery extends Row {
 ${shown(deliveryFields, ofRow)}}
 
 export interface DeliveryFilters {
-  status?: 'pending' | 'succeeded' | 'failed'
+  status?: 'pending' | 'succeeded' | 'failed' | 'skipped'
   eventType?: keyof EventData | 'ping'
 }
 

@@ -15,6 +15,8 @@ export interface Envelope<Type extends string, Data> {
   createdAt: string
   organizationId: string
   data: Data
+  /** The fields that changed, if the endpoint asks for them; absent in creations and removals. */
+  changedFields?: string[]
 }
 
 /**

@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'duplicate'
   | 'delivery_succeeded'
   | 'delivery_failed'
+  | 'delivery_skipped'
   | 'delivery_pending'
   | 'webhook_disabled'
   | 'limit_reached'
@@ -718,6 +719,14 @@ export interface Webhook extends Row {
   honorRetryAfter?: boolean
   /** A 410 disables it; absent where it does not. */
   disableOn410?: boolean
+  /** All must hold for an event to be sent; absent without any. */
+  conditions?: {
+    field: string
+    op: Open<'equals' | 'in' | 'changed' | 'exists'>
+    value?: string | number | boolean | null | (string | number | boolean | null)[]
+  }[]
+  /** Envelopes of changes name them; absent where they do not. */
+  changedFields?: boolean
   /** A disabled endpoint gets no events. */
   status: Open<'active' | 'disabled'>
   /** Why it is disabled; null while active. */
@@ -763,6 +772,16 @@ export interface WebhookInput {
   honorRetryAfter?: boolean
   /** Whether an answer of 410 disables the endpoint. */
   disableOn410?: boolean
+  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent. */
+  conditions?:
+    | {
+        field: string
+        op: 'equals' | 'in' | 'changed' | 'exists'
+        value?: string | number | boolean | null | (string | number | boolean | null)[]
+      }[]
+    | null
+  /** Whether changedFields in the envelope of a change names the fields that changed. */
+  changedFields?: boolean
 }
 
 export interface WebhookPatch {
@@ -786,6 +805,16 @@ export interface WebhookPatch {
   honorRetryAfter?: boolean
   /** Whether an answer of 410 disables the endpoint. */
   disableOn410?: boolean
+  /** An event is sent if all conditions hold of its object as it was then. Removals are always sent. */
+  conditions?:
+    | {
+        field: string
+        op: 'equals' | 'in' | 'changed' | 'exists'
+        value?: string | number | boolean | null | (string | number | boolean | null)[]
+      }[]
+    | null
+  /** Whether changedFields in the envelope of a change names the fields that changed. */
+  changedFields?: boolean
   /** active resets the failure count. */
   status?: 'active' | 'disabled'
 }
@@ -810,8 +839,8 @@ export interface Delivery extends Row {
   eventId: string
   /** The type of the event; `ping` for a ping. */
   eventType: string
-  /** Where it stands. */
-  status: Open<'pending' | 'succeeded' | 'failed'>
+  /** Where it stands; `skipped`: the conditions of the endpoint did not hold. */
+  status: Open<'pending' | 'succeeded' | 'failed' | 'skipped'>
   /** Attempts made so far. */
   attemptCount: number
   /** Attempts it has in all; a manual retry adds a whole schedule. */
@@ -830,6 +859,7 @@ export interface Delivery extends Row {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'conditions_not_met'
       | 'worker_lost'
     >
     message: string
@@ -845,7 +875,7 @@ export interface Delivery extends Row {
 }
 
 export interface DeliveryFilters {
-  status?: 'pending' | 'succeeded' | 'failed'
+  status?: 'pending' | 'succeeded' | 'failed' | 'skipped'
   eventType?: keyof EventData | 'ping'
 }
 
@@ -873,6 +903,7 @@ export interface Attempt {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'conditions_not_met'
       | 'worker_lost'
     >
     message: string

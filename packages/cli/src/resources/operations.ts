@@ -44,9 +44,9 @@ bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it 
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
-webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410?
+webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields?
 webhooks get	GET	/webhooks/{id}	Read an endpoint		
-webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? status=active|disabled
+webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? status=active|disabled
 webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log		
 webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		overlap#
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
@@ -54,7 +54,7 @@ webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disa
 webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
 webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed		since! until includeBeforeCreation? includeSucceeded?
 webhooks stats	GET	/webhooks/{id}/stats	Results of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
-deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed eventType webhookId	
+deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed|skipped eventType webhookId	
 deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
 deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
 deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the delivery would carry if it were sent now		

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
+ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
 """What errors are told apart by. Later versions may know more."""
 
 class FieldError(TypedDict):
@@ -775,7 +775,7 @@ class BatchItem(_BatchItemRequired, total=False):
 
 
 class _ItemProblemRequired(TypedDict):
-    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
+    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
     """What to decide by. Later versions may know more."""
     title: str
     """The same for every problem with this code."""
@@ -823,6 +823,15 @@ class RangeDigest(_RangeDigestRequired, total=False):
     """Its ids, lowest first, where they are no more than idsUpTo."""
     contentDigests: list[str]
     """The contentDigest of each of ids alone, in their order."""
+
+
+class _WebhookConditionsRequired(TypedDict):
+    field: str
+    op: Literal["equals", "in", "changed", "exists"] | str
+
+
+class WebhookConditions(_WebhookConditionsRequired, total=False):
+    value: str | float | bool | None | list[str | float | bool | None]
 
 
 class _WebhookRequired(TypedDict):
@@ -883,6 +892,19 @@ class Webhook(_WebhookRequired, total=False):
     """Retry-After puts off attempts; absent where it does not."""
     disableOn410: bool
     """A 410 disables it; absent where it does not."""
+    conditions: list[WebhookConditions]
+    """All must hold for an event to be sent; absent without any."""
+    changedFields: bool
+    """Envelopes of changes name them; absent where they do not."""
+
+
+class _WebhookWithSecretConditionsRequired(TypedDict):
+    field: str
+    op: Literal["equals", "in", "changed", "exists"] | str
+
+
+class WebhookWithSecretConditions(_WebhookWithSecretConditionsRequired, total=False):
+    value: str | float | bool | None | list[str | float | bool | None]
 
 
 class _WebhookWithSecretRequired(TypedDict):
@@ -945,6 +967,19 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """Retry-After puts off attempts; absent where it does not."""
     disableOn410: bool
     """A 410 disables it; absent where it does not."""
+    conditions: list[WebhookWithSecretConditions]
+    """All must hold for an event to be sent; absent without any."""
+    changedFields: bool
+    """Envelopes of changes name them; absent where they do not."""
+
+
+class _WebhookCreateConditionsRequired(TypedDict):
+    field: str
+    op: Literal["equals", "in", "changed", "exists"]
+
+
+class WebhookCreateConditions(_WebhookCreateConditionsRequired, total=False):
+    value: str | float | bool | None | list[str | float | bool | None]
 
 
 class _WebhookCreateRequired(TypedDict):
@@ -971,6 +1006,19 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
     """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
+    conditions: list[WebhookCreateConditions] | None
+    """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
+    changedFields: bool
+    """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
+
+
+class _WebhookPatchConditionsRequired(TypedDict):
+    field: str
+    op: Literal["equals", "in", "changed", "exists"]
+
+
+class WebhookPatchConditions(_WebhookPatchConditionsRequired, total=False):
+    value: str | float | bool | None | list[str | float | bool | None]
 
 
 class WebhookPatch(TypedDict, total=False):
@@ -996,6 +1044,10 @@ class WebhookPatch(TypedDict, total=False):
     """Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most. Must be true or false. Initially `false`."""
     disableOn410: bool
     """Whether an answer of 410 disables the endpoint. Must be true or false. Initially `false`."""
+    conditions: list[WebhookPatchConditions] | None
+    """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
+    changedFields: bool
+    """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
     status: Literal["active", "disabled"]
     """active resets the failure count. Must be one of active, disabled. Initially `'active'`."""
 
@@ -1006,7 +1058,7 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "conditions_not_met", "worker_lost"] | str
     message: str
 
 
@@ -1025,8 +1077,8 @@ class Delivery(TypedDict):
     """The event: `id` of the envelope, the same on every attempt."""
     eventType: str
     """The type of the event; `ping` for a ping."""
-    status: Literal["pending", "succeeded", "failed"] | str
-    """Where it stands."""
+    status: Literal["pending", "succeeded", "failed", "skipped"] | str
+    """Where it stands; `skipped`: the conditions of the endpoint did not hold."""
     attemptCount: int
     """Attempts made so far."""
     maxAttempts: int
@@ -1050,7 +1102,7 @@ class Delivery(TypedDict):
 
 
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "conditions_not_met", "worker_lost"] | str
     message: str
 
 
@@ -1478,7 +1530,7 @@ class WebhookFilters(TypedDict, total=False):
 class AllDeliveryFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["pending", "succeeded", "failed"]
+    status: Literal["pending", "succeeded", "failed", "skipped"]
     """Has this status."""
     eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
@@ -1489,7 +1541,7 @@ class AllDeliveryFilters(TypedDict, total=False):
 class DeliveryFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["pending", "succeeded", "failed"]
+    status: Literal["pending", "succeeded", "failed", "skipped"]
     """Has this status."""
     eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""

@@ -1,4 +1,5 @@
 /** One attempt at one delivery: what is sent, or why nothing is, and the result. */
+import { readJson } from '@deskwire/sdk/json'
 import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -160,14 +161,15 @@ function unsendable(
   }
 }
 
-/** The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. */
+/** The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. `changed`: only for endpoints that ask. */
 export function envelope(
   { organizationId }: Pick<EndpointKey, 'organizationId'>,
-  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt'>,
+  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed'>,
   data: string,
 ): string {
-  const { id, type, createdAt } = event
-  return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}}`
+  const { id, type, createdAt, changed } = event
+  const changes = changed == null ? '' : `,"changedFields":${JSON.stringify(readJson(changed))}`
+  return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}${changes}}`
 }
 
 export function report(observer: DeliveryObserver, result: AttemptResult): void {

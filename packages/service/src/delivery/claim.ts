@@ -94,11 +94,17 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     const endpoint = endpointIn(rows)
     if (endpoint === null) return null
     const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
-    const stored = await storedPayloads(connection, organizationId, claimed.filter(isStored))
+    const { options: own, sealedHeaders } = optionsIn(endpoint.options)
+    const names = own?.changedFields === true
+    const events = await readEvents(
+      connection,
+      organizationId,
+      claimed.filter((row) => names || isStored(row)),
+    )
     const dataOf = (row: DeliveryColumns) => {
       if (row.eventType === 'ping') return '{}'
       // A subject that the API would not serve is not sent, even if the event stored it.
-      return row.current !== null && isStored(row) ? (stored.get(row.eventId) ?? null) : row.current
+      return row.current !== null && isStored(row) ? (events.get(row.eventId)?.body ?? null) : row.current
     }
     return {
       organizationId,
@@ -112,25 +118,38 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
         standardSignatures: endpoint.standardSignatures,
         asymmetricSignature: endpoint.asymmetricSignature,
         suspended: endpoint.suspended,
-        ...optionsIn(endpoint.options),
+        options: own,
+        sealedHeaders,
       },
-      deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
+      deliveries: claimed.map((row) =>
+        claimedDelivery(row, dataOf(row), names ? events.get(row.eventId)?.changed : null),
+      ),
       aloneLeft: endpoint.aloneLeft,
       lost: endpoint.lost,
     }
   }
 }
 
-async function storedPayloads(pool: Queryable, organizationId: string, claimed: readonly DeliveryColumns[]) {
-  if (claimed.length === 0) return new Map<string, string | null>()
-  const { rows } = await pool.query<{ id: string; body: string | null }>(
-    'select e.id, e.body from events e where e.organization_id = $1 and e.id = any($2)',
+/** What only the events' own rows have: payloads as they were, and which fields changed, as JSON. */
+async function readEvents(pool: Queryable, organizationId: string, claimed: readonly DeliveryColumns[]) {
+  if (claimed.length === 0) return new Map<string, StoredEvent>()
+  const { rows } = await pool.query<StoredEvent & { readonly id: string }>(
+    'select e.id, e.body, e.changed::text as changed from events e where e.organization_id = $1 and e.id = any($2)',
     [organizationId, claimed.map(({ eventId }) => eventId)],
   )
-  return new Map(rows.map(({ id, body }) => [id, body]))
+  return new Map(rows.map(({ id, ...event }) => [id, event]))
 }
 
-function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDelivery {
+interface StoredEvent {
+  readonly body: string | null
+  readonly changed: string | null
+}
+
+function claimedDelivery(
+  row: DeliveryColumns,
+  data: string | null,
+  changed: string | null = null,
+): ClaimedDelivery {
   return {
     id: row.id,
     attemptCount: row.attemptCount,
@@ -145,6 +164,7 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
       createdAt: row.eventCreatedAt,
       subjectKind: row.subjectKind,
       traceContext: row.traceContext,
+      changed,
     },
     data,
   }
@@ -172,8 +192,8 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   return null
 }
 
-function optionsIn(text: string | null): Pick<Claim['endpoint'], 'options' | 'sealedHeaders'> {
-  if (text === null) return {}
+function optionsIn(text: string | null): Required<Pick<Claim['endpoint'], 'options' | 'sealedHeaders'>> {
+  if (text === null) return { options: null, sealedHeaders: null }
   const [sealed = '', json = ''] = text.split(/ (.*)/s)
   return { options: readOptions(json), sealedHeaders: sealed === '' ? null : Buffer.from(sealed, 'hex') }
 }

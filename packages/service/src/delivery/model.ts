@@ -55,6 +55,8 @@ export interface ClaimedDelivery {
     readonly subjectKind: string
     /** The trace of its change as a `traceparent`; null if it was not traced, missing if the worker does not trace. */
     readonly traceContext?: string | null
+    /** The fields that the change changed, as JSON; null or missing if it lists none, or the endpoint did not ask. */
+    readonly changed?: string | null
   }
   /** The `data` to send, a representation; null when the subject is gone. */
   readonly data: string | null

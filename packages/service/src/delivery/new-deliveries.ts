@@ -17,23 +17,51 @@ export function insertDeliveries(values: {
   readonly from: string
   /** SQL that is null while the endpoint is active, else why it is disabled: the delivery then has failed. */
   readonly disabledReason?: string
+  /** SQL that says whether the endpoint's conditions hold: if not, the delivery is skipped. */
+  readonly holds?: string
 }): string {
-  const { id = 'new_uuid_v7(p_now)', webhookId, event: e, attempts, from, disabledReason } = values
-  const [day, status, code, message, due] =
-    disabledReason === undefined
-      ? ["'infinity'", "'pending'", 'null', 'null', 'p_now']
-      : [
-          `case when ${disabledReason} is null then 'infinity' else (p_now at time zone 'UTC')::date end`,
-          `case when ${disabledReason} is null then 'pending' else 'failed' end`,
-          `case when ${disabledReason} is not null then 'endpoint_disabled' end`,
-          `'the endpoint was disabled: ' || ${disabledReason}`,
-          `case when ${disabledReason} is null then p_now end`,
-        ]
+  const { id = 'new_uuid_v7(p_now)', webhookId, event: e, attempts, from, disabledReason, holds } = values
+  const failed = disabledReason === undefined ? [] : [`when ${disabledReason} is not null then`]
+  const skipped = holds === undefined ? [] : [`when not ${holds} then`]
+  const either = (of: { failed: string; skipped: string; pending: string }) =>
+    failed.length + skipped.length === 0
+      ? of.pending
+      : `case ${[...failed.map((when) => `${when} ${of.failed}`), ...skipped.map((when) => `${when} ${of.skipped}`)].join(' ')} else ${of.pending} end`
+  const today = "(p_now at time zone 'UTC')::date"
+  const [day, status, code, message, due] = [
+    either({ failed: today, skipped: today, pending: "'infinity'" }),
+    either({ failed: "'failed'", skipped: "'skipped'", pending: "'pending'" }),
+    either({ failed: "'endpoint_disabled'", skipped: "'conditions_not_met'", pending: 'null' }),
+    either({
+      failed: `'the endpoint was disabled: ' || ${disabledReason}`,
+      skipped: "'the conditions of the endpoint did not hold'",
+      pending: 'null',
+    }),
+    either({ failed: 'null', skipped: 'null', pending: 'p_now' }),
+  ]
   return `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, ${id}, ${webhookId}, ${day}, ${e}.id, ${e}.type, ${e}.created_at, ${e}.subject_kind,
           ${e}.subject_id, ${status}, 'current', 0, ${attempts}, ${code}, ${message}, ${due}, p_now, p_now
         ${from};`
+}
+
+/**
+ * SQL: whether these conditions, jsonb or null, hold of the event with this id; without conditions no event is read. They always hold of a
+ * removal, so that receivers do not keep what is gone, and of a body that was erased. Of an event that lists no changes, as a creation,
+ * every field with a value counts as changed.
+ */
+export function conditionsHold(conditions: string, eventId: string): string {
+  const actual = "coalesce(b.body->(k.k->>'field'), 'null')"
+  return `case when ${conditions} is null then true else coalesce((
+          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(${conditions}) as k(k)
+            where not case k.k->>'op'
+              when 'exists' then (${actual} <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), ${actual} <> 'null')
+              when 'in' then k.k->'value' @> ${actual}
+              else ${actual} = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = ${eventId} and x.body is not null) b), true) end`
 }
 
 /**
@@ -48,16 +76,20 @@ export const deliverEvents = `${findSubscribers}
     ${countForSubscribers(largeBeyond.deliveries)}
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         ${fromSubscribers};
   elsif v_webhooks is not null then
     ${insertDeliveries({
       webhookId: 'w.id',
       event: 'e',
       attempts: "(p_changes->>'max_attempts')::int",
-      from: fromSubscribersWith(`(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`),
+      from: fromSubscribersWith(
+        `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`,
+        `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
+      ),
+      holds: 'c.holds',
     })}
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.

@@ -1,6 +1,14 @@
 /** What an endpoint asks for beyond the defaults, as its row has it: null for an endpoint that asks for nothing. */
 import { readJson } from '@deskwire/sdk/json'
 
+/** What must hold of an object for an event to be sent. */
+export interface Condition {
+  readonly field: string
+  readonly op: 'equals' | 'in' | 'changed' | 'exists'
+  /** Of `exists`: false asks for null; absent is true. */
+  readonly value?: unknown
+}
+
 /** How its deliveries are made. A member is there only where it differs from the default. */
 export interface EndpointOptions {
   /** The names of headers of its own, in lower case. Their values are sealed. */
@@ -15,6 +23,10 @@ export interface EndpointOptions {
   readonly honorRetryAfter?: true
   /** A 410 disables the endpoint. */
   readonly disableOn410?: true
+  /** All must hold when an event happens. */
+  readonly conditions?: readonly Condition[]
+  /** Envelopes of changes name the fields that changed. */
+  readonly changedFields?: true
 }
 
 /** The options of an endpoint with this column. */

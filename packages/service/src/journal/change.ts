@@ -52,7 +52,13 @@ interface Existing {
 
 export type Change =
   | (ChangeBase & Written & { readonly operation: 'insert' })
-  | (ChangeBase & Written & Existing & { readonly operation: 'update' })
+  | (ChangeBase &
+      Written &
+      Existing & {
+        readonly operation: 'update'
+        /** The fields whose values change, for its events. */
+        readonly changed?: readonly string[]
+      })
   /** `erases`: with every row that refers to it, whatever an ordinary delete would leave. The body is a receipt. */
   | (ChangeBase & Existing & { readonly operation: 'delete'; readonly erases: boolean })
 

@@ -588,9 +588,9 @@ const end = (deliverEvents: string) => `
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb)
         join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     ${addEvents};

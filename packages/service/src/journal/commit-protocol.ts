@@ -67,6 +67,8 @@ interface EventEntry {
   readonly subject_id: string
   /** The `traceparent` of its cause; absent without a trace. */
   readonly trace_context?: string
+  /** Of an update: the fields that it changed. */
+  readonly changed?: readonly string[]
 }
 
 interface IdempotencyEntry {
@@ -222,8 +224,10 @@ function encodeChange(
       argument[section] = append(argument[section], { id, expected, ...change.references })
     }
   }
+  const changed =
+    change.operation === 'update' && change.changed !== undefined ? { changed: change.changed } : {}
   for (const type of change.events) {
-    argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace })
+    argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace, ...changed })
   }
   if (change.idempotency === null) return
   const { columns, body } = change.idempotency

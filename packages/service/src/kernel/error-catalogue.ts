@@ -171,6 +171,14 @@ export const errorCatalogue = {
     help: 'Retry it: POST …/retry sends it again.',
     example: 'This delivery has failed: retry it instead, with POST …/retry.',
   },
+  delivery_skipped: {
+    status: 409,
+    title: 'The delivery was skipped',
+    means: "The endpoint's conditions did not hold of this event, so it was not sent.",
+    help: "Change the endpoint's `conditions`, then recover: a recovery applies the present ones.",
+    example:
+      "The endpoint's conditions did not hold, so nothing was sent. Change its conditions, then recover.",
+  },
   delivery_pending: {
     status: 409,
     title: 'The delivery is pending',

@@ -65,6 +65,12 @@ function envelope(type: string, data: Json): Json {
       createdAt: { type: 'string', format: 'date-time', description: 'When the change was made.' },
       organizationId: { type: 'string', format: 'uuid' },
       data,
+      changedFields: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'The fields that changed, if the endpoint asks for them; absent where nothing changed an existing object.',
+      },
     },
   }
 }

@@ -56,7 +56,7 @@ export function deliveryApi(kinds: readonly Kind[]) {
 
   const filters = {
     ...paging,
-    status: word(['pending', 'succeeded', 'failed'], 'Has this status.'),
+    status: word(['pending', 'succeeded', 'failed', 'skipped'], 'Has this status.'),
     eventType: word([...types, 'ping'], 'Reports this.'),
   }
   const aPage = {
@@ -261,7 +261,7 @@ const retryDelivery = route({
     'It goes out with the payload that was stored with its event, and the whole schedule begins anew. Needs the read scope of every subscribed type as well.',
   once: true,
   answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
-  errors: ['not_found', 'delivery_succeeded', 'delivery_pending', 'webhook_disabled'],
+  errors: ['not_found', 'delivery_succeeded', 'delivery_skipped', 'delivery_pending', 'webhook_disabled'],
   async handle(services, call) {
     const { store, vault, clock, schedule, wake } = services
     const { caller, record } = call
@@ -304,7 +304,7 @@ const resendDelivery = route({
     'Makes a new delivery of the same event, with the same event id; `data` is read anew. The delivery that has succeeded stays in the log as it is. Needs the read scope of every subscribed type as well.',
   once: true,
   answers: { 202: { description: 'The new delivery, pending.', schema: ref('Delivery') } },
-  errors: ['not_found', 'delivery_failed', 'delivery_pending', 'webhook_disabled'],
+  errors: ['not_found', 'delivery_failed', 'delivery_skipped', 'delivery_pending', 'webhook_disabled'],
   async handle(services, call) {
     const { store, vault, clock, schedule, wake } = services
     const { caller, record } = call
@@ -438,6 +438,7 @@ function notRetryable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nul
     return problem('delivery_succeeded', 'This delivery has succeeded: the receiver has it.')
   }
   if (delivery.status === 'pending') return pendingAlready(delivery)
+  if (delivery.status === 'skipped') return skipped
   return webhook.status === 'disabled' ? webhookDisabled(webhook, 'retry') : null
 }
 
@@ -446,8 +447,14 @@ function notResendable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nu
   if (delivery.status === 'pending') return pendingAlready(delivery)
   if (delivery.status === 'failed')
     return problem('delivery_failed', 'This delivery has failed: retry it instead, with POST …/retry.')
+  if (delivery.status === 'skipped') return skipped
   return webhook.status === 'disabled' ? webhookDisabled(webhook, 'resend') : null
 }
+
+const skipped = problem(
+  'delivery_skipped',
+  "The endpoint's conditions did not hold, so nothing was sent. Change its conditions, then recover.",
+)
 
 function pendingAlready(delivery: DeliveryRow): Problem {
   const next = delivery.next_attempt_at?.toISOString()

@@ -2,6 +2,7 @@
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/look-up.ts'
+import type { Condition } from '../delivery/options.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
@@ -73,7 +74,10 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       if (!parsed.ok) return refused(parsed.error)
       const given = parsed.value as GivenFields
       const { url, description, events, signatures, headers } = given
-      const refusal = eventTypes.unreadable(caller.scopes, events) ?? (await checkTarget(url))
+      const refusal =
+        eventTypes.unmeetable(given.conditions ?? [], events) ??
+        eventTypes.unreadable(caller.scopes, events) ??
+        (await checkTarget(url))
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId, sessionId: consoleLinkId = null } = caller
       const now = clock.now()
@@ -216,6 +220,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       options: storedOptions(given),
     }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
+    const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
+    if (unmeetable !== null && (sent.has('conditions') || sent.has('events'))) return fail(unmeetable)
     const matters = ['url', 'events', 'signatures', 'status'].some((name) => sent.has(name))
     if (matters) {
       const subscribed = [...new Set([...row.events, ...after.events])]
@@ -262,7 +268,7 @@ type OwnHeaders = Readonly<Record<string, string>>
 
 /** What a body gives, complete. */
 type GivenFields = Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'> &
-  OptionValues & { readonly headers?: OwnHeaders | null }
+  OptionValues & { readonly headers?: OwnHeaders | null; readonly conditions?: readonly Condition[] | null }
 
 /** Whoever may change an address must not learn what is sent to the old one. */
 const headersStay = validationFailed([

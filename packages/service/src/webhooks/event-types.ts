@@ -1,6 +1,8 @@
 /** The event types that endpoints can subscribe to, and the scopes that a subscription needs (specification 9.4). */
 import { grants } from '../auth/scopes.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import type { Condition } from '../delivery/options.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import type { Field } from '../kernel/fields/field.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 
 export interface EventTypes {
@@ -8,6 +10,14 @@ export interface EventTypes {
   scopeOf(type: string): string | undefined
   /** 403 when a key with these scopes cannot read the subject of each type; otherwise null. */
   unreadable(scopes: readonly string[], types: readonly string[]): Problem | null
+  /** 422 when a condition names a field, or compares it with a value, that an object of one of these types cannot have; otherwise null. */
+  unmeetable(conditions: readonly Condition[], types: readonly string[]): Problem | null
+}
+
+/** A value that would be stored in another form would never be met. */
+function isShownBy({ schema }: Field, value: unknown): boolean {
+  const parsed = schema.safeParse(value)
+  return parsed.success && parsed.data === value
 }
 
 export function createEventTypes(kinds: readonly Kind[]): EventTypes {
@@ -15,6 +25,31 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
     kinds.flatMap((kind) => Object.keys(kind.events).map((type) => [type, `${kind.plural}:read`] as const)),
   )
   return {
+    unmeetable(conditions, types) {
+      const subjects = kinds.filter((kind) => types.some((type) => Object.hasOwn(kind.events, type)))
+      const errors = conditions.flatMap(({ field: name, op, value }, index) => {
+        const at = `/conditions/${index}`
+        for (const { fields, plural } of subjects) {
+          const field = fields[name]
+          if (field === undefined) {
+            const accepted = `must be a field of ${plural}, as the endpoint receives their events: ${Object.keys(fields).join(', ')}`
+            return [{ pointer: `${at}/field`, code: 'invalid_value' as const, detail: accepted }]
+          }
+          if (op === 'exists' || op === 'changed') continue
+          const wrong = [value].flat().find((one) => !(one === null ? field.nullable : isShownBy(field, one)))
+          if (wrong !== undefined)
+            return [
+              {
+                pointer: `${at}/value`,
+                code: 'invalid_value' as const,
+                detail: `of ${name} of ${plural} must be ${field.accepts}, as objects show it`,
+              },
+            ]
+        }
+        return []
+      })
+      return errors.length === 0 ? null : validationFailed(errors)
+    },
     names: [...scopes.keys()],
     scopeOf: (type) => scopes.get(type),
     unreadable(held, types) {

@@ -44,7 +44,7 @@ export const rowIs = {
 export const firstIdSince = (since: string): string =>
   `first_uuid_v7(${since}::timestamptz + interval '1 millisecond')`
 
-const filters = [null, 'pending', 'succeeded', 'failed'].flatMap((status) => [
+const filters = [null, 'pending', 'succeeded', 'failed', 'skipped'].flatMap((status) => [
   { status, ofType: false },
   { status, ofType: true },
 ])
@@ -78,7 +78,7 @@ function selectsOf({ status, ofType }: (typeof filters)[number]): readonly RowsS
   const completedAs = (one: string) => completed({ status: `'${one}'` })
   if (status === 'pending') return [pending]
   if (status !== null) return [completedAs(status)]
-  return ofType ? [pending, completedAs('succeeded'), completedAs('failed')] : [pending, completed({})]
+  return ofType ? [pending, ...['succeeded', 'failed', 'skipped'].map(completedAs)] : [pending, completed({})]
 }
 
 /** A statement for each filter, because each has its own index. */

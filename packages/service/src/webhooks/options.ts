@@ -3,7 +3,7 @@
  * that has its default is neither stored nor shown.
  */
 import { z } from 'zod'
-import type { EndpointOptions } from '../delivery/options.ts'
+import type { Condition, EndpointOptions } from '../delivery/options.ts'
 import { defineField, type Fields } from '../kernel/fields/field.ts'
 import { choice, flag, integer } from '../kernel/fields/fields.ts'
 import { count, optional, type Shown, text } from '../openapi/shown-field.ts'
@@ -78,6 +78,55 @@ const headers = defineField<OwnHeaders | null>(
   },
 )
 
+const mostConditions = 10
+const mostValues = 20
+const operators = ['equals', 'in', 'changed', 'exists'] as const
+
+const scalar = z.union([z.string().max(255), z.number(), z.boolean(), z.null()])
+
+const conditions = defineField<readonly Condition[] | null>(
+  z
+    .array(
+      z
+        .strictObject({
+          field: z.string().min(1).max(64),
+          op: z.enum(operators),
+          value: z.union([scalar, z.array(scalar).min(1).max(mostValues)]).optional(),
+        })
+        .check(({ value: given, issues }) => {
+          const fits =
+            given.op === 'in'
+              ? Array.isArray(given.value)
+              : given.op === 'exists'
+                ? given.value === undefined || typeof given.value === 'boolean'
+                : given.op === 'changed'
+                  ? given.value === undefined
+                  : given.value !== undefined && !Array.isArray(given.value)
+          if (!fits)
+            issues.push({
+              code: 'custom',
+              params: { code: 'invalid_value' },
+              path: ['value'],
+              input: given.value,
+            })
+        }),
+    )
+    .max(mostConditions),
+  `a list of at most ${mostConditions} conditions, each an object of field, op and value`,
+  'text',
+  {
+    description:
+      'An event is sent if all conditions hold of its object as it was then. Removals are always sent.',
+  },
+  {
+    acceptsWithin: {
+      field: 'the name of a field of the object',
+      op: `one of ${operators.join(', ')}`,
+      value: `one value with equals, a list of 1 to ${mostValues} values with in, true, false or nothing with exists, and nothing with changed`,
+    },
+  },
+)
+
 /** The fields of creation and of change. */
 export const optionFields = {
   headers,
@@ -93,6 +142,11 @@ export const optionFields = {
       'Whether a Retry-After with a 429 or 503 puts off the next attempt beyond its delay, by a day at most.',
   }),
   disableOn410: flag({ initial: false, description: 'Whether an answer of 410 disables the endpoint.' }),
+  conditions,
+  changedFields: flag({
+    initial: false,
+    description: 'Whether changedFields in the envelope of a change names the fields that changed.',
+  }),
 } satisfies Fields
 
 type OptionName = keyof typeof optionFields
@@ -113,7 +167,8 @@ export function valuesOf(options: EndpointOptions | null): OptionValues {
 export function storedOptions(values: OptionValues): EndpointOptions | null {
   const stored = names.flatMap((name) => {
     const value = name === 'headers' ? headerNames(values.headers) : values[name]
-    const isDefault = value == null || value === optionFields[name].initial
+    const isDefault =
+      value == null || value === optionFields[name].initial || (Array.isArray(value) && value.length === 0)
     return isDefault ? [] : [[name, value] as const]
   })
   return stored.length === 0 ? null : (Object.fromEntries(stored) as EndpointOptions)
@@ -134,6 +189,8 @@ export function shownOptions(options: EndpointOptions | null): {
   return { ...(headerNames === undefined ? {} : { headerNames }), ...others }
 }
 
+const oneValue = { anyOf: ['string', 'number', 'boolean', 'null'].map((type) => ({ type })) }
+
 export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
   headerNames: optional({ type: 'array', items: text }, 'The names of its own headers; absent without any.'),
   rateLimit: optional(count, 'The most attempts a second; absent without a limit.'),
@@ -144,4 +201,20 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
   ),
   honorRetryAfter: optional({ type: 'boolean' }, 'Retry-After puts off attempts; absent where it does not.'),
   disableOn410: optional({ type: 'boolean' }, 'A 410 disables it; absent where it does not.'),
+  conditions: optional(
+    {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'op'],
+        properties: {
+          field: text,
+          op: { type: 'string', examples: [...operators] },
+          value: { anyOf: [oneValue, { type: 'array', items: oneValue }] },
+        },
+      },
+    },
+    'All must hold for an event to be sent; absent without any.',
+  ),
+  changedFields: optional({ type: 'boolean' }, 'Envelopes of changes name them; absent where they do not.'),
 }

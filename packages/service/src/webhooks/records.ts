@@ -26,9 +26,10 @@ const errorCodes = {
   resolver_failed: 'the name could not be resolved just then',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
+  conditions_not_met: 'the conditions of the endpoint did not hold: nothing was to be sent',
   worker_lost:
     'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
-} as const satisfies Record<DeliveryErrorCode, string>
+} as const satisfies Record<DeliveryErrorCode | 'conditions_not_met', string>
 
 export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
 
@@ -98,7 +99,10 @@ export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   webhookId: field(uuid, 'The endpoint it goes to.'),
   eventId: field(uuid, 'The event: `id` of the envelope, the same on every attempt.'),
   eventType: field(text, 'The type of the event; `ping` for a ping.'),
-  status: field(words('pending', 'succeeded', 'failed'), 'Where it stands.'),
+  status: field(
+    words('pending', 'succeeded', 'failed', 'skipped'),
+    'Where it stands; `skipped`: the conditions of the endpoint did not hold.',
+  ),
   attemptCount: field(count, 'Attempts made so far.'),
   maxAttempts: field(count, 'Attempts it has in all; a manual retry adds a whole schedule.'),
   responseStatus: field(nullable({ type: 'integer' }), 'The last status of the receiver.'),

@@ -66,7 +66,7 @@ export interface DeliveryRow {
   readonly webhook_id: string
   readonly event_id: string
   readonly event_type: string
-  readonly status: 'pending' | 'succeeded' | 'failed'
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'skipped'
   readonly attempt_count: number
   readonly max_attempts: number
   readonly response_status: number | null

@@ -53,6 +53,12 @@ test('an endpoint is registered with how its deliveries are made', async () => {
   })
 })
 
+test('conditions keep events away', async () => {
+  const { api, run, webhook } = await desk()
+  expect(await run('conditions:')).toBe('2 conditions must hold\n')
+  expect(await readWebhook(api, webhook.id)).toMatchObject({ changedFields: true, conditions: [{}, {}] })
+})
+
 test('events are read without an endpoint', async () => {
   const { api, run } = await desk()
   const { id } = await makeCustomer(api)

@@ -80,7 +80,7 @@ test.each(['before it', 'after it'] as const)(
     // One connection, which has planned what is explained.
     const one = createPool(database.connection, { max: 1, onIdleError: () => {} })
     await using _end = { [Symbol.asyncDispose]: () => endPool(one) }
-    const asked = [null, 'pending', 'succeeded', 'failed'].flatMap((status) =>
+    const asked = [null, 'pending', 'succeeded', 'failed', 'skipped'].flatMap((status) =>
       [null, 'customer.created', 'ticket.deleted'].flatMap((eventType) =>
         [0, 5000].flatMap((offset) =>
           [endpoint.webhookId, null].map((webhookId) => ({

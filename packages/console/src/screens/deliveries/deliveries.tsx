@@ -30,7 +30,7 @@ export function Deliveries() {
   const { may } = useCaller()
   const [isAsking, setAsking] = useState(false)
   const query = {
-    status: status as (Delivery['status'] & ('pending' | 'succeeded' | 'failed')) | undefined,
+    status: status as (Delivery['status'] & ('pending' | 'succeeded' | 'failed' | 'skipped')) | undefined,
     eventType: type as (typeof eventTypes)[number] | undefined,
     webhookId: endpoint,
   }
@@ -92,7 +92,7 @@ export function Deliveries() {
           <FilterSelect
             label="Status"
             value={status}
-            options={['pending', 'succeeded', 'failed']}
+            options={['pending', 'succeeded', 'failed', 'skipped']}
             onChange={(value) => filter({ status: value })}
           />
           <FilterSelect

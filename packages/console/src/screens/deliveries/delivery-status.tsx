@@ -3,7 +3,11 @@ import { Status, type Tone } from '../../design/status.tsx'
 import { Countdown } from '../../design/time.tsx'
 
 const tones: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad' }
-const words: Readonly<Record<string, string>> = { succeeded: 'Delivered', failed: 'Failed' }
+const words: Readonly<Record<string, string>> = {
+  succeeded: 'Delivered',
+  failed: 'Failed',
+  skipped: 'Skipped',
+}
 
 /** With the time of the next attempt, if there is one. */
 export function DeliveryStatus({

@@ -45,6 +45,10 @@ const byCode: Readonly<Record<string, Words>> = {
     short: 'Nothing to send',
     help: 'The object of the event was removed, or the key that registered the endpoint may not read it.',
   },
+  conditions_not_met: {
+    short: 'Conditions not met',
+    help: 'It was not sent, as the conditions of its endpoint did not hold. Change those, and recover.',
+  },
   worker_lost: {
     short: 'Interrupted',
     help: 'The process that sent it ended in between. It is not known whether the receiver got it.',

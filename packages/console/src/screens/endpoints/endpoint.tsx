@@ -265,7 +265,16 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
 
 /** The options that it has, each with its value. */
 function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
-  const { headerNames, rateLimit, maxConcurrent, payload, honorRetryAfter, disableOn410 } = endpoint
+  const {
+    headerNames,
+    rateLimit,
+    maxConcurrent,
+    payload,
+    honorRetryAfter,
+    disableOn410,
+    conditions,
+    changedFields,
+  } = endpoint
   const options: readonly (readonly [string, string | false | undefined])[] = [
     ['Headers', headerNames?.join(', ')],
     ['Attempts a second', rateLimit !== undefined && `at most ${rateLimit}`],
@@ -273,8 +282,16 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     ['Payload', payload === 'thin' && 'id and kind alone'],
     ['Retry-After', honorRetryAfter && 'delays the retry'],
     ['An answer of 410', disableOn410 && 'disables it'],
+    ['Conditions', conditions?.map(sayCondition).join(' and ')],
+    ['Changed fields', changedFields && 'named'],
   ]
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
+}
+
+function sayCondition({ field, op, value }: NonNullable<Webhook['conditions']>[number]): string {
+  if (op === 'exists') return `${field} is ${value === false ? 'empty' : 'set'}`
+  if (op === 'changed') return `${field} changed`
+  return `${field} is ${op === 'in' ? 'one of ' : ''}${[value].flat().map(String).join(', ')}`
 }
 
 /** What has come of a ping, as it comes. */

@@ -43,4 +43,16 @@ export const endpointOptions: readonly Migration[] = [
     ),
     statements: [],
   },
+  {
+    id: '20261126-05-conditions',
+    gradually: recheck(
+      'deliveries',
+      'deliveries_status_check',
+      "status in ('pending', 'succeeded', 'failed', 'skipped')",
+    ),
+    statements: [
+      'alter table fan_outs add column if not exists conditions jsonb',
+      'alter table events add column if not exists changed jsonb',
+    ],
+  },
 ]

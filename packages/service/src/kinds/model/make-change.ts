@@ -65,6 +65,7 @@ export function updateChange(
     references: setReferences(kind, earlier, columns),
     unique: setUnique(kind, outdated ? null : earlier, columns),
     events: changesMore ? kind.rules.events(before.state, state) : [],
+    changed: kind.fieldNames.filter((name) => !isSame(before.state[name], state[name])),
     idempotency,
   }
 }
@@ -96,6 +97,10 @@ export function deleteChange(
     erases: erasure !== null,
     idempotency: erasure?.idempotency ?? null,
   }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
 type Columns = Readonly<Record<string, unknown>>

@@ -6,7 +6,7 @@ import { fromOrganization, unlessBusy } from '../../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../../delivery/endpoint-queues.ts'
 import type { EndpointKey } from '../../delivery/model.ts'
-import { insertDeliveries } from '../../delivery/new-deliveries.ts'
+import { conditionsHold, insertDeliveries } from '../../delivery/new-deliveries.ts'
 import { suspendedOrganizations } from '../../delivery/sweep.ts'
 import { deliveryTuning, type RecoveryTuning } from '../../delivery/tuning.ts'
 import { lockClock } from '../../journal/sql-fragments.ts'
@@ -135,8 +135,8 @@ export function createRecoveries(
 
 /**
  * Reads the next p_events events of a recovery's window in commit order. For the types that the endpoint subscribes to now, it restarts
- * failed deliveries, with their stored payloads, and creates missing ones. Pending ones are left, and succeeded ones unless the recovery
- * includes them: then a new delivery is created.
+ * failed deliveries, with their stored payloads, and creates missing and skipped ones if the endpoint's present conditions hold. Pending
+ * ones are left, and succeeded ones unless the recovery includes them: then a new delivery is created.
  *
  * The position moves in the same transaction, so a piece is done once. The clock row keeps other recoveries of the endpoint, retries and
  * disabling out; a completion may come between, and makes no failed delivery of one that this changes.
@@ -158,6 +158,7 @@ export const recoverPieceFunction: SchemaFunction = schemaFunction(
   v_waits boolean;
   v_again boolean;
   v_types text[];
+  v_conditions jsonb;
   v_since date;
   v_seen int;
   v_events uuid[];
@@ -204,7 +205,7 @@ begin
   if v_events is not null then
     -- The latest delivery of an event decides: an earlier one was sent again. A delivery is no older than its event, but for what
     -- clocks are apart: a day is plenty.
-    select coalesce(array_agg(l.event_id) filter (where not (v_again and l.status = 'succeeded')), '{}'),
+    select coalesce(array_agg(l.event_id) filter (where l.status <> 'skipped' and not (v_again and l.status = 'succeeded')), '{}'),
         coalesce(array_agg(l.id) filter (where l.status = 'failed'), '{}')
       into v_known, v_failed
       from (select distinct on (d.event_id) d.event_id, d.id, d.status from deliveries d
@@ -220,7 +221,8 @@ begin
       webhookId: 'p_webhook_id',
       event: 'e',
       attempts: 'p_attempts',
-      from: 'from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)',
+      from: `from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and ${conditionsHold('v_conditions', 'e.id')}`,
     })}
     get diagnostics v_created = row_count;
   end if;

@@ -30,8 +30,8 @@ export const endpointExists = `exists (select 1 from ${one})`
 export const endpointIsDisabled = `exists (select 1 from ${own}
         and w.id = p_webhook_id and w.status = 'disabled')`
 
-/** The types that an active endpoint subscribes to, into `v_types`. */
-export const readSubscription = `select w.events into v_types from webhooks w
+/** The types that an active endpoint subscribes to, into `v_types`, and its conditions, into `v_conditions`. */
+export const readSubscription = `select w.events, w.options->'conditions' into v_types, v_conditions from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
@@ -107,10 +107,11 @@ export const countForSubscribers = (
 
 export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
 
-/** The same with each of these events, `e`, that the endpoint subscribes to. */
-export const fromSubscribersWith = (events: string) => `from webhooks w
+/** The same with each of these events, `e`, that the endpoint subscribes to, and a row for each. */
+export const fromSubscribersWith = (events: string, each: string) => `from webhooks w
         join ${events} e
           on e.type = any(w.events)
+        cross join lateral ${each}
         where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
 
 /** `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`. */
