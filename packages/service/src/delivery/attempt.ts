@@ -14,6 +14,7 @@ import type {
   EndpointKey,
 } from './model.ts'
 import { dataFor } from './options.ts'
+import { originMembers } from './origin.ts'
 import type { Sign } from './signer.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 import { type AttemptOutcome, decide } from './verdict.ts'
@@ -164,12 +165,12 @@ function unsendable(
 /** The body of a delivery. `data` is the stored representation, byte for byte what a GET returns. `changed`: only for endpoints that ask. */
 export function envelope(
   { organizationId }: Pick<EndpointKey, 'organizationId'>,
-  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed'>,
+  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt' | 'changed' | 'origin'>,
   data: string,
 ): string {
-  const { id, type, createdAt, changed } = event
+  const { id, type, createdAt, changed, origin = null } = event
   const changes = changed == null ? '' : `,"changedFields":${JSON.stringify(readJson(changed))}`
-  return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}${changes}}`
+  return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}",${originMembers(origin)}"data":${data}${changes}}`
 }
 
 export function report(observer: DeliveryObserver, result: AttemptResult): void {

@@ -15,6 +15,7 @@ import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 import { readOptions } from './options.ts'
+import { originOf } from './origin.ts'
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 interface ClaimOptions {
@@ -67,6 +68,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
   /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
     payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
+  const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
     const statement = statements.get(limit) ?? claimStatement(tables, limit, traced)
@@ -94,13 +96,10 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     const endpoint = endpointIn(rows)
     if (endpoint === null) return null
     const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
-    const { options: own, sealedHeaders } = optionsIn(endpoint.options)
-    const names = own?.changedFields === true
-    const events = await readEvents(
-      connection,
-      organizationId,
-      claimed.filter((row) => names || isStored(row)),
-    )
+    const { options: own = null, sealedHeaders = null } = optionsIn(endpoint.options)
+    const { changedFields = false, includeActor = false } = own ?? {}
+    const needsEvent = (row: DeliveryColumns) => changedFields || includeActor || isStored(row)
+    const events = await readEvents(connection, organizationId, claimed.filter(needsEvent), origin)
     const dataOf = (row: DeliveryColumns) => {
       if (row.eventType === 'ping') return '{}'
       // A subject that the API would not serve is not sent, even if the event stored it.
@@ -122,7 +121,10 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
         sealedHeaders,
       },
       deliveries: claimed.map((row) =>
-        claimedDelivery(row, dataOf(row), names ? events.get(row.eventId)?.changed : null),
+        claimedDelivery(row, dataOf(row), {
+          changed: (changedFields && events.get(row.eventId)?.changed) || null,
+          origin: (includeActor && events.get(row.eventId)?.origin) || null,
+        }),
       ),
       aloneLeft: endpoint.aloneLeft,
       lost: endpoint.lost,
@@ -130,11 +132,17 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
   }
 }
 
-/** What only the events' own rows have: payloads as they were, and which fields changed, as JSON. */
-async function readEvents(pool: Queryable, organizationId: string, claimed: readonly DeliveryColumns[]) {
+/** What only the events' own rows have: payloads as they were, which fields changed, and who caused them, as JSON. */
+async function readEvents(
+  pool: Queryable,
+  organizationId: string,
+  claimed: readonly DeliveryColumns[],
+  origin: string,
+) {
   if (claimed.length === 0) return new Map<string, StoredEvent>()
   const { rows } = await pool.query<StoredEvent & { readonly id: string }>(
-    'select e.id, e.body, e.changed::text as changed from events e where e.organization_id = $1 and e.id = any($2)',
+    `select e.id, e.body, e.changed::text as changed, ${origin} as origin from events e
+       where e.organization_id = $1 and e.id = any($2)`,
     [organizationId, claimed.map(({ eventId }) => eventId)],
   )
   return new Map(rows.map(({ id, ...event }) => [id, event]))
@@ -143,12 +151,13 @@ async function readEvents(pool: Queryable, organizationId: string, claimed: read
 interface StoredEvent {
   readonly body: string | null
   readonly changed: string | null
+  readonly origin: string | null
 }
 
 function claimedDelivery(
   row: DeliveryColumns,
   data: string | null,
-  changed: string | null = null,
+  asked: Pick<StoredEvent, 'changed' | 'origin'>,
 ): ClaimedDelivery {
   return {
     id: row.id,
@@ -164,7 +173,7 @@ function claimedDelivery(
       createdAt: row.eventCreatedAt,
       subjectKind: row.subjectKind,
       traceContext: row.traceContext,
-      changed,
+      ...asked,
     },
     data,
   }

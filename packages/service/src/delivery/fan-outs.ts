@@ -7,7 +7,7 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { joinEndpoint } from '../webhooks/table/endpoints.ts'
+import { joinEndpoint, ownKey } from '../webhooks/table/endpoints.ts'
 import { conditionsHold, insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
@@ -79,6 +79,7 @@ export const fanOutFunction: SchemaFunction = schemaFunction(
   v_stamp timestamptz(3);
   v_types text[];
   v_conditions jsonb;
+  v_own_key text;
   v_position uuid;
   v_max_attempts int;
   v_reason text;
@@ -95,8 +96,8 @@ begin
   end if;
   ${lockClock}
   while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason
-      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason
+    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason, ${ownKey}
+      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason, v_own_key
       from fan_outs f ${joinEndpoint('f.organization_id', 'f.webhook_id')}
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;
@@ -133,6 +134,7 @@ begin
         from: 'from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)',
         disabledReason: 'v_reason',
         holds: `(${conditionsHold('v_conditions', 'e.id')})`,
+        isOwn: "e.cause->>'key' = v_own_key",
       })}
       if v_reason is null then
         -- The queue is locked, not only woken, as by a commit.

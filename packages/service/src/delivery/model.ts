@@ -53,6 +53,8 @@ export interface ClaimedDelivery {
     readonly createdAt: string
     /** The subject's kind; `webhook` for a ping. */
     readonly subjectKind: string
+    /** Who caused it (`origin.ts`); null or missing where the endpoint does not ask. */
+    readonly origin?: string | null
     /** The trace of its change as a `traceparent`; null if it was not traced, missing if the worker does not trace. */
     readonly traceContext?: string | null
     /** The fields that the change changed, as JSON; null or missing if it lists none, or the endpoint did not ask. */

@@ -5,6 +5,7 @@ import {
   findSubscribers,
   fromSubscribers,
   fromSubscribersWith,
+  ownKey,
 } from '../webhooks/table/endpoints.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
@@ -19,25 +20,47 @@ export function insertDeliveries(values: {
   readonly disabledReason?: string
   /** SQL that says whether the endpoint's conditions hold: if not, the delivery is skipped. */
   readonly holds?: string
+  /** SQL that says whether the endpoint skips the event as its own key's; may be null. */
+  readonly isOwn?: string
 }): string {
-  const { id = 'new_uuid_v7(p_now)', webhookId, event: e, attempts, from, disabledReason, holds } = values
+  const {
+    id = 'new_uuid_v7(p_now)',
+    webhookId,
+    event: e,
+    attempts,
+    from,
+    disabledReason,
+    holds,
+    isOwn,
+  } = values
   const failed = disabledReason === undefined ? [] : [`when ${disabledReason} is not null then`]
-  const skipped = holds === undefined ? [] : [`when not ${holds} then`]
-  const either = (of: { failed: string; skipped: string; pending: string }) =>
-    failed.length + skipped.length === 0
-      ? of.pending
-      : `case ${[...failed.map((when) => `${when} ${of.failed}`), ...skipped.map((when) => `${when} ${of.skipped}`)].join(' ')} else ${of.pending} end`
+  const own = isOwn === undefined ? [] : [`when ${isOwn} then`]
+  const unmet = holds === undefined ? [] : [`when not ${holds} then`]
+  const either = (of: { failed: string; own: string; unmet: string; pending: string }) => {
+    const cases = [
+      ...failed.map((when) => `${when} ${of.failed}`),
+      ...own.map((when) => `${when} ${of.own}`),
+      ...unmet.map((when) => `${when} ${of.unmet}`),
+    ]
+    return cases.length === 0 ? of.pending : `case ${cases.join(' ')} else ${of.pending} end`
+  }
   const today = "(p_now at time zone 'UTC')::date"
   const [day, status, code, message, due] = [
-    either({ failed: today, skipped: today, pending: "'infinity'" }),
-    either({ failed: "'failed'", skipped: "'skipped'", pending: "'pending'" }),
-    either({ failed: "'endpoint_disabled'", skipped: "'conditions_not_met'", pending: 'null' }),
+    either({ failed: today, own: today, unmet: today, pending: "'infinity'" }),
+    either({ failed: "'failed'", own: "'skipped'", unmet: "'skipped'", pending: "'pending'" }),
     either({
-      failed: `'the endpoint was disabled: ' || ${disabledReason}`,
-      skipped: "'the conditions of the endpoint did not hold'",
+      failed: "'endpoint_disabled'",
+      own: "'own_change'",
+      unmet: "'conditions_not_met'",
       pending: 'null',
     }),
-    either({ failed: 'null', skipped: 'null', pending: 'p_now' }),
+    either({
+      failed: `'the endpoint was disabled: ' || ${disabledReason}`,
+      own: "'the key of the endpoint caused it'",
+      unmet: "'the conditions of the endpoint did not hold'",
+      pending: 'null',
+    }),
+    either({ failed: 'null', own: 'null', unmet: 'null', pending: 'p_now' }),
   ]
   return `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
@@ -66,7 +89,7 @@ export function conditionsHold(conditions: string, eventId: string): string {
 
 /**
  * A delivery of each event of a commit to each endpoint that is active and subscribed now, under the clock row that disabling takes too.
- * Part of the commit function (`journal/commit-function.ts`): it reads `v_events`, `v_event_types`, `v_event_kinds`, `v_event_subjects` and
+ * Part of the commit function (`journal/commit-function.ts`): it reads `v_events` and the arrays beside it, and
  * `v_stamp`, and sets `v_webhooks`, `v_woken` and `v_large`.
  */
 export const deliverEvents = `${findSubscribers}
@@ -90,6 +113,7 @@ export const deliverEvents = `${findSubscribers}
         `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
       ),
       holds: 'c.holds',
+      isOwn: `(${ownKey}) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id)`,
     })}
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.

@@ -27,6 +27,10 @@ export interface EndpointOptions {
   readonly conditions?: readonly Condition[]
   /** Envelopes of changes name the fields that changed. */
   readonly changedFields?: true
+  /** Envelopes say who caused the event. */
+  readonly includeActor?: true
+  /** Nothing is sent of what the key that registered it, or a session of it, has caused. */
+  readonly skipOwn?: true
 }
 
 /** The options of an endpoint with this column. */

@@ -7,6 +7,7 @@ import { envelope } from './attempt.ts'
 import { currentBody } from './claim.ts'
 import type { EndpointKey } from './model.ts'
 import { dataFor, readOptions } from './options.ts'
+import { originOf } from './origin.ts'
 
 /** The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. */
 export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
@@ -20,6 +21,8 @@ export function createReadPayload(
       w.options::text as options,
       case when w.options ? 'changedFields' then
         (select e.changed::text from events e where e.organization_id = $1 and e.id = d.event_id) end as changed,
+      case when w.options ? 'includeActor'
+        then (select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.event_id) end as origin,
       case when d.event_type = 'ping' then '{}'
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then
@@ -33,6 +36,7 @@ export function createReadPayload(
       data: string | null
       options: string | null
       changed: string | null
+      origin: string | null
     }>(text, [organizationId, webhookId, id, never])
     const [row] = rows
     if (row?.data == null) return null

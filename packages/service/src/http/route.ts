@@ -5,13 +5,14 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/look-up.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
-import type { ResponseToStore } from '../journal/change.ts'
+import type { Asked, ResponseToStore } from '../journal/change.ts'
 import { OrganizationNotServed } from '../journal/not-served.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/api-module.ts'
+import { actingTeammate } from './acting-teammate.ts'
 import { callerOf, recheckCaller, requireKey } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
@@ -45,6 +46,21 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
    * @throws OrganizationNotServed when the organization has moved to another database.
    */
   recheck(goodFor?: number): Promise<Problem | null>
+}
+
+/** What a change of this call is asked with. Its headers have been checked. */
+export function askedBy({
+  request,
+  caller: { apiKeyId, sessionId },
+}: Pick<Call, 'request' | 'caller'>): Asked {
+  const acting = actingTeammate(request)
+  const cause = {
+    key: apiKeyId,
+    ...(sessionId !== undefined && { session: sessionId }),
+    ...(acting.ok && acting.value !== null && { actingFor: acting.value }),
+    request: request.id,
+  }
+  return { cause, signal: request.disconnected }
 }
 
 /** Milliseconds after which a caller is checked again, as the request was queued. Nearly every request ends before. */
@@ -313,6 +329,10 @@ function handlerOf<Services>(
     } else if (route.body !== undefined) {
       const refusal = unstorableText(request.rawBody, request.body)
       if (refusal !== null) return refuse(call, refusal)
+    }
+    if (route.method !== 'get') {
+      const acting = actingTeammate(request)
+      if (!acting.ok) return refuse(call, acting.error)
     }
     if (once) {
       const record = idempotencyOf(request, status)

@@ -79,15 +79,32 @@ export interface ReferringExpectation {
   readonly latest: string | null
 }
 
-export interface Unit {
+/** Who caused a change, by which request; its events keep it. */
+export interface Cause {
+  readonly key: string
+  /** The console session, begun by a link of the key. */
+  readonly session?: string
+  /** The id of the request. */
+  readonly request: string
+  /** For whom the key makes it: an object of the kind that can act. */
+  readonly actingFor?: string
+}
+
+/** Of the request that asks for a change. */
+export interface Asked {
+  /** Absent: the service itself changes it. */
+  readonly cause?: Cause
+  /** A unit that is still queued when it aborts is not committed. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Unit extends Asked {
   readonly changes: readonly Change[]
   /** What else the decision was made on. If one of these rows has changed, the unit is refused as a conflict. */
   readonly rows?: readonly RowExpectation[]
   readonly referring?: readonly ReferringExpectation[]
   /** The span of its commit, where the request is traced. Its events and deliveries belong to the same trace. */
   readonly span?: Span
-  /** A unit that is still queued when it aborts is not committed. */
-  readonly signal?: AbortSignal | undefined
 }
 
 export type Refusal =

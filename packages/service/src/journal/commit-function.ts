@@ -282,9 +282,9 @@ function removeDependents(
         update ${table.name} t set ${removed(table)}
           from ${dependentsIn(table, ['updated_at'])} where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from ${dependentsIn(table, ['body'])}
             returning id, type, subject_kind, subject_id)
           ${addEvents};
@@ -588,9 +588,10 @@ const end = (deliverEvents: string) => `
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed, cause)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed, e.cause
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb,
+          cause jsonb)
         join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     ${addEvents};

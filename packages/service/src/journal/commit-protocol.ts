@@ -6,6 +6,7 @@
 import { done, refused } from '../kernel/outcome.ts'
 import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
 import {
+  type Cause,
   type Change,
   noLimits,
   type Refusal,
@@ -69,6 +70,8 @@ interface EventEntry {
   readonly trace_context?: string
   /** Of an update: the fields that it changed. */
   readonly changed?: readonly string[]
+  /** Absent: the service itself. */
+  readonly cause?: Cause
 }
 
 interface IdempotencyEntry {
@@ -183,8 +186,11 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): strin
   }
   if (storage.rows !== null || storage.bytes !== null) encodeGrowth(units, argument)
   units.forEach((unit, number) => {
-    const trace = unit.span === undefined ? {} : { trace_context: unit.span.traceparent }
-    for (const change of unit.changes) encodeChange(change, argument, trace)
+    const origin = {
+      ...(unit.span && { trace_context: unit.span.traceparent }),
+      ...(unit.cause && { cause: unit.cause }),
+    }
+    for (const change of unit.changes) encodeChange(change, argument, origin)
     if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
       encodeTogether(unit, number, argument)
     }
@@ -203,7 +209,7 @@ function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
 function encodeChange(
   change: Change,
   argument: CommitArgument,
-  trace: { readonly trace_context?: string },
+  origin: Pick<EventEntry, 'trace_context' | 'cause'>,
 ): void {
   const { kind } = change.table
   const { id } = change
@@ -227,7 +233,7 @@ function encodeChange(
   const changed =
     change.operation === 'update' && change.changed !== undefined ? { changed: change.changed } : {}
   for (const type of change.events) {
-    argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace, ...changed })
+    argument.events.push({ type, subject_kind: kind, subject_id: id, ...origin, ...changed })
   }
   if (change.idempotency === null) return
   const { columns, body } = change.idempotency

@@ -34,6 +34,8 @@ export interface StreamTable {
   readonly removedEvent: string | null
   /** A row can be removed with every row that refers to it. */
   readonly isErasable: boolean
+  /** Its rows are who changes are made for. */
+  readonly canAct: boolean
 }
 
 /** The kinds whose objects a removal of this kind removes or detaches, however many. */

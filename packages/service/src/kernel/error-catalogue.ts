@@ -174,10 +174,10 @@ export const errorCatalogue = {
   delivery_skipped: {
     status: 409,
     title: 'The delivery was skipped',
-    means: "The endpoint's conditions did not hold of this event, so it was not sent.",
-    help: "Change the endpoint's `conditions`, then recover: a recovery applies the present ones.",
-    example:
-      "The endpoint's conditions did not hold, so nothing was sent. Change its conditions, then recover.",
+    means:
+      "The endpoint's conditions did not hold of this event, or it skips what its own key causes, so it was not sent.",
+    help: "Change the endpoint's `conditions` or `skipOwn`, then recover: a recovery applies the present ones.",
+    example: "The endpoint's conditions or skipOwn left this event out. Change them, then recover.",
   },
   delivery_pending: {
     status: 409,

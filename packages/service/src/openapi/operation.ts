@@ -51,7 +51,14 @@ export function eventSentence(events: Carriers): string {
   return `Causes ${named(always)}${sometimes.length === 0 ? '' : `, and can cause ${named(sometimes)}`}.`
 }
 
-function parametersOf({ path, params = [], query = {}, headers = [], once }: Operation): readonly object[] {
+function parametersOf({
+  method,
+  path,
+  params = [],
+  query = {},
+  headers = [],
+  once,
+}: Operation): readonly object[] {
   const described = new Set(params.map(({ name }) => name))
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const own = [
@@ -60,6 +67,7 @@ function parametersOf({ path, params = [], query = {}, headers = [], once }: Ope
     ...Object.entries(query).map(([name, one]) => queryParameter(name, one)),
     ...headers,
     ...(once ? [idempotencyKey] : []),
+    ...(method === 'get' ? [] : [actingTeammate]),
   ]
   return [
     ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),
@@ -75,6 +83,14 @@ function queryParameter(name: string, { description, schema }: QueryParameter): 
 function idParameter(name: string): Parameter {
   const whose = name === 'id' ? 'The id' : `The ${name.replace(/Id$/, '')}'s id`
   return { name, in: 'path', description: `${whose}.`, schema: { type: 'string', format: 'uuid' } }
+}
+
+const actingTeammate: Parameter = {
+  name: 'X-Acting-Teammate',
+  in: 'header',
+  description:
+    'The teammate for whom the key makes the change: events name the teammate where they say who caused them.',
+  schema: { type: 'string', format: 'uuid' },
 }
 
 const idempotencyKey: Parameter = {

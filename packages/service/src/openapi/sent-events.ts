@@ -1,6 +1,6 @@
 /** Events that receivers get, by type (OpenAPI 3.1, `webhooks`; specification 5). */
 
-import { constant, header, type Json, type SentEvent } from './api-module.ts'
+import { constant, header, type Json, ref, type SentEvent } from './api-module.ts'
 import { exampleId, exampleTime } from './examples.ts'
 
 export const sentTag = {
@@ -64,6 +64,14 @@ function envelope(type: string, data: Json): Json {
       apiVersion: { type: 'string', examples: ['v1'] },
       createdAt: { type: 'string', format: 'date-time', description: 'When the change was made.' },
       organizationId: { type: 'string', format: 'uuid' },
+      actor: {
+        ...ref('Actor'),
+        description: 'Who caused it, if the endpoint asks for it with `includeActor`.',
+      },
+      requestId: {
+        type: ['string', 'null'],
+        description: 'Likewise: the X-Request-Id of the request; null for the service itself.',
+      },
       data,
       changedFields: {
         type: 'array',

@@ -453,7 +453,7 @@ function notResendable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nu
 
 const skipped = problem(
   'delivery_skipped',
-  "The endpoint's conditions did not hold, so nothing was sent. Change its conditions, then recover.",
+  "The endpoint's conditions or skipOwn left this event out. Change them, then recover.",
 )
 
 function pendingAlready(delivery: DeliveryRow): Problem {

@@ -7,7 +7,8 @@ import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
-import { anId, invalid, paging, time } from '../http/list-parameters.ts'
+import { originOf } from '../delivery/origin.ts'
+import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
 import { listBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
 import { timestampText } from '../journal/body.ts'
@@ -22,7 +23,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
-import { count, time as instant, text, uuid } from '../openapi/shown-field.ts'
+import { count, time as instant, nullable, text, uuid } from '../openapi/shown-field.ts'
 import { createEventTypes } from './event-types.ts'
 
 interface EventServices {
@@ -71,6 +72,7 @@ export function eventApi(kinds: readonly Kind[]) {
       schema: { type: 'string' },
       read: (text: string | null): Result<string | null, Problem> => ok(text),
     },
+    include: word(['actor'], 'Also who caused each event, as `actor` and `requestId`.'),
     limit: paging.limit,
     wait: {
       description: `With nothing to report, the answer waits this many seconds for something. Above ${longestWait} is served as ${longestWait}.`,
@@ -120,7 +122,7 @@ export function eventApi(kinds: readonly Kind[]) {
     async handle(services, call) {
       const asked = call.query()
       if (!asked.ok) return refused(asked.error)
-      const { cursor, createdAfter, subject, limit, wait } = asked.value
+      const { cursor, createdAfter, subject, include, limit, wait } = asked.value
       const { organizationId } = call.caller
       const position = startOf(organizationId, cursor, createdAfter)
       if (!position.ok) return refused(position.error)
@@ -135,6 +137,7 @@ export function eventApi(kinds: readonly Kind[]) {
           position: position.value,
           types: readable.value,
           subject,
+          withActor: include !== null,
           limit,
           looked: isFiltered ? Math.max(limit, lookedThrough) : limit,
         })
@@ -175,10 +178,36 @@ export function eventApi(kinds: readonly Kind[]) {
           apiVersion: { ...text, description: 'The version of the envelope.' },
           createdAt: { ...instant, description: 'When it happened.' },
           organizationId: { ...uuid, description: 'Whose it is.' },
+          actor: ref('Actor'),
+          requestId: {
+            ...nullable(text),
+            description:
+              'The X-Request-Id of the request that caused it, with `include=actor`; null for the service itself.',
+          },
           data: {
             type: ['object', 'null'],
             description: 'The object now, or its removal record; null when it is gone.',
             additionalProperties: true,
+          },
+        },
+      },
+      Actor: {
+        type: 'object',
+        description: 'Who caused an event, where that was asked for.',
+        required: ['type', 'id', 'name'],
+        properties: {
+          type: {
+            ...text,
+            examples: ['api_key', 'session', 'teammate', 'system'],
+            description: 'What it is; `system` for the service itself, as with pings.',
+          },
+          id: {
+            ...nullable(uuid),
+            description: 'The id of the key, of the console link of the session, or of the teammate.',
+          },
+          name: {
+            ...nullable(text),
+            description: 'The name of the key or the teammate; null once it is gone.',
           },
         },
       },
@@ -262,6 +291,7 @@ interface Asked {
   readonly position: Position
   readonly types: readonly string[]
   readonly subject: string | null
+  readonly withActor: boolean
   readonly limit: number
   /** Events that are looked through at most. */
   readonly looked: number
@@ -271,7 +301,7 @@ interface Asked {
 async function readPage(
   { database, tables }: EventServices,
   organizationId: string,
-  { position, types, subject, limit, looked }: Asked,
+  { position, types, subject, withActor, limit, looked }: Asked,
 ): Promise<Page> {
   const { rows } = await database.of(organizationId).query<{
     epoch: number
@@ -281,6 +311,7 @@ async function readPage(
     id: string | null
     type: string
     createdAt: string
+    origin: string | null
     data: string | null
   }>(
     `with seen as materialized (
@@ -289,7 +320,8 @@ async function readPage(
          order by e.id limit $5)
      select c.epoch, c.last_stamp as clock, (select count(*)::int from seen) as seen,
          (select s.id from seen s order by s.id desc limit 1) as last,
-         d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", ${currentBody(tables)} as data
+         d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", ${currentBody(tables)} as data,
+         ${withActor ? `(select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.id)` : 'null'} as origin
        from organization_clocks c
        left join lateral (select s.id, s.type as event_type, s.created_at, s.subject_kind, s.subject_id from seen s
          where s.type = any($3) order by s.id limit $4) d on true

@@ -147,6 +147,16 @@ export const optionFields = {
     initial: false,
     description: 'Whether changedFields in the envelope of a change names the fields that changed.',
   }),
+  includeActor: flag({
+    initial: false,
+    description:
+      'Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request.',
+  }),
+  skipOwn: flag({
+    initial: false,
+    description:
+      'Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped.',
+  }),
 } satisfies Fields
 
 type OptionName = keyof typeof optionFields
@@ -217,4 +227,9 @@ export const shownOptionFields: Shown<ReturnType<typeof shownOptions>> = {
     'All must hold for an event to be sent; absent without any.',
   ),
   changedFields: optional({ type: 'boolean' }, 'Envelopes of changes name them; absent where they do not.'),
+  includeActor: optional(
+    { type: 'boolean' },
+    'Envelopes say who caused the event; absent where they do not.',
+  ),
+  skipOwn: optional({ type: 'boolean' }, 'Events that its own key has caused are skipped; absent where not.'),
 }

@@ -26,10 +26,12 @@ const errorCodes = {
   resolver_failed: 'the name could not be resolved just then',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
+  own_change:
+    'the key that registered the endpoint caused the event, and it skips those: nothing was to be sent',
   conditions_not_met: 'the conditions of the endpoint did not hold: nothing was to be sent',
   worker_lost:
     'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
-} as const satisfies Record<DeliveryErrorCode | 'conditions_not_met', string>
+} as const satisfies Record<DeliveryErrorCode | 'conditions_not_met' | 'own_change', string>
 
 export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
 

@@ -59,6 +59,14 @@ test('conditions keep events away', async () => {
   expect(await readWebhook(api, webhook.id)).toMatchObject({ changedFields: true, conditions: [{}, {}] })
 })
 
+test('an endpoint skips what its own key changes', async () => {
+  const { api, run } = await desk()
+  const said = await run('skipOwn:', { URL: 'https://127.0.0.1:1/hook' })
+  const made = (await api.get('/v1/webhooks')).json.data.find(({ skipOwn }: { skipOwn?: boolean }) => skipOwn)
+  expect(said).toBe(`${made.id} skips its own changes: true\n`)
+  expect(made).toMatchObject({ includeActor: true })
+})
+
 test('events are read without an endpoint', async () => {
   const { api, run } = await desk()
   const { id } = await makeCustomer(api)

@@ -45,6 +45,10 @@ const byCode: Readonly<Record<string, Words>> = {
     short: 'Nothing to send',
     help: 'The object of the event was removed, or the key that registered the endpoint may not read it.',
   },
+  own_change: {
+    short: 'Own change',
+    help: 'It was not sent, as the key of its endpoint caused it, and the endpoint skips those.',
+  },
   conditions_not_met: {
     short: 'Conditions not met',
     help: 'It was not sent, as the conditions of its endpoint did not hold. Change those, and recover.',

@@ -34,6 +34,8 @@ interface Values {
   payload: 'full' | 'thin'
   honorRetryAfter: boolean
   disableOn410: boolean
+  includeActor: boolean
+  skipOwn: boolean
 }
 
 const optionNames = [
@@ -43,6 +45,8 @@ const optionNames = [
   'payload',
   'honorRetryAfter',
   'disableOn410',
+  'includeActor',
+  'skipOwn',
 ] as const
 
 /** Problems that are about the URL alone. */
@@ -86,6 +90,8 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     payload: endpoint?.payload === 'thin' ? 'thin' : 'full',
     honorRetryAfter: endpoint?.honorRetryAfter ?? false,
     disableOn410: endpoint?.disableOn410 ?? false,
+    includeActor: endpoint?.includeActor ?? false,
+    skipOwn: endpoint?.skipOwn ?? false,
   }))
   const form = useForm<Values>({ defaultValues: given })
   const { errors, isSubmitting } = form.formState
@@ -202,6 +208,8 @@ function Options({
       </Field>
       <Checkbox label="Wait as long as its Retry-After asks for" {...form.register('honorRetryAfter')} />
       <Checkbox label="Disable it when it answers 410" {...form.register('disableOn410')} />
+      <Checkbox label="Say who caused each event" {...form.register('includeActor')} />
+      <Checkbox label="Skip events that its own key causes" {...form.register('skipOwn')} />
     </details>
   )
 }
@@ -219,7 +227,7 @@ function headersIn(text: string): Record<string, string> {
 
 function bodyOf(values: Values) {
   const { url, description, events, signatures, headers, dropsHeaders, rateLimit, maxConcurrent } = values
-  const { payload, honorRetryAfter, disableOn410 } = values
+  const { payload, honorRetryAfter, disableOn410, includeActor, skipOwn } = values
   return {
     ...(headers.trim() === '' ? {} : { headers: headersIn(headers) }),
     ...(dropsHeaders ? { headers: null } : {}),
@@ -228,6 +236,8 @@ function bodyOf(values: Values) {
     payload,
     honorRetryAfter,
     disableOn410,
+    includeActor,
+    skipOwn,
     url: url.trim(),
     description: description.trim() === '' ? null : description.trim(),
     events,

@@ -274,6 +274,8 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     disableOn410,
     conditions,
     changedFields,
+    includeActor,
+    skipOwn,
   } = endpoint
   const options: readonly (readonly [string, string | false | undefined])[] = [
     ['Headers', headerNames?.join(', ')],
@@ -284,6 +286,8 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     ['An answer of 410', disableOn410 && 'disables it'],
     ['Conditions', conditions?.map(sayCondition).join(' and ')],
     ['Changed fields', changedFields && 'named'],
+    ['Who caused an event', includeActor && 'is in the envelope'],
+    ['Events of its own key', skipOwn && 'are skipped'],
   ]
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
 }

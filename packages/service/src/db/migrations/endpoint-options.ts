@@ -55,4 +55,8 @@ export const endpointOptions: readonly Migration[] = [
       'alter table events add column if not exists changed jsonb',
     ],
   },
+  {
+    id: '20261126-06-causes',
+    statements: ['alter table events add column if not exists cause jsonb'],
+  },
 ]

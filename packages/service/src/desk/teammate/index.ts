@@ -6,6 +6,7 @@ export const teammate = defineKind({
   name: 'teammate',
   plural: 'teammates',
   description: 'A person who works at the desk.',
+  canAct: true,
   fields: {
     name: text({ min: 1, max: 255, required: true, search: true, description: 'Full name.' }),
     email: email({

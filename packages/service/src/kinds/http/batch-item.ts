@@ -1,6 +1,6 @@
 /** Items of a batch: the decision on each, and its part of the response. */
 import { readJson } from '@deskwire/sdk/json'
-import { type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
+import { type Asked, type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import { errorCatalogue } from '../../kernel/error-catalogue.ts'
 import {
@@ -149,7 +149,7 @@ export interface Planned {
 interface BatchPlan {
   readonly planned: readonly Planned[]
   /** The changes of other objects that the creations cause. */
-  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
+  readonly rest: Required<Omit<Unit, 'span' | keyof Asked>>
   /** The outcome of each item once the plan has committed. */
   readonly outcomes: readonly ItemOutcome[]
 }

@@ -2,7 +2,7 @@
  * Many creations or upserts in one transaction (specification 8.1). Refused items are left out; when the journal
  * refuses one, all are decided again, so that the response is true at one moment.
  */
-import type { Change, Refusal, ResponseToStore } from '../../journal/change.ts'
+import type { Asked, Change, Refusal, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
@@ -17,7 +17,7 @@ export interface Batch {
     organizationId: string,
     request: BatchRequest,
     idempotency: ResponseToStore | null,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>>
 }
 
@@ -32,7 +32,7 @@ export function createBatch(services: ChangeServices): Batch {
   const { kind, rows, journal } = services
 
   return {
-    async run(organizationId, { operation, items }, idempotency, signal) {
+    async run(organizationId, { operation, items }, idempotency, asked) {
       const refusals = new Map<number, Problem>()
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
@@ -47,7 +47,7 @@ export function createBatch(services: ChangeServices): Batch {
         const outcome = await journal.commitTogether(organizationId, {
           ...rest,
           changes,
-          signal,
+          ...asked,
         })
         if (outcome.outcome === 'done') return done(answer)
         if (outcome.outcome !== 'refused') return outcome

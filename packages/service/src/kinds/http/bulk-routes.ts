@@ -1,7 +1,7 @@
 /** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
 import { Readable } from 'node:stream'
 import { headersOnly } from '../../http/replies.ts'
-import { routesOf } from '../../http/route.ts'
+import { askedBy, routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import {
@@ -66,9 +66,10 @@ function writeMany(kind: Kind) {
     },
     events: () => batchCarriers(kind),
     redact: redactWrites(kind, (body) => redactBatch(kind, body)),
-    async handle({ batch }, { request, caller, body: parsed, record }) {
+    async handle({ batch }, call) {
+      const { caller, body: parsed, record } = call
       if (!parsed.ok) return refused(parsed.error)
-      return batch.run(caller.organizationId, parsed.value, record, request.disconnected)
+      return batch.run(caller.organizationId, parsed.value, record, askedBy(call))
     },
   })
 }

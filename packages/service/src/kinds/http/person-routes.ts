@@ -4,7 +4,7 @@ import { erasingScope, lacking } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { queryText } from '../../db/text-query.ts'
 import { headersOnly } from '../../http/replies.ts'
-import { type Call, recheckAfter, routesOf } from '../../http/route.ts'
+import { askedBy, type Call, recheckAfter, routesOf } from '../../http/route.ts'
 import { timestampText } from '../../journal/body.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
@@ -65,11 +65,11 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
     errors: ['not_found'],
     events: () => ({ always: events.slice(0, 1), sometimes: events.slice(1), silent: false }),
     async handle({ changes, erasePayloads }, call) {
-      const { caller, params, record, request } = call
+      const { caller, params, record } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const recheck = () => call.recheck(recheckAfter)
-      const erased = await changes.erase(caller.organizationId, id, recheck, record, request.disconnected)
+      const erased = await changes.erase(caller.organizationId, id, recheck, record, askedBy(call))
       if (erased.outcome === 'done') await erasePayloads(caller.organizationId)
       return erased
     },

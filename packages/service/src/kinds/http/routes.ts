@@ -1,7 +1,7 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
 import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-tag.ts'
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
-import { type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
+import { askedBy, type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import { parseId } from '../../kernel/ids.ts'
@@ -128,8 +128,8 @@ function create(kind: Kind) {
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
     redact: redactWrites(kind),
     async handle({ changes }, call) {
-      const { request, caller, body, record } = call
-      const waiting = { recheck: () => call.recheck(recheckAfter), signal: request.disconnected }
+      const { caller, body, record } = call
+      const waiting = { recheck: () => call.recheck(recheckAfter), ...askedBy(call) }
       return changes.create(caller.organizationId, body, record, waiting)
     },
   })
@@ -180,8 +180,7 @@ function update(kind: Kind) {
       const { caller, params, body } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
-      const { disconnected } = call.request
-      return changes.update(caller.organizationId, id, body, precondition(call), disconnected)
+      return changes.update(caller.organizationId, id, body, precondition(call), askedBy(call))
     },
   })
 }
@@ -210,8 +209,7 @@ function act(kind: Kind, action: string) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const actionRequest = { action, body }
-      const { disconnected } = call.request
-      return changes.act(caller.organizationId, id, actionRequest, precondition(call), record, disconnected)
+      return changes.act(caller.organizationId, id, actionRequest, precondition(call), record, askedBy(call))
     },
   })
 }
@@ -239,8 +237,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       const { caller, params } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
-      const { disconnected } = call.request
-      return changes.remove(caller.organizationId, id, precondition(call), disconnected)
+      return changes.remove(caller.organizationId, id, precondition(call), askedBy(call))
     },
   })
 }

@@ -1,5 +1,5 @@
 /** The write path of a kind: pure rules decide on the stored row, the journal commits, a conflict is decided again. */
-import type { Change, Refusal, ResponseToStore, Unit } from '../../journal/change.ts'
+import type { Asked, Change, Refusal, ResponseToStore, Unit } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
@@ -18,9 +18,8 @@ import { planInserts, planRemoval, type Rows } from './units.ts'
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
 /** While a creation is queued: checks the caller again, and ends when the client disconnects. */
-interface WhileWaiting {
+interface WhileWaiting extends Asked {
   readonly recheck?: () => Promise<Problem | null>
-  readonly signal?: AbortSignal
 }
 
 interface ActionRequest {
@@ -43,7 +42,7 @@ export interface Changes {
     id: string,
     body: unknown,
     precondition: Precondition,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>>
   act(
     organizationId: string,
@@ -51,13 +50,13 @@ export interface Changes {
     request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>>
   remove(
     organizationId: string,
     id: string,
     precondition: Precondition,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>>
   /** Removes a person with everything that refers to it. The value is the receipt. */
   erase(
@@ -65,7 +64,7 @@ export interface Changes {
     id: string,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>>
 }
 
@@ -80,7 +79,7 @@ export interface ChangeServices {
 
 interface ChangeOptions {
   readonly precondition: Precondition
-  readonly signal: AbortSignal | undefined
+  readonly asked: Asked | undefined
   /** What else its unit has. */
   readonly rest?: (row: StoredRow) => Promise<Partial<Unit>>
 }
@@ -95,7 +94,7 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
-    { recheck = async () => null, signal }: WhileWaiting = {},
+    { recheck = async () => null, ...asked }: WhileWaiting = {},
   ): Promise<Outcome<string>> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
@@ -105,7 +104,7 @@ export function createChanges(services: ChangeServices): Changes {
       const refusal = await recheck()
       return refusal === null ? attemptInsert() : refused(refusal)
     }
-    return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, signal)
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, asked.signal)
 
     async function attemptInsert(): Promise<Outcome<string>> {
       const result = await retryOnConflict<Outcome<string>>(async () => {
@@ -113,7 +112,7 @@ export function createChanges(services: ChangeServices): Changes {
         const [change] = changes
         if (change === undefined) throw new Error('a creation has no plan')
         if (!change.ok) return refused(change.error)
-        const unit = kind.effects === null ? { signal } : { ...rest, signal }
+        const unit = kind.effects === null ? asked : { ...rest, ...asked }
         return explained(await journal.commit(organizationId, change.value, unit))
       })
       return result ?? refused(tooBusy)
@@ -125,9 +124,9 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     body: unknown,
     precondition: Precondition,
-    signal?: AbortSignal,
+    asked?: Asked,
   ) {
-    return changeState(organizationId, id, { precondition, idempotency: null, signal }, (before) => {
+    return changeState(organizationId, id, { precondition, idempotency: null, asked }, (before) => {
       const patch = parsePatch(kind, before, body)
       if (!patch.ok) return patch
       const { draft, sent } = patch.value
@@ -141,21 +140,21 @@ export function createChanges(services: ChangeServices): Changes {
     request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    signal?: AbortSignal,
+    asked?: Asked,
   ): Promise<Outcome<string>> {
     const action = kind.actions[request.action]
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
     if (!input.ok) return refused(input.error)
     const rest = async () => request.onlyIf ?? {}
-    return changeState(organizationId, id, { precondition, idempotency, signal, rest }, (before) =>
+    return changeState(organizationId, id, { precondition, idempotency, asked, rest }, (before) =>
       action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
 
-  function remove(organizationId: string, id: string, precondition: Precondition, signal?: AbortSignal) {
+  function remove(organizationId: string, id: string, precondition: Precondition, asked?: Asked) {
     const rest = (row: StoredRow) => planRemoval(services, organizationId, row)
-    return changeRow(organizationId, id, { precondition, signal, rest }, (row) =>
+    return changeRow(organizationId, id, { precondition, asked, rest }, (row) =>
       ok(deleteChange(kind, clock, id, row)),
     )
   }
@@ -165,9 +164,9 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    signal?: AbortSignal,
+    asked?: Asked,
   ) {
-    return changeRow(organizationId, id, { precondition, signal }, (row) =>
+    return changeRow(organizationId, id, { precondition, asked }, (row) =>
       ok(deleteChange(kind, clock, id, row, { idempotency })),
     )
   }
@@ -191,7 +190,7 @@ export function createChanges(services: ChangeServices): Changes {
     options: ChangeOptions,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<Outcome<string>> {
-    const { precondition, signal } = options
+    const { precondition, asked } = options
     const change = async () => {
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const row = await rows(kind).read(organizationId, id)
@@ -202,11 +201,11 @@ export function createChanges(services: ChangeServices): Changes {
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', value: row.body, about: id }
         const rest = await options.rest?.(row)
-        return explained(await journal.commit(organizationId, decision.value, { ...rest, signal }))
+        return explained(await journal.commit(organizationId, decision.value, { ...rest, ...asked }))
       })
       return result ?? refused(tooBusy)
     }
-    return queue.run(`${organizationId} ${id}`, change, signal)
+    return queue.run(`${organizationId} ${id}`, change, asked?.signal)
   }
 
   /** Null for a conflict, as the change has to be decided again. */

@@ -37,6 +37,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       sequence: sequences.map(({ name, column }) => ({ field: name, column: column.name }))[0] ?? null,
       removedEvent: declaration.removedEvent,
       isErasable: declaration.isPerson ?? false,
+      canAct: declaration.canAct ?? false,
     },
   }
   // The documents of the kind are made by trying its rules on its example.

@@ -54,6 +54,8 @@ export interface Declaration<F extends Fields> {
   readonly immutable?: boolean
   /** Its objects are people: each is erased, and exported, with everything that refers to it. */
   readonly isPerson?: boolean
+  /** Changes are made for its objects, which have a name: the one such kind. */
+  readonly canAct?: boolean
   /** What a creation or removal changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
   /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
@@ -75,7 +77,7 @@ export interface Declaration<F extends Fields> {
 export interface Kind
   extends Omit<
     Declaration<Fields>,
-    'rules' | 'actions' | 'immutable' | 'isPerson' | 'effects' | 'migrations' | 'upgrades'
+    'rules' | 'actions' | 'immutable' | 'isPerson' | 'canAct' | 'effects' | 'migrations' | 'upgrades'
   > {
   readonly rules: Rules<State>
   readonly actions: Readonly<Record<string, Action<State>>>

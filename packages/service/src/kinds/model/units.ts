@@ -1,5 +1,6 @@
 /** The unit that creates objects and changes others with them. It commits only if no row that was read has changed. */
 import type {
+  Asked,
   Change,
   ReferringExpectation,
   ResponseToStore,
@@ -21,7 +22,7 @@ export type Rows = (kind: Kind) => RowReader
 interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or its refusal. */
   readonly changes: readonly Result<Change, Problem>[]
-  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
+  readonly rest: Required<Omit<Unit, 'span' | keyof Asked>>
 }
 
 /** Decides on new objects of a kind. The first has the response to store. */
@@ -59,7 +60,7 @@ export async function planRemoval(
 
 interface RecordingReader extends DeskReader {
   /** The changes of moved objects, and an expectation for everything else that was read. */
-  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | keyof Asked>>>
 }
 
 function recordingReader(rows: Rows, organizationId: string): RecordingReader {

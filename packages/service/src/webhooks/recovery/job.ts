@@ -159,6 +159,7 @@ export const recoverPieceFunction: SchemaFunction = schemaFunction(
   v_again boolean;
   v_types text[];
   v_conditions jsonb;
+  v_own_key text;
   v_since date;
   v_seen int;
   v_events uuid[];
@@ -222,6 +223,7 @@ begin
       event: 'e',
       attempts: 'p_attempts',
       from: `from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and e.cause->>'key' is distinct from coalesce(v_own_key, '')
         and ${conditionsHold('v_conditions', 'e.id')}`,
     })}
     get diagnostics v_created = row_count;

@@ -30,8 +30,12 @@ export const endpointExists = `exists (select 1 from ${one})`
 export const endpointIsDisabled = `exists (select 1 from ${own}
         and w.id = p_webhook_id and w.status = 'disabled')`
 
-/** The types that an active endpoint subscribes to, into `v_types`, and its conditions, into `v_conditions`. */
-export const readSubscription = `select w.events, w.options->'conditions' into v_types, v_conditions from webhooks w
+/** The key whose events the endpoint skips, as text; null when it skips none. */
+export const ownKey = "case when w.options ? 'skipOwn' then w.api_key_id::text end"
+
+/** What an active endpoint subscribes to: into `v_types`, `v_conditions` and `v_own_key`. */
+export const readSubscription = `select w.events, w.options->'conditions', ${ownKey}
+      into v_types, v_conditions, v_own_key from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';`
 
 export const readEndpoint = (expressions: string, into: string) => `select ${expressions}
