@@ -300,6 +300,7 @@ create table events (
   body text,
   trace_context text,
   changed jsonb,
+  cause jsonb,
   primary key (organization_id, id)
 ) partition by range (id);
 create index events_subject on only events (organization_id, subject_id);
@@ -732,7 +733,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_88029ecba3bc(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_f8adcd655cdf(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -1124,9 +1125,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1170,9 +1171,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1216,9 +1217,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'booking.deleted', v_stamp, 'booking', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1262,9 +1263,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'conversation.deleted', v_stamp, 'conversation', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1308,9 +1309,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1532,9 +1533,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1650,9 +1651,9 @@ begin
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
               order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
             select p_organization_id, new_uuid_v7(v_stamp), 'message.deleted', v_stamp, 'message', d.id, d.body,
-                p_changes->'events'->0->>'trace_context'
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
               from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.body from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -2741,9 +2742,10 @@ begin
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, changed, cause)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context, e.changed, e.cause
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text, changed jsonb,
+          cause jsonb)
         join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
@@ -2768,8 +2770,8 @@ begin
   elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when not c.holds then 'conditions_not_met' else null end, case when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when not c.holds then null else p_now end, p_now, p_now
+      select p_organization_id, new_uuid_v7(p_now), w.id, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then null when not c.holds then null else p_now end, p_now, p_now
         from webhooks w
         join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
@@ -3106,7 +3108,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_5e5cde364013(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_98f2901cc31c(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3115,6 +3117,7 @@ declare
   v_again boolean;
   v_types text[];
   v_conditions jsonb;
+  v_own_key text;
   v_since date;
   v_seen int;
   v_events uuid[];
@@ -3143,7 +3146,8 @@ begin
     return 'lost';
   end if;
 
-  select w.events, w.options->'conditions' into v_types, v_conditions from webhooks w
+  select w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end
+      into v_types, v_conditions, v_own_key from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
     update recoveries set due_at = v_later, lease_id = null, lease_until = null
@@ -3187,6 +3191,7 @@ begin
       select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and e.cause->>'key' is distinct from coalesce(v_own_key, '')
         and case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
@@ -3215,13 +3220,14 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_899fc3c1c590(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_402835d8bf4f(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
   v_stamp timestamptz(3);
   v_types text[];
   v_conditions jsonb;
+  v_own_key text;
   v_position uuid;
   v_max_attempts int;
   v_reason text;
@@ -3245,8 +3251,8 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
   while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason
-      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason
+    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason, case when w.options ? 'skipOwn' then w.api_key_id::text end
+      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason, v_own_key
       from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;
@@ -3278,7 +3284,7 @@ begin
           and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
       insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
+      select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when e.cause->>'key' = v_own_key then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -3287,7 +3293,7 @@ begin
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when v_reason is not null then 'failed' when not (case when v_conditions is null then true else coalesce((
+          e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -3295,7 +3301,7 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -3303,7 +3309,7 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
@@ -3311,7 +3317,7 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when not (case when v_conditions is null then true else coalesce((
+            and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
           select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
             where not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)

@@ -4,6 +4,13 @@ import type { Open } from './envelope.ts'
 import type { EventData } from './generated.ts'
 import { readJson } from './json.ts'
 
+/** Who caused an event: the service itself is the `system`, with null. The name is null once the key or teammate is gone. */
+export interface Actor {
+  type: Open<'api_key' | 'session' | 'teammate' | 'system'>
+  id: string | null
+  name: string | null
+}
+
 /** What every delivery carries. `data` is what the matching GET answers, or a removal record. */
 export interface Envelope<Type extends string, Data> {
   /** The same on every attempt, and in `X-Service-Event-Id`: deduplicate by it. */
@@ -14,6 +21,10 @@ export interface Envelope<Type extends string, Data> {
   /** When the event was created: ISO 8601 UTC with three decimals. */
   createdAt: string
   organizationId: string
+  /** Who caused it, if the endpoint asks for it with `includeActor`. */
+  actor?: Actor
+  /** Likewise: the `X-Request-Id` of the request; null for the service itself. */
+  requestId?: string | null
   data: Data
   /** The fields that changed, if the endpoint asks for them; absent in creations and removals. */
   changedFields?: string[]

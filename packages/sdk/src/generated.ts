@@ -727,6 +727,10 @@ export interface Webhook extends Row {
   }[]
   /** Envelopes of changes name them; absent where they do not. */
   changedFields?: boolean
+  /** Envelopes say who caused the event; absent where they do not. */
+  includeActor?: boolean
+  /** Events that its own key has caused are skipped; absent where not. */
+  skipOwn?: boolean
   /** A disabled endpoint gets no events. */
   status: Open<'active' | 'disabled'>
   /** Why it is disabled; null while active. */
@@ -782,6 +786,10 @@ export interface WebhookInput {
     | null
   /** Whether changedFields in the envelope of a change names the fields that changed. */
   changedFields?: boolean
+  /** Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. */
+  includeActor?: boolean
+  /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. */
+  skipOwn?: boolean
 }
 
 export interface WebhookPatch {
@@ -815,6 +823,10 @@ export interface WebhookPatch {
     | null
   /** Whether changedFields in the envelope of a change names the fields that changed. */
   changedFields?: boolean
+  /** Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. */
+  includeActor?: boolean
+  /** Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. */
+  skipOwn?: boolean
   /** active resets the failure count. */
   status?: 'active' | 'disabled'
 }
@@ -859,6 +871,7 @@ export interface Delivery extends Row {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'own_change'
       | 'conditions_not_met'
       | 'worker_lost'
     >
@@ -903,6 +916,7 @@ export interface Attempt {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'own_change'
       | 'conditions_not_met'
       | 'worker_lost'
     >

@@ -65,7 +65,7 @@ export {
   ServerError,
 } from './error.ts'
 export { etagOf } from './etag.ts'
-export type { Envelope, EventType, WebhookEvent } from './event.ts'
+export type { Actor, Envelope, EventType, WebhookEvent } from './event.ts'
 export {
   type Examination,
   type ExaminedDelivery,

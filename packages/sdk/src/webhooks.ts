@@ -1,6 +1,7 @@
 /** Endpoints that events are delivered to, and the log of what became of each delivery. */
 
 import type { Open } from './envelope.ts'
+import type { Actor } from './event.ts'
 import type {
   AllDeliveryFilters,
   Attempt,
@@ -37,6 +38,8 @@ export interface EventQuery {
   subject?: string
   /** Where to start, without a cursor. Default: the oldest event that is kept. */
   createdAfter?: string
+  /** Also who caused each event. */
+  include?: 'actor'
   cursor?: string
   limit?: number
   /** Seconds to wait for an event when there is none. */
@@ -50,6 +53,9 @@ export interface ListedEvent {
   apiVersion: string
   createdAt: string
   organizationId: string
+  /** With `include: 'actor'`. */
+  actor?: Actor
+  requestId?: string | null
   data: EventData[keyof EventData] | null
 }
 

@@ -44,9 +44,9 @@ bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it 
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
-webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields?
+webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn?
 webhooks get	GET	/webhooks/{id}	Read an endpoint		
-webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? status=active|disabled
+webhooks update	PATCH	/webhooks/{id}	Change an endpoint, disable it or make it active again		endpoint:url description events[] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn? status=active|disabled
 webhooks delete	DELETE	/webhooks/{id}	Delete an endpoint with its log		
 webhooks rotate-secret	POST	/webhooks/{id}/rotate-secret	Replace the secret; the old one signs as well for a while		overlap#
 webhooks delete-previous-secret	DELETE	/webhooks/{id}/previous-secret	End the overlap: only the newest secret signs		
@@ -63,7 +63,7 @@ deliveries resend	POST	/webhooks/{id}/deliveries/{deliveryId}/resend	Send an eve
 deliveries stats	GET	/stats	Results of deliveries, and changes, in steps of time	from to step=1m|1h|1d	
 recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
-events list	GET	/events	Read events, oldest first	types subject createdAfter cursor limit# wait#	
+events list	GET	/events	Read events, oldest first	types subject createdAfter cursor include=actor limit# wait#	
 api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore	
 api-keys create	POST	/api-keys	Make a key		name! scopes![] expiresAt
 api-keys get	GET	/api-keys/{id}	Read a key		

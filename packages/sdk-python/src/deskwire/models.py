@@ -896,6 +896,10 @@ class Webhook(_WebhookRequired, total=False):
     """All must hold for an event to be sent; absent without any."""
     changedFields: bool
     """Envelopes of changes name them; absent where they do not."""
+    includeActor: bool
+    """Envelopes say who caused the event; absent where they do not."""
+    skipOwn: bool
+    """Events that its own key has caused are skipped; absent where not."""
 
 
 class _WebhookWithSecretConditionsRequired(TypedDict):
@@ -971,6 +975,10 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """All must hold for an event to be sent; absent without any."""
     changedFields: bool
     """Envelopes of changes name them; absent where they do not."""
+    includeActor: bool
+    """Envelopes say who caused the event; absent where they do not."""
+    skipOwn: bool
+    """Events that its own key has caused are skipped; absent where not."""
 
 
 class _WebhookCreateConditionsRequired(TypedDict):
@@ -1010,6 +1018,10 @@ class WebhookCreate(_WebhookCreateRequired, total=False):
     """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
     changedFields: bool
     """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
+    includeActor: bool
+    """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
+    skipOwn: bool
+    """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
 
 
 class _WebhookPatchConditionsRequired(TypedDict):
@@ -1048,6 +1060,10 @@ class WebhookPatch(TypedDict, total=False):
     """An event is sent if all conditions hold of its object as it was then. Removals are always sent. Must be a list of at most 10 conditions, each an object of field, op and value, or null."""
     changedFields: bool
     """Whether changedFields in the envelope of a change names the fields that changed. Must be true or false. Initially `false`."""
+    includeActor: bool
+    """Whether envelopes have `actor`, who caused the event, and `requestId`, the X-Request-Id of the request. Must be true or false. Initially `false`."""
+    skipOwn: bool
+    """Whether events that the registering key, or a session of it, has caused are left out: they are in the log as skipped. Must be true or false. Initially `false`."""
     status: Literal["active", "disabled"]
     """active resets the failure count. Must be one of active, disabled. Initially `'active'`."""
 
@@ -1058,7 +1074,7 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "conditions_not_met", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "own_change", "conditions_not_met", "worker_lost"] | str
     message: str
 
 
@@ -1102,7 +1118,7 @@ class Delivery(TypedDict):
 
 
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "conditions_not_met", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "own_change", "conditions_not_met", "worker_lost"] | str
     message: str
 
 
@@ -1212,9 +1228,7 @@ class EventPage(TypedDict):
     pagination: EventPagination
 
 
-class ListedEvent(TypedDict):
-    """An event, as a delivery carries it."""
-
+class _ListedEventRequired(TypedDict):
     id: str
     """The event, as receivers deduplicate it."""
     type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
@@ -1227,6 +1241,25 @@ class ListedEvent(TypedDict):
     """Whose it is."""
     data: dict[str, Any] | None
     """The object now, or its removal record; null when it is gone."""
+
+
+class ListedEvent(_ListedEventRequired, total=False):
+    """An event, as a delivery carries it."""
+
+    actor: Actor
+    requestId: str | None
+    """The X-Request-Id of the request that caused it, with `include=actor`; null for the service itself."""
+
+
+class Actor(TypedDict):
+    """Who caused an event, for those that ask."""
+
+    type: Literal["api_key", "session", "teammate", "system"] | str
+    """The kind of actor; `system` is the service itself, as with pings."""
+    id: str | None
+    """The id of the key, of the console link of the session, or of the teammate."""
+    name: str | None
+    """The name of the key or the teammate; null once it is gone."""
 
 
 class EventPagination(TypedDict):

@@ -330,7 +330,7 @@ function handlerOf<Services>(
       const refusal = unstorableText(request.rawBody, request.body)
       if (refusal !== null) return refuse(call, refusal)
     }
-    if (route.method !== 'get') {
+    if (route.events !== undefined) {
       const acting = actingTeammate(request)
       if (!acting.ok) return refuse(call, acting.error)
     }

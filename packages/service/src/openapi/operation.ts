@@ -52,12 +52,12 @@ export function eventSentence(events: Carriers): string {
 }
 
 function parametersOf({
-  method,
   path,
   params = [],
   query = {},
   headers = [],
   once,
+  events,
 }: Operation): readonly object[] {
   const described = new Set(params.map(({ name }) => name))
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -67,7 +67,7 @@ function parametersOf({
     ...Object.entries(query).map(([name, one]) => queryParameter(name, one)),
     ...headers,
     ...(once ? [idempotencyKey] : []),
-    ...(method === 'get' ? [] : [actingTeammate]),
+    ...(events === undefined ? [] : [actingTeammate]),
   ]
   return [
     ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),

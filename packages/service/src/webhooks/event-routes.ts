@@ -193,13 +193,13 @@ export function eventApi(kinds: readonly Kind[]) {
       },
       Actor: {
         type: 'object',
-        description: 'Who caused an event, where that was asked for.',
+        description: 'Who caused an event, for those that ask.',
         required: ['type', 'id', 'name'],
         properties: {
           type: {
             ...text,
             examples: ['api_key', 'session', 'teammate', 'system'],
-            description: 'What it is; `system` for the service itself, as with pings.',
+            description: 'The kind of actor; `system` is the service itself, as with pings.',
           },
           id: {
             ...nullable(uuid),

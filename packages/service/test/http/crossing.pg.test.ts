@@ -295,6 +295,7 @@ function valueFor(url: string, name: string): string {
     eventType: 'customer.created',
     types: 'customer.created',
     subject: theirs.ids.customers!,
+    include: 'actor',
     webhookId: theirs.ids.webhooks!,
     from: new Date(Date.now() - 3_600_000).toISOString(),
     to: '2000-01-02T00:00:00Z',

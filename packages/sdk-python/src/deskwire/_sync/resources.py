@@ -1181,6 +1181,7 @@ class Webhooks:
         subject: str | None = None,
         created_after: str | None = None,
         cursor: str | None = None,
+        include: Literal["actor"] | None = None,
         limit: int | None = None,
         wait: int | None = None,
         timeout: float | None = None,
@@ -1189,7 +1190,7 @@ class Webhooks:
         answer: models.EventPage = self._transport.request(
             "GET",
             ["events"],
-            query={"types": types, "subject": subject, "createdAfter": created_after, "cursor": cursor, "limit": limit, "wait": wait},
+            query={"types": types, "subject": subject, "createdAfter": created_after, "cursor": cursor, "include": include, "limit": limit, "wait": wait},
             timeout=timeout,
         )
         return answer
