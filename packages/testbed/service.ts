@@ -65,6 +65,7 @@ const edgeOptions = [
   'consoleFrameAncestors',
   'telemetry',
   'mcp',
+  'mcpIssuer',
 ] as const
 type EdgeOption = (typeof edgeOptions)[number]
 

@@ -11,6 +11,7 @@ import {
 } from './admission/rate-limit.ts'
 import { apiDocument, apiModules } from './api-document.ts'
 import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
+import type { BeginSession } from './auth/keys/key-sessions.ts'
 import type { LookUp } from './auth/look-up.ts'
 import {
   createDatabaseServices,
@@ -39,7 +40,8 @@ import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import type { Kind } from './kinds/model/kind.ts'
-import { createMcpServices, mcpRoutes } from './mcp/routes.ts'
+import { createAccessTokens } from './mcp/access-tokens.ts'
+import { createMcpServices, mcpRoutes, resourceRoutes } from './mcp/routes.ts'
 import { countAdmission } from './metrics/admission.ts'
 import { createRegistry, type MetricsSnapshot, metricsApi, metricsText } from './metrics/registry.ts'
 import { timeRequests } from './metrics/requests.ts'
@@ -110,6 +112,8 @@ export interface AppOptions {
   readonly telemetry?: Telemetry | null
   /** Serves `/mcp`. Default: no. */
   readonly mcp?: boolean
+  /** The issuer whose access tokens `/mcp` accepts; it needs `publicUrl`. Default: none. */
+  readonly mcpIssuer?: string | null
   /** Serves `/admin/v1`. Default: no. */
   readonly admin?: Admin | null
 }
@@ -166,7 +170,13 @@ export function createApp(options: AppOptions): App {
   registerSharded(server, shards, { authenticator }, known === null ? null : shardRouterOf(known))
   if (options.admin) registerRoutes(server, adminRoutes, options.admin, null)
   if (options.mcp)
-    registerMcp(server, shards, authenticator, { kinds, clock, origins: corsOrigins, publicUrl })
+    registerMcp(server, shards, authenticator, {
+      kinds,
+      clock,
+      origins: corsOrigins,
+      publicUrl,
+      issuer: options.mcpIssuer ?? null,
+    })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   return {
@@ -257,13 +267,38 @@ function registerMcp(
   server: FastifyInstance,
   shards: readonly DatabaseServices[],
   authenticator: Authenticator,
-  parts: Omit<Parameters<typeof createMcpServices>[0], 'document'>,
+  parts: Omit<Parameters<typeof createMcpServices>[0], 'document'> & { readonly issuer: string | null },
 ): void {
   const services = createMcpServices({ ...parts, document: () => apiDocument(parts.kinds) })
   server.addHook('preClose', () => services.close())
   const routes = [bindRoutes(() => mcpRoutes, services)]
   const everywhere = shards.map(({ idempotency }) => ({ parts: routes, idempotency }))
-  registerSharded(server, everywhere, { authenticator }, null)
+  const { issuer, publicUrl, clock } = parts
+  if (issuer === null || publicUrl === null) {
+    registerSharded(server, everywhere, { authenticator }, null)
+    return
+  }
+  const resource = `${publicUrl}/mcp`
+  const { lookUp } = authenticator
+  const beginSession = beginSessionIn(shards)
+  const exchange = createAccessTokens({ issuer, audience: resource, clock, beginSession, lookUp })
+  registerSharded(server, everywhere, { authenticator, exchange }, null)
+  registerRoutes(server, resourceRoutes, { resource, issuer }, null)
+}
+
+/** In the database that serves the key's organization. */
+function beginSessionIn(shards: readonly DatabaseServices[]): BeginSession {
+  return async (key, wanted) => {
+    for (const { beginSession } of shards) {
+      try {
+        const session = await beginSession(key, wanted)
+        if (session !== null) return session
+      } catch (error) {
+        if (!(error instanceof OrganizationNotServed)) throw error
+      }
+    }
+    return null
+  }
 }
 
 /** Authenticates requests. Noted uses are written before the server has closed. */

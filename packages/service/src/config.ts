@@ -108,6 +108,13 @@ function parseDatabaseUrl(text: string): string | undefined {
 }
 
 /** The text unchanged, if paths can be appended to it. */
+function parseIssuer(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? text : undefined
+}
+
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
   const isBase =
@@ -304,6 +311,15 @@ export const settings = {
     help: 'on: agents may use the service by the Model Context Protocol, at /mcp, with API keys',
     accepts: 'on or off',
     parse: parseSwitch,
+  }),
+  mcpIssuer: setting<string | null>({
+    variable: 'DESKWIRE_MCP_ISSUER',
+    default: null,
+    defaultShown: 'none: only API keys',
+    help: 'the OAuth issuer whose access tokens /mcp accepts as well; needs DESKWIRE_PUBLIC_URL',
+    accepts:
+      'an https URL, or http on this machine, exactly as the issuer writes it, without user info, query or fragment',
+    parse: parseIssuer,
   }),
   summarizer: setting<boolean>({
     variable: 'DESKWIRE_SUMMARIZER',

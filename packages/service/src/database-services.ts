@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { keyRoutes } from './auth/keys/bound-routes.ts'
+import type { BeginSession } from './auth/keys/key-sessions.ts'
 import { createLookUp, type TokenLookup } from './auth/look-up.ts'
 import { scopeNames } from './auth/scopes.ts'
 import { createUseRecorder, type UseRecorder } from './auth/uses.ts'
@@ -78,6 +79,7 @@ export interface DatabaseServices {
   readonly readers: WaitingReaders
   readonly maintenance: Maintenance
   readonly lookUp: (token: string) => Promise<TokenLookup>
+  readonly beginSession: BeginSession
   readonly uses: UseRecorder
   /** Whether the database responds, at most a second old. */
   readonly answers: () => Promise<boolean>
@@ -151,17 +153,18 @@ export function createDatabaseServices(
     erasePayloads: (organizationId) => erasePayloads(pool, clock, organizationId),
   })
   const services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
+  const { routes: keyParts, beginSession } = keyRoutes({
+    ...services,
+    scopes: scopeNames(kinds),
+    seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
+    directory,
+  })
   return {
     name,
     parts: [
       ...desk.parts,
       ...webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers }),
-      ...keyRoutes({
-        ...services,
-        scopes: scopeNames(kinds),
-        seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
-        directory,
-      }),
+      ...keyParts,
       bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),
     ],
     idempotency: createIdempotencyStore(
@@ -181,6 +184,7 @@ export function createDatabaseServices(
         : { also: createDirectorySweep(directory.pool, { name, pool }) }),
     }),
     lookUp: createLookUp(pool, clock),
+    beginSession,
     uses: createUseRecorder({
       pool,
       clock,

@@ -6,7 +6,12 @@ import { type Config, unknownVariables } from './config.ts'
 import { openDatabases } from './db/open.ts'
 import { createLog } from './kernel/log.ts'
 import { version } from './kernel/version.ts'
-import { requireEncryptionKey, SettingError, summarySettingsOf } from './roles/delivery-settings.ts'
+import {
+  requireEncryptionKey,
+  requirePublicUrl,
+  SettingError,
+  summarySettingsOf,
+} from './roles/delivery-settings.ts'
 import { openTelemetry, TelemetryError } from './telemetry/open.ts'
 
 /**
@@ -23,6 +28,7 @@ export async function serve(config: Config): Promise<void> {
   log.info({ version, role: config.role }, 'starting')
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)
+  requirePublicUrl(config)
   const stopped = stopSignal()
   const begun = Promise.withResolvers<void>()
   const opening = openDatabases(config, log, begun.resolve)

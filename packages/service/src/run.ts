@@ -138,6 +138,7 @@ async function startRoles(
     consoleFrameAncestors: config.consoleFrameAncestors,
     metricsElsewhere: config.metricsPort !== null,
     mcp: config.mcp,
+    mcpIssuer: config.mcpIssuer,
     admin: adminOf(config, log),
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {

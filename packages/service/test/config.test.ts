@@ -99,6 +99,12 @@ const examples: Record<keyof typeof settings, Example> = {
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
   mcp: { default: false, text: 'on', value: true, bad: ['yes', 'ON', '1'] },
+  mcpIssuer: {
+    default: null,
+    text: 'https://login.example/',
+    value: 'https://login.example/',
+    bad: ['login.example', 'http://login.example', 'https://me@login.example', 'https://login.example/?a'],
+  },
   summarizer: { default: true, text: 'off', value: false, bad: ['no', 'OFF', '0', 'false'] },
   publicUrl: {
     default: null,

@@ -5,6 +5,7 @@ import type { Quota, RateLimit } from '../admission/rate-limit.ts'
 import type { Authentication, Authenticator } from '../auth/authenticator.ts'
 import type { Caller, Lookup } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
+import { isBearer } from '../auth/token.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -18,6 +19,14 @@ declare module 'fastify' {
 
 type Needed = string | 'any key'
 
+/** Accepts tokens of another authority. */
+export interface TokenExchange {
+  /** The token of a session for such a token. */
+  exchange(token: string): Promise<Result<string, Problem>>
+  /** The URL of the protected resource's metadata (RFC 9728). */
+  readonly metadata: string
+}
+
 function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
   return needed === 'any key' || grants(scopes, needed)
     ? null
@@ -25,8 +34,13 @@ function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
 }
 
 /** Refuses requests without a valid key for this. Every response to a key has the state of its rate limit. */
-export function requireKey(authenticator: Authenticator, needed: Needed) {
+export function requireKey(authenticator: Authenticator, needed: Needed, exchange: TokenExchange | null) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
+    if (exchange !== null) {
+      reply.header('www-authenticate', `Bearer realm="deskwire", resource_metadata="${exchange.metadata}"`)
+      const refused = await exchangeToken(request, exchange)
+      if (refused !== null) return sendProblem(reply, refused)
+    }
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
     const authentication = await authenticator.authenticate(token, clientAddress(request))
@@ -39,8 +53,22 @@ export function requireKey(authenticator: Authenticator, needed: Needed) {
     if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
     const refused = refusalOf(authentication.caller, needed)
     if (refused !== null) return sendProblem(reply, refused)
+    reply.removeHeader('www-authenticate')
     request.caller = authentication.caller
   }
+}
+
+/** The session's token takes its place, so that all that follows knows one kind of caller. */
+async function exchangeToken(
+  { headers }: FastifyRequest,
+  { exchange }: TokenExchange,
+): Promise<Problem | null> {
+  const sent = bearerToken(headers.authorization)
+  if (sent === null || isBearer(sent)) return null
+  const session = await exchange(sent)
+  if (!session.ok) return session.error
+  headers.authorization = `Bearer ${session.value}`
+  return null
 }
 
 /** Looks the caller up again: its key may have been revoked or narrowed since the request was admitted. */

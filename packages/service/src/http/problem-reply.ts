@@ -13,7 +13,9 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
     const { log, caller } = reply.request
     log.info({ organizationId: caller?.organizationId, code, ...logged }, 'a request was refused')
   }
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="deskwire"')
+  // A route that accepts other tokens sets it itself.
+  if (status !== 401) reply.removeHeader('www-authenticate')
+  else if (!reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer realm="deskwire"')
   // A limiter sets it itself.
   if (status === 503 || (status === 429 && !reply.hasHeader('retry-after'))) reply.header('retry-after', '1')
   return reply

@@ -13,7 +13,7 @@ import { type Outcome, refused, type StoredResponse } from '../kernel/outcome.ts
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/api-module.ts'
 import { actingTeammate } from './acting-teammate.ts'
-import { callerOf, recheckCaller, requireKey } from './authenticate.ts'
+import { callerOf, recheckCaller, requireKey, type TokenExchange } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { idempotencyOf, runOnce } from './idempotency.ts'
 import { unstorableText } from './json-body.ts'
@@ -118,7 +118,11 @@ export function routesOf<Services>() {
 interface Access {
   readonly authenticator: Authenticator
   readonly idempotency: IdempotencyStore
+  /** Default: only tokens of this installation are accepted. */
+  readonly exchange?: TokenExchange | null
 }
+
+type Guard = Pick<Access, 'authenticator' | 'exchange'>
 
 /** Routes with their services. The shards have the same routes; those of the first are registered. */
 export interface BoundRoutes {
@@ -160,7 +164,7 @@ export function registerRoutes<Services>(
 export function registerSharded(
   server: FastifyInstance,
   all: readonly ShardRoutes[],
-  access: Pick<Access, 'authenticator'>,
+  access: Guard,
   shardRouter: ShardRouter | null,
 ): void {
   all[0]?.parts.forEach(({ routes }, part) => {
@@ -175,7 +179,7 @@ interface Shard<Services> {
 }
 
 interface ServerParts {
-  readonly access: Pick<Access, 'authenticator'> | null
+  readonly access: Guard | null
   readonly shardRouter: ShardRouter | null
 }
 
@@ -218,10 +222,10 @@ function refuseEmpty(
 
 type PreParsed = (error: null, payload: RequestPayload) => void
 
-function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'authenticator'> | null) {
+function guardOf({ access: needed, path }: Operation, access: Guard | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and no keys can be checked here`)
-  return requireKey(access.authenticator, needed)
+  return requireKey(access.authenticator, needed, access.exchange ?? null)
 }
 
 function handlerOf<Services>(

@@ -8,6 +8,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { sent } from '../http/replies.ts'
 import { type Route, routesOf } from '../http/route.ts'
 import { first } from '../http/static-content.ts'
+import { done } from '../kernel/outcome.ts'
 import { ok } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
@@ -89,3 +90,32 @@ function isOwn(origin: string, own: string, publicUrl: string | null): boolean {
 }
 
 export const mcpRoutes: readonly Route<McpServices>[] = [post]
+
+/** Where clients learn whose tokens `/mcp` accepts (RFC 9728). */
+interface ResourceServices {
+  readonly resource: string
+  readonly issuer: string
+}
+
+const metadata = (path: string) =>
+  routesOf<ResourceServices>()({
+    method: 'get',
+    path,
+    id: 'protectedResource',
+    tag: 'service',
+    summary: 'The issuer of access tokens for /mcp',
+    access: 'public',
+    answers: { 200: { description: 'The metadata.', schema: { type: 'object' } } },
+    handle: ({ resource, issuer }) =>
+      done({
+        resource,
+        authorization_servers: [issuer],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Deskwire',
+      }),
+  })
+
+export const resourceRoutes: readonly Route<ResourceServices>[] = [
+  metadata('/.well-known/oauth-protected-resource'),
+  metadata('/.well-known/oauth-protected-resource/mcp'),
+]

@@ -48,6 +48,7 @@ export async function startApi(
     | 'consoleFrameAncestors'
     | 'metricsElsewhere'
     | 'mcp'
+    | 'mcpIssuer'
     | 'admin'
     | 'degraded'
     | 'telemetry'

@@ -116,6 +116,15 @@ async function readAuthorities(path: string): Promise<string> {
   return pem
 }
 
+/** Access tokens are for one URL. @throws SettingError when it is not set. */
+export function requirePublicUrl({ mcpIssuer, publicUrl }: Config): void {
+  if (mcpIssuer === null || publicUrl !== null) return
+  const { variable, accepts } = settings.publicUrl
+  throw new SettingError(
+    `${variable}: nothing is set, and ${settings.mcpIssuer.variable} needs it; it must be ${accepts}`,
+  )
+}
+
 /** Null when summaries are off. @throws SettingError when the endpoint's settings contradict each other. */
 export function summarySettingsOf(config: Config): SummarySettings | null {
   if (!config.summarizer) return null

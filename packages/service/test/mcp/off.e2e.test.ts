@@ -31,6 +31,7 @@ test.each(['off', 'on'])(
       expect(answer.status).toBe(404)
       expect(started.output.all).not.toContain(asked)
     }
+    expect(started.output.all).not.toContain('asked for jose')
     expect((await started.end('SIGTERM')).code).toBe(0)
   },
 )

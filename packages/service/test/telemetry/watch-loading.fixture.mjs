@@ -1,10 +1,11 @@
-// Preloaded into every process of a service: says on standard error which package of MCP or OpenTelemetry is asked for, its API apart,
+// Preloaded into every process of a service: says on standard error which package of MCP, OAuth or OpenTelemetry is asked for, its API apart,
 // which the library of /metrics has anyway; and has none of the latter where the test says that none is installed.
 import { registerHooks } from 'node:module'
 
 registerHooks({
   resolve(specifier, context, next) {
-    if (specifier.startsWith('@modelcontextprotocol/')) process.stderr.write(`asked for ${specifier}\n`)
+    if (specifier.startsWith('@modelcontextprotocol/') || specifier === 'jose')
+      process.stderr.write(`asked for ${specifier}\n`)
     if (specifier.startsWith('@opentelemetry/') && specifier !== '@opentelemetry/api') {
       process.stderr.write(`asked for ${specifier}\n`)
       if (process.env.TEST_TELEMETRY_MISSING === 'true') {

@@ -6,6 +6,7 @@ import type { CallUnderClock } from '../../journal/journal.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { consoleLinkApi } from './console-link-routes.ts'
 import { createConsoleLinks } from './console-links.ts'
+import { type BeginSession, createKeySessions } from './key-sessions.ts'
 import { createKeys } from './keys.ts'
 import { keyApi } from './routes.ts'
 import { createKeyStore } from './store.ts'
@@ -20,13 +21,16 @@ export function keyRoutes(services: {
   readonly scopes: readonly string[]
   /** Notes tokens before they are created. Null: this database has the directory itself, or there is no other. */
   readonly directory: Pick<Directory, 'note' | 'noteBeside' | 'forgetTokens'> | null
-}): readonly BoundRoutes[] {
+}): { readonly routes: readonly BoundRoutes[]; readonly beginSession: BeginSession } {
   const { database, clock, callUnderClock, seal, wake, scopes, directory } = services
   const store = createKeyStore(database, callUnderClock)
   const keys = createKeys({ store, clock, scopes, seal, wake, directory })
   const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
-  return [
-    bindRoutes(() => keyApi(scopes).routes, { keys, store, clock }),
-    bindRoutes(() => consoleLinkApi(scopes).routes, { links }),
-  ]
+  return {
+    routes: [
+      bindRoutes(() => keyApi(scopes).routes, { keys, store, clock }),
+      bindRoutes(() => consoleLinkApi(scopes).routes, { links }),
+    ],
+    beginSession: createKeySessions({ store, links, clock, scopes }),
+  }
 }

@@ -1,0 +1,198 @@
+/** `/mcp` as an OAuth 2.1 resource server. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeTicket } from '../../../testbed/desk.ts'
+import { call, mcpClient } from '../../../testbed/mcp-client.ts'
+import { type OauthIssuer, startIssuer } from '../../../testbed/oauth-issuer.ts'
+import { type Api, type TestService, testService } from '../../../testbed/service.ts'
+
+const publicUrl = 'https://desk.example'
+const resource = `${publicUrl}/mcp`
+const metadataUrl = `${publicUrl}/.well-known/oauth-protected-resource/mcp`
+
+let issuer: OauthIssuer
+let service: TestService
+
+beforeAll(async () => {
+  issuer = await startIssuer()
+  service = await testService({ mcp: true, mcpIssuer: issuer.url, publicUrl })
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await issuer[Symbol.asyncDispose]()
+})
+
+/** An organization with a key of these scopes, and claims that are right for it. */
+async function newKey(scopes = ['tickets:read', 'tickets:write', 'customers:write']) {
+  const api = await service.newOrganization()
+  const { json: key } = await api.post('/v1/api-keys', { name: 'agent', scopes })
+  const now = Math.floor(Date.now() / 1_000)
+  const claims = {
+    iss: issuer.url,
+    aud: resource,
+    exp: now + 600,
+    deskwire_key: `${key.organizationId}/${key.id}`,
+  }
+  return { api, key, claims, now }
+}
+
+function ask(token: string | null, path = '/mcp') {
+  return fetch(new URL(path, service.url), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  })
+}
+
+async function expectRefused(token: string | null, detail: RegExp): Promise<void> {
+  const response = await ask(token)
+  expect(response.status).toBe(401)
+  const challenge = `Bearer realm="deskwire", resource_metadata="${metadataUrl}"`
+  expect(response.headers.get('www-authenticate')).toBe(challenge)
+  expect(((await response.json()) as { detail: string }).detail).toMatch(detail)
+}
+
+const toolsOf = async (token: string) => {
+  await using client = await mcpClient(service.url, token)
+  return (await client.listTools()).tools.map(({ name }) => name)
+}
+const ticketsOf = async (api: Api) => (await api.get('/v1/tickets')).json.data
+
+describe('the metadata', () => {
+  test.each(['', '/mcp'])('names the resource and its issuer at /.well-known/…%s', async (end) => {
+    const response = await fetch(new URL(`/.well-known/oauth-protected-resource${end}`, service.url))
+    expect(await response.json()).toMatchObject({ resource, authorization_servers: [issuer.url] })
+  })
+
+  test('is named to a client without a token', () => expectRefused(null, /Send the header/))
+
+  test('does not exist without an issuer', async () => {
+    await using other = await testService({ mcp: true, publicUrl })
+    const response = await fetch(new URL('/.well-known/oauth-protected-resource', other.url))
+    expect(response.status).toBe(404)
+    expect((await other.withToken(null).post('/mcp', {})).headers.get('www-authenticate')).toBe(
+      'Bearer realm="deskwire"',
+    )
+  })
+})
+
+describe('a valid token', () => {
+  test('acts as its key, within its scopes and those of the key', async () => {
+    const { api, claims } = await newKey()
+    const { id: ticketId } = await makeTicket(api)
+    const reads = await issuer.sign({ ...claims, scope: 'openid tickets:read conversations:read' })
+    expect(await toolsOf(reads)).toEqual(['find', 'changes_since'])
+    await using reader = await mcpClient(service.url, reads)
+    await expect(
+      reader.callTool({ name: 'change_ticket', arguments: { ticketId, priority: 'low' } }),
+    ).rejects.toThrow()
+    await using writer = await mcpClient(service.url, await issuer.sign(claims))
+    await call(writer, 'change_ticket', { ticketId, priority: 'urgent' })
+    expect(await ticketsOf(api)).toMatchObject([{ id: ticketId, priority: 'urgent' }])
+  })
+
+  test('of another organization finds nothing of this one', async () => {
+    const { api } = await newKey()
+    await makeTicket(api)
+    const other = await newKey()
+    await using client = await mcpClient(service.url, await issuer.sign(other.claims))
+    expect(await call(client, 'find', { kind: 'tickets' })).toMatchObject({ total: 0 })
+  })
+
+  test('cannot manage keys, whatever its key can', async () => {
+    const { claims } = await newKey(['*'])
+    expect(await toolsOf(await issuer.sign({ ...claims, scope: '*' }))).toHaveLength(15)
+    expect((await ask(await issuer.sign({ ...claims, scope: 'api_keys:manage' }))).status).toBe(403)
+  })
+
+  test('without a scope of its key is 403', async () => {
+    const { claims } = await newKey()
+    const response = await ask(await issuer.sign({ ...claims, scope: 'bookings:read' }))
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ code: 'insufficient_scope' })
+  })
+
+  test('ends with its key', async () => {
+    const { api, key, claims } = await newKey()
+    const token = await issuer.sign(claims)
+    expect((await ask(token)).status).toBe(200)
+    await api.delete(`/v1/api-keys/${key.id}`)
+    await expectRefused(token, /names no valid API key/)
+  })
+
+  test('shares a session with the next request, and gets another when it was ended', async () => {
+    const { claims, key } = await newKey()
+    const token = await issuer.sign(claims)
+    const sessions = async () => {
+      const text = 'select count(*)::int as links from console_links where api_key_id = $1'
+      return (await service.database.pool.query(text, [key.id])).rows[0].links
+    }
+    await Promise.all([ask(token), ask(token), ask(token)])
+    expect(await sessions()).toBe(1)
+    await service.database.pool.query('delete from console_links where api_key_id = $1', [key.id])
+    expect((await ask(token)).status).toBe(200)
+    expect(await sessions()).toBe(1)
+  })
+
+  test('is for /mcp alone', async () => {
+    const { claims } = await newKey()
+    expect((await service.withToken(await issuer.sign(claims)).get('/v1/tickets')).status).toBe(401)
+  })
+})
+
+describe('refuses a token', () => {
+  test.each([
+    ['for another audience', { aud: `${publicUrl}/v1` }],
+    ['of another issuer', { iss: 'https://other.example' }],
+    ['without an end', { exp: undefined }],
+    ['that has expired', { exp: 1_700_000_000 }],
+    ['that is not valid yet', { nbf: 4_000_000_000 }],
+  ])('%s', async (_what, wrong) => {
+    const { claims } = await newKey()
+    await expectRefused(await issuer.sign({ ...claims, ...wrong }), /not valid here/)
+  })
+
+  test.each([undefined, 'x', `${crypto.randomUUID()}/${crypto.randomUUID()}`])(
+    'whose key is %s',
+    async (named) => {
+      const { claims } = await newKey()
+      await expectRefused(await issuer.sign({ ...claims, deskwire_key: named }), /names no valid API key/)
+    },
+  )
+
+  test('without a signature', async () => {
+    const { claims } = await newKey()
+    await expectRefused(issuer.unsigned(claims), /not valid here/)
+  })
+
+  test('signed by another', async () => {
+    await using impostor = await startIssuer()
+    const { claims } = await newKey()
+    await expectRefused(await impostor.sign(claims), /not valid here/)
+  })
+
+  test('that is not one', () => expectRefused('abc', /not valid here/))
+})
+
+test('while the issuer is down, keys it has published go on, and others are 503 until it is back', async () => {
+  const { claims, key } = await newKey()
+  const token = await issuer.sign(claims)
+  await ask(token)
+  await using cold = await testService({ mcp: true, mcpIssuer: issuer.url, publicUrl })
+  const askCold = (sent: string) => cold.withToken(sent).post('/mcp', {})
+  issuer.isDown = true
+  try {
+    expect((await ask(token)).status).toBe(200)
+    const down = await askCold(token)
+    expect(down.status).toBe(503)
+    expect(down.json).toMatchObject({ code: 'unavailable' })
+    expect((await ask(key.token)).status).toBe(200)
+  } finally {
+    issuer.isDown = false
+  }
+  // Its own database has no such key: the token itself was accepted.
+  expect((await askCold(token)).json.detail).toMatch(/names no valid API key/)
+})
