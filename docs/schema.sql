@@ -733,7 +733,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_f8adcd655cdf(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_6d57237c8b39(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2770,8 +2770,13 @@ begin
   elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when (case when w.options ? 'skipOwn' then w.api_key_id::text end) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id) then null when not c.holds then null else p_now end, p_now, p_now
+      select p_organization_id, new_uuid_v7(p_now), w.id, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end then null when not c.holds then null else p_now end, p_now, p_now
         from webhooks w
         join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e

@@ -5,7 +5,6 @@ import {
   findSubscribers,
   fromSubscribers,
   fromSubscribersWith,
-  ownKey,
 } from '../webhooks/table/endpoints.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
@@ -113,7 +112,9 @@ export const deliverEvents = `${findSubscribers}
         `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
       ),
       holds: 'c.holds',
-      isOwn: `(${ownKey}) = (select x.cause->>'key' from events x where x.organization_id = p_organization_id and x.id = e.id)`,
+      // The event is read only for those that ask.
+      isOwn: `case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+        where x.organization_id = p_organization_id and x.id = e.id) end`,
     })}
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.

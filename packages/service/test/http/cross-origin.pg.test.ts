@@ -31,7 +31,7 @@ describe('for a listed origin', () => {
       expect(said('allow-origin')).toBe(app)
       expect(said('allow-methods')).toBe('GET, HEAD, POST, PATCH, DELETE')
       expect(said('allow-headers')).toBe(
-        'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id',
+        'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Acting-Teammate',
       )
       expect(said('allow-credentials')).toBe(null)
       expect(answer.headers.get('vary')).toBe('Origin')
