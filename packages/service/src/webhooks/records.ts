@@ -16,7 +16,7 @@ import { shownOptionFields } from './options.ts'
 import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
-const errorCodes = {
+const attemptErrors = {
   timeout: 'no complete headers of an answer in time',
   connection_failed: 'no connection, or one that broke',
   tls_error: 'the certificate or the handshake was refused',
@@ -26,19 +26,25 @@ const errorCodes = {
   resolver_failed: 'the name could not be resolved just then',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
+  worker_lost:
+    'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
+} as const satisfies Record<DeliveryErrorCode, string>
+
+/** Of deliveries that were skipped. */
+const skipErrors = {
   own_change:
     'the key that registered the endpoint caused the event, and it skips those: nothing was to be sent',
   conditions_not_met: 'the conditions of the endpoint did not hold: nothing was to be sent',
-  worker_lost:
-    'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
-} as const satisfies Record<DeliveryErrorCode | 'conditions_not_met' | 'own_change', string>
+} as const
 
-export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
+/** Those that are counted; a skipped delivery is not. */
+export const attemptErrorCodes: Readonly<Record<string, string>> = attemptErrors
+export const deliveryErrorCodes: Readonly<Record<string, string>> = { ...attemptErrors, ...skipErrors }
 
 const error = {
   type: ['object', 'null'],
   required: ['code', 'message'],
-  properties: { code: words(...Object.keys(errorCodes)), message: text },
+  properties: { code: words(...Object.keys(deliveryErrorCodes)), message: text },
 }
 
 export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { succeeded } from '../../../testbed/attempt-result.ts'
 import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
 import { durationBounds, meaningOf, quantile, tallyOf } from '../../src/delivery/tally.ts'
-import { deliveryErrorCodes } from '../../src/webhooks/records.ts'
+import { attemptErrorCodes } from '../../src/webhooks/records.ts'
 
 const one = succeeded({ id: 'd' } as Parameters<typeof succeeded>[0], 0)
 const after = (durationMs: number) => ({ ...one, durationMs })
@@ -16,7 +16,7 @@ const countsOf = (tally: readonly number[]) =>
   tally.flatMap((count, place) => (count === 0 ? [] : [{ ...meaningOf(place), count }]))
 
 test('each outcome has a place of its own, and each attempt one for how long it took', () => {
-  const codes = Object.keys(deliveryErrorCodes) as DeliveryErrorCode[]
+  const codes = Object.keys(attemptErrorCodes) as DeliveryErrorCode[]
   const meanings = Array.from({ length: tallyOf([]).length }, (_, place) => JSON.stringify(meaningOf(place)))
   expect(new Set(meanings).size).toBe(1 + durationBounds.length + 1 + codes.length)
   expect(meanings).not.toContain('null')
