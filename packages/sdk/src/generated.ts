@@ -871,9 +871,9 @@ export interface Delivery extends Row {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'worker_lost'
       | 'own_change'
       | 'conditions_not_met'
-      | 'worker_lost'
     >
     message: string
   } | null
@@ -916,9 +916,9 @@ export interface Attempt {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'worker_lost'
       | 'own_change'
       | 'conditions_not_met'
-      | 'worker_lost'
     >
     message: string
   } | null

@@ -1074,7 +1074,7 @@ class WebhookRotation(TypedDict, total=False):
 
 
 class DeliveryLastError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "own_change", "conditions_not_met", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "own_change", "conditions_not_met"] | str
     message: str
 
 
@@ -1118,7 +1118,7 @@ class Delivery(TypedDict):
 
 
 class AttemptError(TypedDict):
-    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "own_change", "conditions_not_met", "worker_lost"] | str
+    code: Literal["timeout", "connection_failed", "tls_error", "redirect", "non_2xx", "address_not_public", "resolver_failed", "endpoint_disabled", "subject_unavailable", "worker_lost", "own_change", "conditions_not_met"] | str
     message: str
 
 
