@@ -31,15 +31,11 @@ const notApplicable = {
   ],
   'no tool asks its client for input': [
     ...['elicitation-sep1034-defaults', 'elicitation-sep1330-enums'],
-    ...['basic-elicitation', 'basic-sampling', 'basic-list-roots', 'request-state', 'multi-round'].map(
-      (name) => `input-required-result-${name}`,
-    ),
-    ...['multiple-input-requests', 'missing-input-response', 'non-tool-request', 'result-type'].map(
-      (name) => `input-required-result-${name}`,
-    ),
-    ...['tampered-state', 'capability-check', 'ignore-extra-params'].map(
-      (name) => `input-required-result-${name}`,
-    ),
+    ...[
+      ...['basic-elicitation', 'basic-sampling', 'basic-list-roots', 'request-state', 'multi-round'],
+      ...['multiple-input-requests', 'missing-input-response', 'non-tool-request', 'result-type'],
+      ...['tampered-state', 'capability-check', 'ignore-extra-params'],
+    ].map((name) => `input-required-result-${name}`),
   ],
 }
 

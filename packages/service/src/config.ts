@@ -107,7 +107,6 @@ function parseDatabaseUrl(text: string): string | undefined {
   return isDatabaseUrl(text) ? text : undefined
 }
 
-/** The text unchanged, if paths can be appended to it. */
 function parseIssuer(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
@@ -115,6 +114,7 @@ function parseIssuer(text: string): string | undefined {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? text : undefined
 }
 
+/** The text unchanged, if paths can be appended to it. */
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
   const isBase =

@@ -19,15 +19,14 @@ export function createReadPayload(
   const never = ['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])]
   const text = `select d.event_id as id, d.event_type as type, ${timestampText('d.event_created_at')} as "createdAt",
       w.options::text as options,
-      case when w.options ? 'changedFields' then
-        (select e.changed::text from events e where e.organization_id = $1 and e.id = d.event_id) end as changed,
-      case when w.options ? 'includeActor'
-        then (select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.event_id) end as origin,
+      case when w.options ? 'changedFields' then e.changed::text end as changed,
+      case when w.options ? 'includeActor' then ${originOf(tables)} end as origin,
       case when d.event_type = 'ping' then '{}'
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
-        when ${currentBody(tables)} is not null then
-          (select e.body from events e where e.organization_id = $1 and e.id = d.event_id) end as data
-    from deliveries d ${joinEndpoint('$1', '$2')} where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
+        when ${currentBody(tables)} is not null then e.body end as data
+    from deliveries d ${joinEndpoint('$1', '$2')}
+      left join events e on e.organization_id = d.organization_id and e.id = d.event_id
+    where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
   return async ({ organizationId, webhookId }, id) => {
     const { rows } = await database.of(organizationId).query<{
       id: string

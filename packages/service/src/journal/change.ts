@@ -86,7 +86,7 @@ export interface Cause {
   readonly session?: string
   /** The id of the request. */
   readonly request: string
-  /** For whom the key makes it: an object of the kind that can act. */
+  /** The id of the teammate for whom the key acts. */
   readonly actingFor?: string
 }
 

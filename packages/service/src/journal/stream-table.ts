@@ -34,7 +34,7 @@ export interface StreamTable {
   readonly removedEvent: string | null
   /** A row can be removed with every row that refers to it. */
   readonly isErasable: boolean
-  /** Its rows are who changes are made for. */
+  /** Its rows can be actors of changes. */
   readonly canAct: boolean
 }
 

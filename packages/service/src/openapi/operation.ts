@@ -88,8 +88,7 @@ function idParameter(name: string): Parameter {
 const actingTeammate: Parameter = {
   name: 'X-Acting-Teammate',
   in: 'header',
-  description:
-    'The teammate for whom the key makes the change: events name the teammate where they say who caused them.',
+  description: 'The teammate for whom the key acts: events name this teammate as their actor.',
   schema: { type: 'string', format: 'uuid' },
 }
 

@@ -117,7 +117,7 @@ test('a change for a teammate names the teammate, as long as it is there', async
   }
 })
 
-test('skipOwn: what the registering key or its session causes is skipped, whoever makes the deliveries', async () => {
+test('skipOwn skips what the registering key or its session caused: in commits, fan-outs and recoveries', async () => {
   await using it = await receiving()
   const { id } = await it.endpoint({ skipOwn: true })
   const other = await it.service.newKey(it.api.organizationId, ['customers:write'])

@@ -54,7 +54,7 @@ export interface Declaration<F extends Fields> {
   readonly immutable?: boolean
   /** Its objects are people: each is erased, and exported, with everything that refers to it. */
   readonly isPerson?: boolean
-  /** Changes are made for its objects, which have a name: the one such kind. */
+  /** Its objects, which have a `name`, can be actors of changes. At most one kind. */
   readonly canAct?: boolean
   /** What a creation or removal changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
