@@ -52,7 +52,10 @@ describe('an event is sent', () => {
         nextAttemptAt: null,
         lastError: { code: 'conditions_not_met', message: 'the conditions of the endpoint did not hold' },
       })
-      expect((await retry(it.api, delivery)).json).toMatchObject({ status: 409, code: 'delivery_skipped' })
+      const refused = { status: 409, code: 'delivery_skipped' }
+      expect((await retry(it.api, delivery)).json).toMatchObject(refused)
+      const resend = `/v1/webhooks/${id}/deliveries/${delivery.id}/resend`
+      expect((await it.api.post(resend)).json).toMatchObject(refused)
     }
   })
 
