@@ -622,6 +622,7 @@ create table fan_outs (
   position uuid not null,
   due_at timestamptz(3) not null,
   conditions jsonb,
+  own_key text,
   primary key (organization_id, webhook_id, stamp),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check (max_attempts > 0)
@@ -733,7 +734,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_6d57237c8b39(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_d4078c5202c6(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2764,19 +2765,14 @@ begin
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
-          e.subject_id, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end then null when not c.holds then null else p_now end, p_now, p_now
+      select p_organization_id, new_uuid_v7(p_now), w.id, case when c.is_own then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when c.is_own then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when c.is_own then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when c.is_own then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when c.is_own then null when not c.holds then null else p_now end, p_now, p_now
         from webhooks w
         join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
@@ -2789,7 +2785,9 @@ begin
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
-            and x.id = e.id and x.body is not null) b), true) end as holds offset 0) c
+            and x.id = e.id and x.body is not null) b), true) end as holds,
+            case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+              where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
@@ -3225,7 +3223,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_402835d8bf4f(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_f7a71e98cbd6(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -3256,8 +3254,8 @@ begin
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
   while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason, case when w.options ? 'skipOwn' then w.api_key_id::text end
-      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason, v_own_key
+    select f.webhook_id, f.stamp, f.types, f.conditions, f.own_key, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_conditions, v_own_key, v_position, v_max_attempts, v_reason
       from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;

@@ -7,7 +7,7 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import { type JobLoop, jobLoop } from '../kernel/job-loop.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-import { joinEndpoint, ownKey } from '../webhooks/table/endpoints.ts'
+import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { conditionsHold, insertDeliveries } from './new-deliveries.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
@@ -59,9 +59,9 @@ const lockNumber = 673_720_110
 
 /**
  * Reads up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and creates deliveries to
- * the endpoints that were active and subscribed at the commit. What has had a piece goes behind what has not. Events with a delivery to the
- * endpoint are skipped. A disabled endpoint gets failed deliveries; one with p_backlog due deliveries gets no more until they are sent, so
- * that new events do not wait behind all of a large commit.
+ * the endpoints that were active and subscribed at the commit, by their options then. What has had a piece goes behind what has not. Events
+ * with a delivery to the endpoint are skipped. A disabled endpoint gets failed deliveries; one with p_backlog due deliveries gets no more
+ * until they are sent, so that new events do not wait behind all of a large commit.
  *
  * The position moves in the same transaction, so each delivery is created once. One piece of an organization runs at a time; it waits 250
  * ms for the clock row and then raises lock_not_available.
@@ -96,8 +96,8 @@ begin
   end if;
   ${lockClock}
   while v_left > 0 loop
-    select f.webhook_id, f.stamp, f.types, f.conditions, f.position, f.max_attempts, w.disabled_reason, ${ownKey}
-      into v_webhook_id, v_stamp, v_types, v_conditions, v_position, v_max_attempts, v_reason, v_own_key
+    select f.webhook_id, f.stamp, f.types, f.conditions, f.own_key, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_conditions, v_own_key, v_position, v_max_attempts, v_reason
       from fan_outs f ${joinEndpoint('f.organization_id', 'f.webhook_id')}
       where f.organization_id = p_organization_id and f.due_at <= p_now
       order by f.due_at, f.stamp, f.webhook_id limit 1;

@@ -5,6 +5,7 @@ import {
   findSubscribers,
   fromSubscribers,
   fromSubscribersWith,
+  ownKey,
 } from '../webhooks/table/endpoints.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
@@ -98,8 +99,8 @@ export const deliverEvents = `${findSubscribers}
     ${countForSubscribers(largeBeyond.deliveries)}
   end if;
   if v_large then
-    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, max_attempts, position, due_at)
-      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+    insert into fan_outs (organization_id, webhook_id, stamp, types, conditions, own_key, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', ${ownKey}, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         ${fromSubscribers};
   elsif v_webhooks is not null then
     ${insertDeliveries({
@@ -109,12 +110,13 @@ export const deliverEvents = `${findSubscribers}
       from: fromSubscribersWith(
         `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`,
-        `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
+        // The event is read only for those that ask.
+        `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds,
+            case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
+              where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c`,
       ),
       holds: 'c.holds',
-      // The event is read only for those that ask.
-      isOwn: `case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
-        where x.organization_id = p_organization_id and x.id = e.id) end`,
+      isOwn: 'c.is_own',
     })}
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.

@@ -59,4 +59,8 @@ export const endpointOptions: readonly Migration[] = [
     id: '20261126-06-causes',
     statements: ['alter table events add column if not exists cause jsonb'],
   },
+  {
+    id: '20261126-07-own-keys-of-fan-outs',
+    statements: ['alter table fan_outs add column if not exists own_key text'],
+  },
 ]
