@@ -135,7 +135,7 @@ async function record(
   const moving = async () => {
     while (!stopping || moved < moves) {
       const to: Name = at === 'first' ? 'second' : 'first'
-      const { paused } = await command(['org', 'move', organizationId, '--to', to, '--fast'])
+      const { paused } = await command(['org', 'move', organizationId, '--to', to])
       if (typeof paused === 'number') pauses.push(paused)
       await command(['org', 'drop-source', organizationId, '--from', at]).catch(() => {})
       at = to

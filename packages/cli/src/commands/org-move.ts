@@ -1,5 +1,6 @@
 /** `org move`, and what belongs to it: `org drop-source` and `org balance`. */
 
+import { constants, setPriority } from 'node:os'
 import {
   abortMove,
   type Databases,
@@ -23,7 +24,6 @@ export const orgMove: Command = {
 
   ID                     the organization
   --to NAME              the database, as DESKWIRE_DATABASES names it
-  --fast                 do not pause between the steps of the copy: other organizations of both databases are slower meanwhile
   --abort                undo an unfinished move, before the cutover
   --json                 print JSON
 ${databaseHelp}
@@ -37,7 +37,7 @@ Example:
   deskwire org move 01980000-0000-7000-8000-000000000001 --to second
 `,
   async run(args) {
-    const { words, given, switches, json, config } = readCommand(args, ['to'], 1, ['fast', 'abort'])
+    const { words, given, switches, json, config } = readCommand(args, ['to'], 1, ['abort'])
     const organizationId = readId(words[0], 'org move needs the id of an organization')
     const { to } = given
     if (switches.abort === true) {
@@ -52,9 +52,10 @@ Example:
       return
     }
     if (to === undefined) throw new UsageError('org move needs --to with the name of a database')
+    // A service on this machine goes first.
+    setPriority(constants.priority.PRIORITY_LOW)
     await withDatabases({ config }, async (databases) => {
       const { outcome, from, rows, paused } = await moveOrganization(databases, organizationId, to, {
-        ...(switches.fast === true ? { pause: 0 } : {}),
         onProgress({ phase, rows }) {
           screen.line(`${phase}: ${rows} rows are copied `)
         },

@@ -22,7 +22,7 @@ test('every rule holds while the organization goes to and fro', async () => {
   const moving = (async () => {
     while (!done || moves < 2) {
       const [from, to] = moves % 2 === 0 ? ['one', 'two'] : ['two', 'one']
-      const { outcome } = await moveOrganization(databases, organizationId, to as string, { pause: 0 })
+      const { outcome } = await moveOrganization(databases, organizationId, to as string)
       expect(outcome).toBe('moved')
       await dropSource(databases, organizationId, from as string)
       moves++

@@ -83,7 +83,7 @@ test('every answer is the one that the model gives, wherever the organization is
   const move = async (organizationId: string) => {
     const from = (await directory.databaseOf(organizationId))?.database ?? ''
     const to = from === names[0] ? names[1] : names[0]
-    const { outcome } = await moveOrganization(databases, organizationId, to, { pause: 0 })
+    const { outcome } = await moveOrganization(databases, organizationId, to)
     expect(outcome).toBe('moved')
     await dropSource(databases, organizationId, from)
   }

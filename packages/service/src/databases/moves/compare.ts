@@ -8,7 +8,7 @@
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
 import { kinds as deskKinds } from '../../desk/index.ts'
-import { digestModulus, timestampText } from '../../journal/body.ts'
+import { digestModulus, sumOfTerms, versionBytes } from '../../journal/body.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
@@ -24,6 +24,9 @@ interface Sums {
 
 export type KindSums = Readonly<Record<string, Sums>>
 
+/** Kinds are only measured in the target: its rows are those of the source. */
+type Side = 'source' | 'target'
+
 interface Measured {
   /** By table: the number of rows, and the sum of their hashes. */
   readonly rows: Readonly<Record<string, string>>
@@ -33,6 +36,7 @@ interface Measured {
 /** All rows of the organization in these tables; `where`: further conditions on rows `t`, by table. */
 export async function measureAll(
   db: Queryable,
+  side: Side,
   organizationId: string,
   tables: readonly MovingTable[],
   where: Readonly<Record<string, string>>,
@@ -42,7 +46,7 @@ export async function measureAll(
     const condition = where[table.name]
     const rows = `from ${escapeIdentifier(table.name)} t
       where t.organization_id = ${escapeLiteral(organizationId)}${condition === undefined ? '' : ` and ${condition}`}`
-    found.push([table, await measure(db, table, rows)])
+    found.push([table, await measure(db, side, table, rows)])
   }
   return measured(found)
 }
@@ -50,9 +54,9 @@ export async function measureAll(
 /** The changed rows: in the source those that it noted, in the target by their keys, as JSON. */
 export async function measureChanged(
   db: Queryable,
+  side: Side,
   organizationId: string,
   changes: readonly { readonly table: MovingTable; readonly keys: string }[],
-  side: 'source' | 'target',
 ): Promise<Measured> {
   const found: [MovingTable, Found][] = []
   for (const { table, keys } of changes) {
@@ -60,8 +64,8 @@ export async function measureChanged(
       on t.organization_id = ${escapeLiteral(organizationId)} where ${sameKey(table)}`
     const answer =
       side === 'source'
-        ? await measure(db, table, changedRows(table, organizationId))
-        : await measure(db, table, there, [keys])
+        ? await measure(db, side, table, changedRows(table, organizationId))
+        : await measure(db, side, table, there, [keys])
     found.push([table, answer])
   }
   return measured(found)
@@ -71,26 +75,25 @@ interface Found extends Sums {
   readonly all: string
 }
 
-/** SQL adds signed terms; clients see a sum below 2^64. */
-const unsigned = (sum: string) =>
-  `(mod(mod(coalesce(${sum}, 0), ${digestModulus}) + ${digestModulus}, ${digestModulus}))::text`
-
 async function measure(
   db: Queryable,
+  side: Side,
   { name, columns }: MovingTable,
   rows: string,
   values: readonly unknown[] = [],
 ): Promise<Found> {
-  const row = `row(${columns.map((column) => `t.${escapeIdentifier(column)}`).join(', ')})::text`
-  const hash = `('x' || left(md5(${row}), 16))::bit(64)::bigint::numeric`
-  const exists = 'filter (where t.removed_at is null)'
-  const ofKind = kindOf.has(name)
-    ? `, (count(*) ${exists})::text as count,
-        ${unsigned(`sum(digest_term(t.id, ${timestampText('t.updated_at')})) ${exists}`)} as digest,
-        ${unsigned(`sum(content_term(t.body)) ${exists}`)} as content`
-    : ''
+  const row = `row(${columns.map((column) => `t.${escapeIdentifier(column)}`).join(', ')})`
+  const ofKind = side === 'target' && kindOf.has(name)
+  const sum = (hash: string) => `coalesce(${sumOfTerms(hash)}, 0)::text`
   const { rows: answer } = await db.query<Found>(
-    `select count(*) || ' ' || coalesce(sum(${hash}), 0) as all${ofKind} ${rows}`,
+    `select count(*) || ' ' || coalesce(sum(h.hash), 0) as all${
+      ofKind
+        ? `, count(h.version)::text as count, ${sum('h.version')} as digest, ${sum('h.content')} as content`
+        : ''
+    } from (select b.hash${ofKind ? `, sha256(${versionBytes('b.bytes')}) as version, sha256(b.bytes) as content` : ''}
+        from (select hash_record_extended(${row}, 0) as hash${
+          ofKind ? ", case when t.removed_at is null then convert_to(t.body, 'UTF8') end as bytes" : ''
+        } ${rows} offset 0) b offset 0) h`,
     [...values],
   )
   if (answer[0] === undefined) throw new Error('an aggregate has no row')

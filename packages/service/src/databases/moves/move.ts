@@ -33,8 +33,6 @@ interface Progress {
 
 export interface MoveOptions {
   readonly onProgress?: (progress: Progress) => void
-  /** The pause after a step, as a multiple of the step's time, which leaves the databases to others. */
-  readonly pause?: number
   readonly rowsAStep?: number
   /** Milliseconds to wait for a database that does not answer. */
   readonly patience?: number
@@ -51,8 +49,6 @@ interface Moved {
   readonly paused: number | null
 }
 
-/** Slows other organizations of both databases by half at most (`npm run bench -- move`); a million rows take some twelve minutes. */
-const pauseOfSteps = 8
 /** Attempts at the cutover, a second apart; one fails when a long write is under way. */
 const cutoversTried = 60
 /** Changes that may be copied while writers wait, in some hundredths of a second. */
@@ -241,16 +237,14 @@ async function clear(target: Pool, organizationId: string): Promise<void> {
 
 /** Copies until the target differs from the source by a few changes. */
 async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run): Promise<void> {
-  const { onProgress = () => {}, between = () => {}, pause = pauseOfSteps, rowsAStep } = options
+  const { onProgress = () => {}, between = () => {}, rowsAStep } = options
   const made = async (step: ReturnType<typeof copyStep>) => {
-    const took = stopwatch()
     const done = await step
     run.rows += done.rows
     run.heard = stopwatch()
     const phase = done.complete && !done.compared ? 'comparing' : 'copying'
     onProgress({ phase, rows: run.rows })
     await between(phase)
-    if (!done.complete) await delay(took() * pause)
     return done
   }
   let step = await made(copyStep(sides, rowsAStep))
