@@ -1,4 +1,5 @@
 /** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { recovererOn } from '../../service/test/webhooks/recovery.fixture.ts'
@@ -66,6 +67,92 @@ test('options are chosen in the form, and shown; headers by their names alone', 
     payload: 'thin',
     disableOn410: true,
   })
+})
+
+test('conditions are edited by the keyboard: fields of all its events, a refusal at its row, and none at the end', async () => {
+  const { api, well } = await bench().seeded()
+  const { page, audit } = await bench().open(api, `/endpoints/${well.id}`, { width: 390, expected: [422] })
+  const conditions = async () => (await api.get(`/v1/webhooks/${well.id}`)).json.conditions
+  const dialog = page.getByRole('dialog')
+  const row = (n: number) => dialog.getByRole('group', { name: `Condition ${n}`, exact: true })
+  const edit = async () => {
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.getByText('Options', { exact: true }).click()
+  }
+
+  // Its events are of customers and tickets.
+  await edit()
+  const add = dialog.getByRole('button', { name: 'Add a condition' })
+  await add.press('Enter')
+  const isFocused = (control: Locator) => control.and(page.locator(':focus')).isVisible()
+  const names = await row(1).getByLabel('Field').getByRole('option').allTextContents()
+  expect(names).toEqual(['choose a field', 'externalId', 'tags', 'customAttributes'])
+  const customers = dialog.getByLabel('customer', { exact: true })
+  await customers.check()
+  await customers.uncheck()
+
+  // A new row has the focus. What is missing is named before anything is sent.
+  await add.press('Enter')
+  await expect.poll(() => isFocused(row(2).getByLabel('Field'))).toBe(true)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await row(2).getByText('Choose a field.').waitFor()
+  await row(2).getByText('Enter a value.').waitFor()
+  await audit()
+  await row(2).getByLabel('Field').selectOption('tags')
+  expect(await row(2).getByLabel('Test').getByRole('option').allTextContents()).toEqual([
+    'changed',
+    'is set',
+    'is empty',
+  ])
+  await row(1).getByLabel('Field').selectOption('priority')
+  await row(1).getByLabel('Test').selectOption('is one of')
+  await row(1).getByLabel('Values').fill('high\nhighest')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await row(1)
+    .getByText(/must be one of low, normal, high, urgent/)
+    .waitFor()
+  await expect.poll(() => row(1).getByLabel('Values').getAttribute('aria-invalid')).toBe('true')
+  expect(
+    await row(2)
+      .getByText(/must be/)
+      .count(),
+  ).toBe(0)
+  await audit()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await row(1).getByLabel('Values').fill('high\nurgent')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('priority is one of high, urgent and tags changed').waitFor()
+  expect(await conditions()).toEqual([
+    { field: 'priority', op: 'in', value: ['high', 'urgent'] },
+    { field: 'tags', op: 'changed' },
+  ])
+
+  // A number, a choice, and ten at most.
+  await edit()
+  await row(1).getByLabel('Field').selectOption('number')
+  await row(1).getByLabel('Test').selectOption('is')
+  await row(1).getByLabel('Value').fill('7')
+  await row(2).getByLabel('Field').selectOption('status')
+  await row(2).getByLabel('Test').selectOption('is')
+  await row(2).getByLabel('Value').selectOption('open')
+  for (let n = 3; n <= 10; n++) await add.press('Enter')
+  expect(await add.isDisabled()).toBe(true)
+  for (let n = 10; n > 2; n--) {
+    await dialog.getByRole('button', { name: `Remove condition ${n}`, exact: true }).press('Enter')
+    expect(await isFocused(add)).toBe(true)
+  }
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('number is 7 and status is open').waitFor()
+  expect(await conditions()).toEqual([
+    { field: 'number', op: 'equals', value: 7 },
+    { field: 'status', op: 'equals', value: 'open' },
+  ])
+
+  await edit()
+  for (const _ of [1, 2]) await dialog.getByRole('button', { name: 'Remove condition 1' }).press('Enter')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('number is 7').waitFor({ state: 'hidden' })
+  expect(await conditions()).toBeUndefined()
 })
 
 test('one that fails says why, and what it has missed is sent again in two clicks', async () => {

@@ -7,6 +7,8 @@ import css from './field.module.css'
 
 interface FieldProps {
   readonly label: string
+  /** The label is for screen readers alone. */
+  readonly isUnseen?: boolean
   readonly hint?: ReactNode
   /** The end of a sentence that begins with the label, or a sentence. */
   readonly error?: string | undefined
@@ -14,10 +16,10 @@ interface FieldProps {
 }
 
 /** A label, one of the controls below, a hint and an error. */
-export function Field({ label, hint, error, children }: FieldProps) {
+export function Field({ label, isUnseen = false, hint, error, children }: FieldProps) {
   return (
     <Primitive.Root className={css.field} invalid={error !== undefined}>
-      <Primitive.Label className={css.label}>{label}</Primitive.Label>
+      <Primitive.Label className={isUnseen ? 'unseen' : css.label}>{label}</Primitive.Label>
       {children}
       {hint !== undefined && <Primitive.Description className={css.hint}>{hint}</Primitive.Description>}
       {error !== undefined && (
@@ -94,7 +96,7 @@ export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonl
 }
 
 /**
- * Shows the service's errors at their fields: `/url` at `url`. Other errors are shown for the form as a whole. For
+ * Shows the service's errors at their fields: `/url` at `url`, `/list/0` at `list.0` or else at `list`. Other errors are shown for the form as a whole. For
  * `catch` around the call of a form.
  */
 export function fieldErrors<T extends FieldValues>(
@@ -115,7 +117,7 @@ export function fieldErrors<T extends FieldValues>(
     return
   }
   const left = error.errors.filter(({ pointer, detail }) => {
-    const name = names.find((known) => pointer === `/${known}` || pointer.startsWith(`/${known}/`))
+    const name = names.find((known) => `${pointer}/`.startsWith(`/${known.replaceAll('.', '/')}/`))
     if (name !== undefined) setError(name, { message: detail }, { shouldFocus: true })
     return name === undefined
   })

@@ -1,4 +1,5 @@
 /** The event types that endpoints can subscribe to, and the scopes that a subscription needs (specification 9.4). */
+import { z } from 'zod'
 import { grants } from '../auth/scopes.ts'
 import type { Condition } from '../delivery/options.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
@@ -14,10 +15,14 @@ export interface EventTypes {
   unmeetable(conditions: readonly Condition[], types: readonly string[]): Problem | null
 }
 
-/** A value that would be stored in another form would never be met. */
-function isShownBy({ schema }: Field, value: unknown): boolean {
-  const parsed = schema.safeParse(value)
+/** A value that would be stored in another form would never be met. Objects show more words than a request may set. */
+function isShownBy({ schema, shown }: Field, value: unknown): boolean {
+  const parsed = (shown instanceof z.ZodEnum ? shown : schema).safeParse(value)
   return parsed.success && parsed.data === value
+}
+
+function shownAs({ shown, accepts }: Field): string {
+  return shown instanceof z.ZodEnum ? `one of ${shown.options.join(', ')}` : accepts
 }
 
 export function createEventTypes(kinds: readonly Kind[]): EventTypes {
@@ -42,7 +47,7 @@ export function createEventTypes(kinds: readonly Kind[]): EventTypes {
               {
                 pointer: `${at}/value`,
                 code: 'invalid_value' as const,
-                detail: `of ${name} of ${plural} must be ${field.accepts}, as objects show it`,
+                detail: `of ${name} of ${plural} must be ${shownAs(field)}, as objects show it`,
               },
             ]
         }

@@ -222,6 +222,22 @@ describe('refused with 422', () => {
     expect(refused.json.errors[0].detail).toContain(detail)
   })
 
+  test('a word that no object of the kind shows; one that only actions set is accepted', async () => {
+    const { api } = shared()
+    const withStatus = (value: string) =>
+      api.post('/v1/webhooks', {
+        url: receiverUrl,
+        events: ['booking.cancelled'],
+        conditions: [{ field: 'status', op: 'equals', value }],
+      })
+    expect((await withStatus('cancelled')).status).toBe(201)
+    const refused = await withStatus('gone')
+    expect([refused.status, refused.json.errors?.[0]?.detail]).toEqual([
+      422,
+      expect.stringContaining('must be one of pending, confirmed, cancelled'),
+    ])
+  })
+
   test('events of a kind without the field, while there are conditions on it', async () => {
     const { api } = shared()
     const { id } = await makeWebhook(api, { events: ['ticket.created'], conditions: urgent })

@@ -1,7 +1,7 @@
 /** Creates or changes an endpoint; the service's errors about the URL are shown at the URL. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type UseFormReturn, useForm } from 'react-hook-form'
+import { FormProvider, type UseFormReturn, useForm } from 'react-hook-form'
 import { changedFields } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -17,6 +17,8 @@ import {
   TextArea,
   TextInput,
 } from '../../design/field.tsx'
+import { ConditionEditor } from './condition-editor.tsx'
+import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
 import { EventPicker } from './event-picker.tsx'
 import { type EventType, subscribable } from './event-types.ts'
@@ -34,6 +36,8 @@ interface Values {
   payload: 'full' | 'thin'
   honorRetryAfter: boolean
   disableOn410: boolean
+  conditions: ConditionRow[]
+  changedFields: boolean
   includeActor: boolean
   skipOwn: boolean
 }
@@ -45,6 +49,8 @@ const optionNames = [
   'payload',
   'honorRetryAfter',
   'disableOn410',
+  'conditions',
+  'changedFields',
   'includeActor',
   'skipOwn',
 ] as const
@@ -90,6 +96,8 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     payload: endpoint?.payload === 'thin' ? 'thin' : 'full',
     honorRetryAfter: endpoint?.honorRetryAfter ?? false,
     disableOn410: endpoint?.disableOn410 ?? false,
+    conditions: (endpoint?.conditions ?? []).map(rowOf),
+    changedFields: endpoint?.changedFields ?? false,
     includeActor: endpoint?.includeActor ?? false,
     skipOwn: endpoint?.skipOwn ?? false,
   }))
@@ -121,7 +129,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       fieldErrors(
         error,
         form.setError,
-        ['url', 'description', 'events', 'signatures', ...optionNames],
+        ['url', 'description', 'events', 'signatures', ...partsOf(values.conditions), ...optionNames],
         ofAddress,
       )
     }
@@ -156,7 +164,9 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         label="Sign by Standard Webhooks as well, which libraries in many languages verify"
         {...form.register('signatures')}
       />
-      <Options form={form} endpoint={endpoint} />
+      <FormProvider {...form}>
+        <Options form={form} endpoint={endpoint} />
+      </FormProvider>
       <FormError message={errors.root?.message ?? errors.signatures?.message} />
       <DialogActions>
         <Button onClick={close}>Cancel</Button>
@@ -208,6 +218,8 @@ function Options({
       </Field>
       <Checkbox label="Wait as long as its Retry-After asks for" {...form.register('honorRetryAfter')} />
       <Checkbox label="Disable it when it answers 410" {...form.register('disableOn410')} />
+      <ConditionEditor />
+      <Checkbox label="Name the fields that changed" {...form.register('changedFields')} />
       <Checkbox label="Say who caused each event" {...form.register('includeActor')} />
       <Checkbox label="Skip events that its own key causes" {...form.register('skipOwn')} />
     </details>
@@ -225,9 +237,17 @@ function headersIn(text: string): Record<string, string> {
   )
 }
 
+/** The controls that the service's errors about conditions belong to. */
+function partsOf(conditions: readonly ConditionRow[]) {
+  return conditions.flatMap((_, index) =>
+    (['field', 'op', 'value'] as const).map((part) => `conditions.${index}.${part}` as const),
+  )
+}
+
 function bodyOf(values: Values) {
   const { url, description, events, signatures, headers, dropsHeaders, rateLimit, maxConcurrent } = values
-  const { payload, honorRetryAfter, disableOn410, includeActor, skipOwn } = values
+  const { payload, honorRetryAfter, disableOn410, conditions, includeActor, skipOwn } = values
+  const offered = fieldsOf(events)
   return {
     ...(headers.trim() === '' ? {} : { headers: headersIn(headers) }),
     ...(dropsHeaders ? { headers: null } : {}),
@@ -236,6 +256,11 @@ function bodyOf(values: Values) {
     payload,
     honorRetryAfter,
     disableOn410,
+    conditions:
+      conditions.length === 0
+        ? null
+        : conditions.map((row) => conditionOf(row, offered.get(row.field) ?? 'string')),
+    changedFields: values.changedFields,
     includeActor,
     skipOwn,
     url: url.trim(),

@@ -20,6 +20,7 @@ import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx'
 import { helpFor, whatFailed } from '../deliveries/errors.ts'
+import { sayCondition } from './conditions.ts'
 import css from './endpoint.module.css'
 import { EndpointForm } from './endpoint-form.tsx'
 import { hostOf } from './endpoint-list.ts'
@@ -290,12 +291,6 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     ['Events of its own key', skipOwn && 'are skipped'],
   ]
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
-}
-
-function sayCondition({ field, op, value }: NonNullable<Webhook['conditions']>[number]): string {
-  if (op === 'exists') return `${field} is ${value === false ? 'empty' : 'set'}`
-  if (op === 'changed') return `${field} changed`
-  return `${field} is ${op === 'in' ? 'one of ' : ''}${[value].flat().map(String).join(', ')}`
 }
 
 /** What has come of a ping, as it comes. */

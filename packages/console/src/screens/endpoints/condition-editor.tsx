@@ -1,0 +1,150 @@
+/** The conditions of an endpoint: rows of a field, what must hold of it, and a value. */
+import { useRef } from 'react'
+import { flushSync } from 'react-dom'
+import { useFieldArray, useFormContext } from 'react-hook-form'
+import { Button } from '../../design/button.tsx'
+import { Field, Select, TextArea, TextInput } from '../../design/field.tsx'
+import css from './condition-editor.module.css'
+import {
+  type Comparison,
+  type ConditionRow,
+  fieldsOf,
+  hasValue,
+  mostConditions,
+  tests,
+} from './conditions.ts'
+
+interface Values {
+  events: string[]
+  conditions: ConditionRow[]
+}
+
+/** In a form with the fields of `Values`. */
+export function ConditionEditor() {
+  const form = useFormContext<Values>()
+  const { fields: rows, append, remove } = useFieldArray({ control: form.control, name: 'conditions' })
+  const add = useRef<HTMLButtonElement>(null)
+  const offered = fieldsOf(form.watch('events'))
+  return (
+    <fieldset className={css.editor}>
+      <legend>Conditions</legend>
+      <p className={css.hint}>An event is sent if all of them hold. Removals are always sent.</p>
+      {rows.map((row, index) => (
+        <Row
+          key={row.id}
+          index={index}
+          offered={offered}
+          remove={() => {
+            // With ten rows it is disabled until one is gone.
+            flushSync(() => remove(index))
+            add.current?.focus()
+          }}
+        />
+      ))}
+      <p className={css.error} role="alert">
+        {form.formState.errors.conditions?.message}
+      </p>
+      {offered.size === 0 ? (
+        <p className={css.hint}>The events that are chosen share no field.</p>
+      ) : (
+        <Button
+          size="s"
+          ref={add}
+          disabled={rows.length >= mostConditions}
+          onClick={() => append({ field: '', op: 'equals', value: '' })}
+        >
+          Add a condition
+        </Button>
+      )}
+    </fieldset>
+  )
+}
+
+function Row({
+  index,
+  offered,
+  remove,
+}: {
+  readonly index: number
+  readonly offered: ReadonlyMap<string, Comparison>
+  readonly remove: () => void
+}) {
+  const { formState, register, setValue, watch } = useFormContext<Values>()
+  const errors = formState.errors.conditions?.[index]
+  const at = `conditions.${index}` as const
+  const { field, op } = watch(at)
+  const comparison = offered.get(field)
+  const ops = Object.entries(tests).filter(([name]) => comparison !== null || !hasValue(name) || name === op)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a row of the fieldset
+    <div className={css.row} role="group" aria-label={`Condition ${index + 1}`}>
+      <Field label="Field" isUnseen error={errors?.field?.message}>
+        <Select
+          {...register(`${at}.field`, {
+            required: 'Choose a field.',
+            onChange: ({ target }) => {
+              setValue(`${at}.value`, '')
+              if (offered.get(target.value) === null && hasValue(op)) setValue(`${at}.op`, 'changed')
+            },
+          })}
+        >
+          <option value="">choose a field</option>
+          {[...new Set([...offered.keys(), field])].filter(Boolean).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Test" isUnseen error={errors?.op?.message}>
+        <Select {...register(`${at}.op`)}>
+          {ops.map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <div>{hasValue(op) && <Value index={index} comparison={comparison ?? 'string'} />}</div>
+      <Button kind="quiet" aria-label={`Remove condition ${index + 1}`} onClick={remove}>
+        Remove
+      </Button>
+    </div>
+  )
+}
+
+function Value({
+  index,
+  comparison,
+}: {
+  readonly index: number
+  readonly comparison: Exclude<Comparison, null>
+}) {
+  const { formState, register, watch } = useFormContext<Values>()
+  const op = watch(`conditions.${index}.op`)
+  const name = `conditions.${index}.value` as const
+  const registered = register(name, {
+    validate: (value, { conditions }) =>
+      value.trim() !== '' || !hasValue(conditions[index]?.op ?? '') || 'Enter a value.',
+  })
+  const words =
+    comparison === 'boolean' ? ['true', 'false'] : typeof comparison === 'string' ? null : comparison
+  return (
+    <Field
+      label={op === 'in' ? 'Values, one a line' : 'Value'}
+      isUnseen
+      error={formState.errors.conditions?.[index]?.value?.message}
+    >
+      {op === 'in' ? (
+        <TextArea rows={2} placeholder={words === null ? 'one a line' : words.join('\n')} {...registered} />
+      ) : words === null ? (
+        <TextInput placeholder={comparison === 'string' ? 'value' : 'number'} {...registered} />
+      ) : (
+        <Select {...registered}>
+          <option value="">choose a value</option>
+          {words.map((word) => (
+            <option key={word}>{word}</option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
