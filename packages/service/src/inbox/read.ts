@@ -46,7 +46,8 @@ export async function readInbox(
 }
 
 /**
- * Only open conversations wait, so the last message of others is not looked up, except for the page. The body of a message
+ * Its steps are materialized: the planner, which cannot know how many rows wait, would join all with all. Only open
+ * conversations wait, so the last message of others is not looked up, except for the page. The body of a message
  * escapes quotes within texts, so the text that is searched for can only be its author.
  */
 export function inboxStatement(
@@ -72,16 +73,17 @@ export function inboxStatement(
   }
   const text = `with ${place}found as materialized (
       ${found}),
-    inbox as materialized (
-      select i.created_at, i.id, i.since from (
-        select f.created_at, f.id, coalesce(w.since, 'infinity') as since from found f
-          join conversations c on c.organization_id = $1 and c.id = f.id
-          left join lateral (
-            select case when m.direction = 'inbound' then (m.body::json ->> 'sentAt')::timestamptz end as since
-              from messages m where m.organization_id = $1 and m.conversation_id = c.id and m.removed_at is null
-                and (m.direction = 'inbound' or strpos(m.body, '"author":{"type":"system"') = 0)
-              order by m.created_at desc, m.id desc limit 1) w on c.status = 'open') i
-        ${wanted}),
+    known as materialized (
+      select f.created_at, f.id, ${waits ? 'true' : "c.status = 'open'"} as is_open from found f
+        ${waits ? '' : 'join conversations c on c.organization_id = $1 and c.id = f.id'}),
+    waits as materialized (
+      select k.created_at, k.id, coalesce(w.since, 'infinity') as since from known k
+        left join lateral (
+          select case when m.direction = 'inbound' then (m.body::json ->> 'sentAt')::timestamptz end as since
+            from messages m where m.organization_id = $1 and k.is_open and m.conversation_id = k.id
+              and m.removed_at is null and (m.direction = 'inbound' or strpos(m.body, '"author":{"type":"system"') = 0)
+            order by m.created_at desc, m.id desc limit 1) w on true),
+    inbox as materialized (select i.created_at, i.id, i.since from waits i ${wanted}),
     page as materialized (
       select i.created_at, i.id, i.since from inbox i ${follows}
         order by i.since, i.created_at desc, i.id desc limit $2::int + 1)
