@@ -94,7 +94,7 @@ export function inboxStatement(
             || ',"awaitingReplySince":' || case when p.since = 'infinity' then 'null'
               else '"' || ${timestampText('p.since')} || '"' end || '}',
           ',' order by p.since, p.created_at desc, p.id desc)
-        from (select i.* from page i order by i.since, i.created_at desc, i.id desc limit $2::int) p
+        from (select i.created_at, i.id, i.since from page i order by i.since, i.created_at desc, i.id desc limit $2::int) p
           join conversations c on c.organization_id = $1 and c.id = p.id
           left join lateral (${showsMessages ? lastMessage : noMessage}) l on true) as records,
       ${after === null ? '1' : '(select count(*) from place)'} as is_known`
