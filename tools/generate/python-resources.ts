@@ -61,7 +61,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Operations without a method: of the stream, which is written by hand; of the console and its inbox; and those that are not of the API. */
 const leftOut =
-  /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|getWebhookAddresses|getWebhookKeys|listInbox|export\w+s)$/
+  /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|getWebhookAddresses|getWebhookKeys|listInbox|countInbox|export\w+s)$/
 
 /** Parameters of a list that are no filters. */
 const ofPages = new Set(['limit', 'offset', 'after', 'updatedAfter', 'cursor', 'wait', 'ids'])

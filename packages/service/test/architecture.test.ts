@@ -77,6 +77,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'auth/keys',
     'idempotency',
+    'inbox',
     'summarizer',
   ],
   backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],

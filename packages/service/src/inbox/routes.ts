@@ -1,6 +1,5 @@
 /** The inbox over HTTP: conversations with what their stored rows lack, the longest wait first. */
 import { grants } from '../auth/scopes.ts'
-import type { Database } from '../db/fair-pool.ts'
 import { conversation } from '../desk/conversation/index.ts'
 import { anId, invalid, paging, readQuery, time, unknownParameter, word } from '../http/list-parameters.ts'
 import { headersOnly, listBody, searchParameters } from '../http/replies.ts'
@@ -9,20 +8,14 @@ import type { Problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { exampleObject } from '../kinds/docs/kind-examples.ts'
-import { filterNames, filterParameters, readConditions } from '../kinds/http/list-query.ts'
+import { filterParameters, readConditions } from '../kinds/http/list-query.ts'
 import { noSuchPlace, searchTooLong } from '../kinds/http/routes.ts'
 import { type ApiModule, constant, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleList, exampleTime } from '../openapi/examples.ts'
 import { field, nullable, recordSchema, time as shownTime, uuid } from '../openapi/shown-field.ts'
-import { type InboxQuery, previewLength, readInbox } from './read.ts'
+import { countedTo, countInbox, type InboxQuery, type InboxReader, previewLength, readInbox } from './read.ts'
 
-interface InboxServices {
-  readonly database: Pick<Database, 'ofLong'>
-  /** Milliseconds that a statement may take. */
-  readonly timeout: number
-}
-
-const route = routesOf<InboxServices>()
+const route = routesOf<InboxReader>()
 
 const own = {
   limit: paging.limit,
@@ -33,6 +26,9 @@ const own = {
   afterSince: time('The awaitingReplySince of the row that `after` names; left out if that is null.'),
   awaitingReply: word(['true', 'false'], 'Whether the customer waits for an answer.'),
 } as const
+
+// The inbox has open conversations only.
+const { status: _, ...filters } = filterParameters(conversation)
 
 const exampleEntry = () => ({
   object: 'inbox_entry',
@@ -52,10 +48,9 @@ const listInbox = route({
   method: 'get',
   path: '/v1/inbox',
   id: 'listInbox',
-  summary: 'List conversations by how long the customer waits',
-  description:
-    'Open conversations whose customer waits for an answer come first, the longest wait before others; then the rest, newest first. `lastMessage` is null for a key without `messages:read`.',
-  query: { ...own, ...filterParameters(conversation) },
+  summary: 'List open conversations by how long the customer waits',
+  description: `Conversations whose customer waits for an answer come first, the longest wait before others; then the rest, newest first. \`total\` counts to ${countedTo}. \`lastMessage\` is null for a key without \`messages:read\`.`,
+  query: { ...own, ...filters },
   answers: {
     200: {
       description: 'A page of the inbox.',
@@ -79,9 +74,35 @@ const listInbox = route({
   },
 })
 
+const counted = {
+  assigneeId: anId('The teammate whose conversations `assigned` counts.', null),
+} as const
+
+const countInboxRoute = route({
+  tag: conversation.plural,
+  access: `${conversation.plural}:read`,
+  method: 'get',
+  path: '/v1/inbox/counts',
+  id: 'countInbox',
+  summary: 'Count the conversations of the inbox',
+  description: `Each count ends at ${countedTo}, which means that many or more.`,
+  query: counted,
+  answers: { 200: { description: 'The counts.', schema: ref('InboxCounts') } },
+  async handle(services, call) {
+    const query = readQuery(searchParameters(call.request), counted)
+    if (!query.ok) return refused(query.error)
+    const { assigneeId } = query.value
+    const signal = call.request.disconnected
+    const counts = await countInbox(services, call.caller.organizationId, assigneeId, signal)
+    const [open, waiting, unassigned, assigned] = counts
+    return done({ object: 'inbox_counts', open, waiting, unassigned, assigned })
+  },
+})
+
+const count = (description: string) => field({ type: 'integer', minimum: 0, maximum: countedTo }, description)
+
 function parseInboxQuery(query: URLSearchParams): Result<InboxQuery, Problem> {
-  const names = filterNames(conversation)
-  const unknown = unknownParameter(query, [...Object.keys(own), ...names])
+  const unknown = unknownParameter(query, [...Object.keys(own), ...Object.keys(filters)])
   if (unknown !== null) return fail(unknown)
   const values = readQuery(new URLSearchParams([...query].filter(([name]) => name in own)), own)
   if (!values.ok) return values
@@ -100,7 +121,7 @@ function parseInboxQuery(query: URLSearchParams): Result<InboxQuery, Problem> {
 
 export const inboxApi = {
   tags: [],
-  routes: [listInbox],
+  routes: [listInbox, countInboxRoute],
   schemas: () => ({
     InboxEntry: recordSchema(
       'A conversation in the inbox.',
@@ -125,11 +146,22 @@ export const inboxApi = {
         ),
         awaitingReplySince: field(
           nullable(shownTime),
-          "When the customer's latest message was sent, if the conversation is open and no teammate or AI has answered since; otherwise null.",
+          "When the customer's first message was sent that no teammate or AI has answered; null if all are answered.",
         ),
       },
       exampleEntry(),
     ),
     InboxPage: pageOf(ref('InboxEntry')),
+    InboxCounts: recordSchema(
+      'How many conversations the inbox has.',
+      {
+        object: field(constant('inbox_counts'), 'Distinguishes it from a row.'),
+        open: count('Open conversations.'),
+        waiting: count('Those whose customer waits for an answer.'),
+        unassigned: count('Those without an assignee.'),
+        assigned: count('Those of `assigneeId`; 0 without it.'),
+      },
+      { object: 'inbox_counts', open: 31, waiting: 12, unassigned: 5, assigned: 7 },
+    ),
   }),
 } satisfies ApiModule

@@ -1,9 +1,13 @@
 /** The inbox over HTTP: who waits and since when, its order, pages and scopes. */
+import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { testDatabase } from '../../../testbed/database.ts'
 import { makeConversation, makeCustomer, makeMessage, makeTeammate } from '../../../testbed/desk.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { apply } from '../../src/db/migrate.ts'
+import { inboxMigration } from '../../src/inbox/table.ts'
 
 const shared = sharedService()
 
@@ -75,16 +79,20 @@ test('of 99 conversations, each waits exactly if its last answerable message is 
     let since: string | null = null
     for (const step of steps) {
       clock.advance(1_000)
-      if (step === 'customer') since = (await makeMessage(api, { conversationId: id })).sentAt
-      else if (step === 'teammate' || step === 'ai' || step === 'system') {
+      if (step === 'customer') {
+        const { sentAt } = await makeMessage(api, { conversationId: id })
+        since ??= sentAt
+      } else if (step === 'teammate' || step === 'ai' || step === 'system') {
         // What looks like an author in a body is none.
         const body = 'See "author":{"type":"system"'
         await makeMessage(api, { conversationId: id, direction: 'outbound', author: { type: step }, body })
+        if (step !== 'system') since = null
       } else if (step === 'assign') await api.patch(`/v1/conversations/${id}`, { assigneeId })
       else if (step === 'unassign') await api.patch(`/v1/conversations/${id}`, { assigneeId: null })
       else expect((await api.post(`/v1/conversations/${id}/${step}`, {})).status, `${steps}`).toBe(200)
     }
-    expected.set(id, waits ? since : null)
+    const isOpen = steps.findLast((step) => ['resolve', 'reopen', 'customer'].includes(step)) !== 'resolve'
+    if (isOpen) expected.set(id, waits ? since : null)
   }
   const entries = await inbox(api)
   const found = new Map(entries.map((entry) => [entry.conversation.id, entry.awaitingReplySince]))
@@ -97,6 +105,10 @@ test('of 99 conversations, each waits exactly if its last answerable message is 
   expect(idsOf(await inbox(api, '&awaitingReply=false')).sort()).toEqual(
     [...expected].flatMap(([id, since]) => (since === null ? [id] : [])).sort(),
   )
+  expect((await api.get('/v1/inbox/counts')).json).toMatchObject({
+    open: expected.size,
+    waiting: byWait.length,
+  })
   const { pagination } = (await api.get('/v1/inbox?awaitingReply=true&limit=1')).json
   expect(pagination).toEqual({ total: byWait.length, limit: 1, offset: 0, hasMore: true })
 
@@ -118,12 +130,83 @@ test('of 99 conversations, each waits exactly if its last answerable message is 
   expect([...new Set(paged)].sort()).toEqual([...expected.keys()].sort())
 })
 
+test('its rows are those that a migration makes of what is stored, also while others write', async () => {
+  await using database = await testDatabase()
+  await using service = await testService({ database })
+  const { api } = service
+  const { id: customerId } = await makeCustomer(api)
+  const { id: assigneeId } = await makeTeammate(api)
+  const ids: string[] = []
+  for (const { steps } of stories) {
+    const { id } = await makeConversation(api, { customerId, ...(steps.length % 2 ? { assigneeId } : {}) })
+    ids.push(id)
+    const sent: string[] = []
+    for (const step of steps) {
+      if (step === 'customer') sent.push((await makeMessage(api, { conversationId: id })).id)
+      else if (['teammate', 'ai', 'system'].includes(step))
+        sent.push((await makeMessage(api, { conversationId: id, direction: 'outbound' })).id)
+      else if (['resolve', 'reopen'].includes(step)) await api.post(`/v1/conversations/${id}/${step}`, {})
+    }
+    if (sent.length > 2) await api.delete(`/v1/messages/${sent.at(-1)}`)
+  }
+  await api.delete(`/v1/conversations/${ids[3]}`)
+  await api.delete(`/v1/teammates/${assigneeId}`)
+  const rows = async () =>
+    (await database.pool.query('select i.* from inbox i order by i.conversation_id')).rows
+  const kept = await rows()
+  expect(kept.length).toBeGreaterThan(15)
+  expect(kept.filter(({ assignee_id }) => assignee_id !== null)).toEqual([])
+
+  await database.pool.query('delete from inbox')
+  await database.pool.query('delete from schema_migrations where id = $1', [inboxMigration.id])
+  let pieces = 0
+  const client = await database.pool.connect()
+  const meanwhile = {
+    async query(text: string, values?: unknown[]) {
+      // What changes before the piece that would fill it.
+      if (text.startsWith('select inbox_piece') && pieces++ === 0) {
+        await makeMessage(api, { conversationId: ids[1]!, direction: 'outbound' })
+        await api.post(`/v1/conversations/${ids[2]}/resolve`, {})
+      }
+      return client.query(text, values)
+    },
+  }
+  await apply(meanwhile as unknown as Pick<Client, 'query'>, inboxMigration)
+  client.release(true)
+  expect(pieces).toBe(2)
+  expect(await rows()).toEqual(
+    kept
+      .filter(({ conversation_id }) => conversation_id !== ids[2])
+      .map((row) => (row.conversation_id === ids[1] ? { ...row, awaiting_since: Infinity } : row)),
+  )
+})
+
+test('counts stop at 1,000, also the total of a list', async () => {
+  const api = await shared().newOrganization()
+  const { id: customerId } = await makeCustomer(api)
+  const { id: assigneeId } = await makeTeammate(api)
+  for (const items of [1000, 1].map((n) =>
+    Array.from({ length: n }, () => ({ customerId, channel: 'chat' })),
+  ))
+    expect((await api.post('/v1/conversations/batch', { items })).status).toBe(200)
+  await makeConversation(api, { customerId, assigneeId })
+  expect((await api.get(`/v1/inbox/counts?assigneeId=${assigneeId}`)).json).toEqual({
+    object: 'inbox_counts',
+    open: 1000,
+    waiting: 0,
+    unassigned: 1000,
+    assigned: 1,
+  })
+  expect((await api.get('/v1/inbox?limit=1')).json.pagination).toMatchObject({ total: 1000, hasMore: true })
+  expect((await api.get('/v1/inbox/counts?assigneeId=x')).status).toBe(400)
+})
+
 describe('an entry', () => {
   test('has the stored conversation and the last message, of which 200 characters', async () => {
     const api = await shared().newOrganization()
     const body = `"quoted" \\ é🦉\n${'x'.repeat(300)}`
     const { id } = await makeConversation(api)
-    await makeMessage(api, { conversationId: id })
+    const first = await makeMessage(api, { conversationId: id })
     const author = { type: 'customer', name: 'Ada "L" Lovelace' }
     const message = await makeMessage(api, { conversationId: id, author, body })
     const row = await api.get(`/v1/conversations/${id}`)
@@ -138,7 +221,7 @@ describe('an entry', () => {
         sentAt: message.sentAt,
         preview: [...body].slice(0, 200).join(''),
       },
-      awaitingReplySince: message.sentAt,
+      awaitingReplySince: first.sentAt,
     })
     expect(Object.keys(row.json)).not.toContain('lastMessage')
   })
@@ -193,7 +276,7 @@ describe('its query', () => {
       ['&q=parc', mine.id],
       ['&q=parc&awaitingReply=true', mine.id],
       ['&tag=vip', free.id],
-      ['&channel=chat&status=open', free.id],
+      ['&channel=chat', free.id],
     ])
       expect(idsOf(await inbox(api, query)), query).toEqual([id])
     expect(await inbox(api, '&q=parc&awaitingReply=false')).toEqual([])
@@ -208,7 +291,7 @@ describe('its query', () => {
     'offset=1',
     'limit=0',
     'cursor=x',
-    'status=lost',
+    'status=open',
     'limit=1&limit=2',
   ])('%s is refused', async (query) => {
     const api = await shared().newOrganization()
