@@ -763,7 +763,22 @@ class InboxEntry(TypedDict):
     lastMessage: InboxEntryLastMessage | None
     """The message that was created last; null if there is none, or without the scope `messages:read`."""
     awaitingReplySince: str | None
-    """When the customer's latest message was sent, if the conversation is open and no teammate or AI has answered since; otherwise null."""
+    """When the customer's first message was sent that no teammate or AI has answered; null if all are answered."""
+
+
+class InboxCounts(TypedDict):
+    """How many conversations the inbox has."""
+
+    object: Literal["inbox_counts"]
+    """Distinguishes it from a row."""
+    open: int
+    """Open conversations."""
+    waiting: int
+    """Those whose customer waits for an answer."""
+    unassigned: int
+    """Those without an assignee."""
+    assigned: int
+    """Those of `assigneeId`; 0 without it."""
 
 
 class BatchAnswer(TypedDict):
