@@ -84,11 +84,10 @@ export function inboxStatement(
     const id = `$${values.push(after)}::uuid`
     const since = `$${values.push(afterSince ?? 'infinity')}::timestamptz(3)`
     // One range of the index each: its two columns are in opposite orders.
-    page = `select b.id, b.since from (
-        (${columns} ${matching} and i.awaiting_since = ${since} and i.conversation_id < ${id} ${ordered})
+    page = `(${columns} ${matching} and i.awaiting_since = ${since} and i.conversation_id < ${id} ${ordered})
         union all
-        (${columns} ${matching} and i.awaiting_since > ${since} ${ordered})) b
-        ${order('b', 'since', 'id')} limit $2::int + 1`
+        (${columns} ${matching} and i.awaiting_since > ${since} ${ordered})
+        order by since, id desc limit $2::int + 1`
     isKnown = `exists (select 1 from conversations t where t.organization_id = $1 and t.id = ${id})`
   }
   const text = `with ${found}page as materialized (
