@@ -1,6 +1,10 @@
 /** A delivery is pasted, and each rule says whether it holds; nothing of it is sent anywhere. */
 import { signWebhook } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
+import { makeCustomer } from '../../testbed/desk.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
+import type { ReceivedRequest } from '../../testbed/receiver.ts'
+import type { Api } from '../../testbed/service.ts'
 import { consoleBench, payloads } from './harness.ts'
 
 const bench = consoleBench()
@@ -29,11 +33,44 @@ test.each(['light', 'dark'] as const)(
   },
 )
 
+test('the asymmetric signature of a delivery is verified by the published keys, and by no others', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { receiver, url } = await bench().receiver()
+  const signatures = ['service', 'standard', 'v1a']
+  await makeWebhook(api, { url, events: ['customer.created'], signatures })
+  await makeCustomer(api)
+  await bench().engine.runDue()
+  const [{ body, headers }] = receiver.requests as [ReceivedRequest]
+  const keysOf = async ({ organizationId }: Api) => {
+    const path = `/.well-known/jwks.json?organizationId=${organizationId}`
+    return (await fetch(`${bench().service.url}${path}`)).text()
+  }
+  const { page, audit } = await bench().open(api, '/signature-tester')
+  await page.getByLabel('Headers').fill(JSON.stringify(headers))
+  await page.getByLabel('Raw body').fill(body.toString())
+  await page.getByLabel('Public keys').fill(await keysOf(api))
+  await page.getByRole('region', { name: 'Standard Webhooks, asymmetric' }).waitFor()
+  await page.getByText('Verified', { exact: true }).waitFor()
+  await audit()
+  await page.getByLabel('Raw body').fill(`${body.toString()}\n`)
+  await page.getByText('Likely: The body ends in a line break that was not signed').waitFor()
+  await page.getByLabel('Raw body').fill(body.toString())
+  await page.getByText('Verified', { exact: true }).waitFor()
+  await page.getByLabel('Public keys').fill(await keysOf(await bench().service.newOrganization()))
+  await page.getByText('Refused', { exact: true }).waitFor()
+  await page.getByLabel('Public keys').fill('{"keys":[{"kty":"RSA"}]}')
+  await page.getByText('is not an Ed25519 key').waitFor()
+  await page.getByLabel('Public keys').fill('none')
+  await page.getByText('It is no JSON Web Key Set').waitFor()
+  await audit()
+})
+
 test('each way of being wrong is named where it is, by keyboard alone', async () => {
   const api = await bench().service.newOrganization('Analytical Engines')
   const { page, audit } = await bench().open(api, '/signature-tester')
   await page.getByLabel('Secret').focus()
   await page.keyboard.insertText(secret)
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.insertText(
     `X-Service-Signature: ${await signWebhook(body, secret, { timestamp: 1_769_851_800 })}`,

@@ -1,13 +1,14 @@
 /**
  * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The verdict is that
- * of `verifySignature`; what is looked at besides only explains it.
+ * of `verifySignature` or `verifyAsymmetricSignature`; what is looked at besides only explains it.
  */
-import { readJson } from './json.ts'
-import { causeOfMismatch } from './mismatch.ts'
+import { type PublicKey, verifyAsymmetricSignature } from './asymmetric.ts'
+import { causeInBody, causeOfMismatch } from './mismatch.ts'
 import type { Scheme } from './signing.ts'
 import { type Rejection, SignatureError, verifySignature } from './verify.ts'
 
-export type SignatureScheme = Scheme
+/** `v1a` is the asymmetric signature. */
+export type SignatureScheme = Scheme | 'v1a'
 
 /** The rules, in the order in which they are held against a delivery. */
 export type ReceivingRule = 'header' | 'form' | 'time' | 'signature'
@@ -37,6 +38,8 @@ export interface ExaminedDelivery {
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly secrets: readonly string[]
+  /** For `v1a`. */
+  readonly publicKeys?: readonly PublicKey[]
   /** Unix seconds. */
   readonly now: number
   readonly tolerance: number
@@ -46,17 +49,26 @@ export interface ExaminedDelivery {
 export const signatureHeaders: Readonly<Record<SignatureScheme, readonly string[]>> = {
   service: ['X-Service-Signature'],
   standard: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  v1a: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
 }
+
+const words = {
+  service: { form: 'one t=<unix seconds>, and a v1=<hex>', entry: 'v1', key: 'secret' },
+  standard: { form: 'unix seconds, and a v1,<base64>', entry: 'v1', key: 'secret' },
+  v1a: { form: 'unix seconds, and a v1a,<base64>', entry: 'v1a', key: 'public key' },
+} as const
 
 /**
  * Holds each rule against a delivery, in turn. It throws nothing for a delivery that is refused, and TypeError for a secret that is
- * empty or, with Standard Webhooks, not in base64.
+ * empty or, with Standard Webhooks, not in base64, and for a public key that is missing or none.
  */
 export async function examineSignature(
   scheme: SignatureScheme,
   delivery: ExaminedDelivery,
 ): Promise<Examination> {
-  const { now, tolerance } = delivery
+  const { now, tolerance, secrets, publicKeys = [] } = delivery
+  const { form, entry, key } = words[scheme]
+  const keys = scheme === 'v1a' ? publicKeys.length : secrets.length
   const refusal = await refusalOf(scheme, delivery, tolerance)
   // Whether it fits has nothing to do with when it was signed.
   const fits = (await refusalOf(scheme, delivery, Number.POSITIVE_INFINITY)) === undefined
@@ -73,7 +85,7 @@ export async function examineSignature(
     },
     {
       rule: 'form',
-      says: scheme === 'service' ? 'one t=<unix seconds>, and a v1=<hex>' : 'unix seconds, and a v1,<base64>',
+      says: form,
       holds: reason === 'missing_header' ? null : reason !== 'malformed_header',
       seen: seenForm(scheme, parts),
     },
@@ -85,11 +97,12 @@ export async function examineSignature(
     },
     {
       rule: 'signature',
-      says: 'a v1 is the HMAC of the raw body under a secret',
+      says:
+        scheme === 'v1a'
+          ? 'a v1a is the signature of the raw body by a key'
+          : 'a v1 is the HMAC of the raw body under a secret',
       holds: isRead ? fits : null,
-      seen: isRead
-        ? `${counted(parts.signatures.length, 'v1')}, ${counted(delivery.secrets.length, 'secret')}`
-        : '',
+      seen: isRead ? `${counted(parts.signatures.length, entry)}, ${counted(keys, key)}` : '',
     },
   ]
   return {
@@ -98,18 +111,31 @@ export async function examineSignature(
     reason,
     detail: refusal?.message ?? null,
     rules,
-    cause: isRead && !fits ? await causeOfMismatch({ scheme, ...delivery, ...parts }) : null,
+    cause: isRead && !fits ? await causeOf(scheme, delivery, parts) : null,
   }
+}
+
+async function causeOf(
+  scheme: SignatureScheme,
+  delivery: ExaminedDelivery,
+  parts: Parts,
+): Promise<string | null> {
+  if (scheme !== 'v1a') return causeOfMismatch({ scheme, ...delivery, ...parts })
+  return causeInBody(delivery.body, async (body) => {
+    const refusal = await refusalOf(scheme, { ...delivery, body }, Number.POSITIVE_INFINITY)
+    return refusal === undefined
+  })
 }
 
 /** Why it is refused; undefined when it is not. */
 async function refusalOf(
   scheme: SignatureScheme,
-  { body, headers, secrets, now }: ExaminedDelivery,
+  { body, headers, secrets, publicKeys = [], now }: ExaminedDelivery,
   tolerance: number,
 ): Promise<SignatureError | undefined> {
   try {
-    await verifySignature(body, headers, secrets, { now, tolerance, scheme })
+    if (scheme === 'v1a') await verifyAsymmetricSignature(body, headers, publicKeys, { now, tolerance })
+    else await verifySignature(body, headers, secrets, { now, tolerance, scheme })
     return undefined
   } catch (error) {
     if (error instanceof SignatureError) return error
@@ -136,14 +162,15 @@ function partsOf(scheme: SignatureScheme, headers: Readonly<Record<string, strin
     return { prefix: `${timestamp}.`, timestamp, timestamps, signatures: valuesOf('v1=') }
   }
   const timestamp = headers['webhook-timestamp'] ?? ''
+  const version = `${words[scheme].entry},`
   const signatures = (headers['webhook-signature'] ?? '')
     .split(' ')
-    .filter((entry) => entry.startsWith('v1,'))
+    .filter((entry) => entry.startsWith(version))
   return {
     prefix: `${headers['webhook-id'] ?? ''}.${timestamp}.`,
     timestamp,
     timestamps: 1,
-    signatures: signatures.map((entry) => entry.slice('v1,'.length)),
+    signatures: signatures.map((entry) => entry.slice(version.length)),
   }
 }
 
@@ -154,7 +181,7 @@ function seenHeaders(scheme: SignatureScheme, headers: Readonly<Record<string, s
 
 function seenForm(scheme: SignatureScheme, { timestamp, timestamps, signatures }: Parts): string {
   const time = timestamps === 1 ? JSON.stringify(timestamp) : counted(timestamps, 't')
-  return `${scheme === 'service' && timestamps !== 1 ? time : `time ${time}`}, ${counted(signatures.length, 'v1')}`
+  return `${scheme === 'service' && timestamps !== 1 ? time : `time ${time}`}, ${counted(signatures.length, words[scheme].entry)}`
 }
 
 function listed(words: readonly string[]): string {
@@ -162,29 +189,5 @@ function listed(words: readonly string[]): string {
 }
 
 function counted(n: number, what: string): string {
-  return `${n === 0 ? 'no' : n} ${what === 'secret' && n !== 1 ? 'secrets' : what}`
-}
-
-/**
- * Headers by their names in lower case, of a text with a line `Name: value` each, as curl and the tools of browsers print them, or
- * with a JSON object. Throws SyntaxError for what begins like an object and is none.
- */
-export function headersOfText(text: string): Record<string, string> {
-  if (text.trimStart().startsWith('{')) {
-    return Object.fromEntries(
-      Object.entries(readJson<object>(text)).map(([name, value]) => [
-        name.toLowerCase(),
-        [value].flat().join(', '),
-      ]),
-    )
-  }
-  const headers: Record<string, string> = {}
-  // What curl -v prints before each line, and the line of the request itself, are passed over.
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, value] = /^[<>]?\s*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
-    if (name === undefined || value === undefined) continue
-    const known = headers[name.toLowerCase()]
-    headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`
-  }
-  return headers
+  return `${n === 0 ? 'no' : n} ${n !== 1 && (what === 'secret' || what === 'public key') ? `${what}s` : what}`
 }

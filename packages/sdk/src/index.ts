@@ -70,7 +70,6 @@ export {
   type Examination,
   type ExaminedDelivery,
   examineSignature,
-  headersOfText,
   type ReceivingRule,
   type RuleFinding,
   type SignatureScheme,
@@ -79,6 +78,7 @@ export {
 export type { ExportStream } from './export.ts'
 export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
+export { headersOfText } from './header-text.ts'
 export { readJson } from './json.ts'
 export type { List, ListParams } from './list.ts'
 export type {
@@ -102,6 +102,7 @@ export type {
 export type { RetryPolicy } from './retry.ts'
 export { type Begun, type OnceOptions, once, type SeenEvents, SeenInMemory } from './seen.ts'
 export {
+  type PublicKey,
   type RawBody,
   type Rejection,
   type RequestHeaders,
@@ -112,6 +113,8 @@ export {
   signWebhook,
   type VerifyOptions,
   verify,
+  verifyAsymmetric,
+  verifyAsymmetricSignature,
   verifySignature,
 } from './signature.ts'
 export { type Change, changeOf, changesUpTo, type SyncPage, type SyncParams } from './sync.ts'

@@ -27,10 +27,11 @@ export async function causeOfMismatch({
     return given.includes(scheme === 'service' ? hexOf(hmac) : btoa(String.fromCharCode(...hmac)))
   }
   const keys = secrets.map((secret) => keyOf(scheme, secret))
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
-  for (const [tried, cause] of otherBodies(text)) {
-    for (const key of keys) if (await fits(key, utf8(tried))) return cause
-  }
+  const ofBody = await causeInBody(body, async (tried) => {
+    for (const key of keys) if (await fits(key, tried)) return true
+    return false
+  })
+  if (ofBody !== null) return ofBody
   for (const secret of secrets) {
     for (const [key, cause] of otherKeys(scheme, secret)) if (await fits(key, body)) return cause
   }
@@ -40,6 +41,16 @@ export async function causeOfMismatch({
     if (await fits(key, body, lower))
       return 'The hex of the v1 is in upper case: something on the way has changed it.'
   }
+  return null
+}
+
+/** What was done to the body, if another body fits. */
+export async function causeInBody(
+  body: Uint8Array,
+  fits: (tried: Uint8Array<ArrayBuffer>) => Promise<boolean>,
+): Promise<string | null> {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
+  for (const [tried, cause] of otherBodies(text)) if (await fits(utf8(tried))) return cause
   return null
 }
 

@@ -1,4 +1,5 @@
 /** `@deskwire/sdk/signature`: signing and verifying, and nothing else. */
+export { type PublicKey, verifyAsymmetric, verifyAsymmetricSignature } from './asymmetric.ts'
 export {
   type Hmac,
   type RawBody,

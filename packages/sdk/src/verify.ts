@@ -29,10 +29,10 @@ export interface VerifyOptions {
 /** Why a delivery is refused, and what to do about it. */
 const advice = {
   missing_header: 'No signature header came.',
-  malformed_header: 'The signature needs one unix time and a v1.',
+  malformed_header: 'The headers need one unix time and a signature.',
   timestamp_expired: 'Signed too long ago: a replay, or a fast clock here.',
   timestamp_in_future: 'Signed in the future: a slow clock here.',
-  signature_mismatch: 'No v1 fits. Use the raw bytes and the secret of this endpoint.',
+  signature_mismatch: 'No signature fits. Use the raw bytes and the key of this endpoint.',
   not_an_event: 'Signed, but no event. Update the SDK.',
 }
 
@@ -62,6 +62,11 @@ export const verify = async (
   options?: VerifyOptions,
 ): Promise<WebhookEvent> => {
   await verifySignature(rawBody, headers, secrets, options)
+  return eventOf(rawBody)
+}
+
+/** The event of a body that is signed. Throws SignatureError for any other body. */
+export const eventOf = (rawBody: RawBody): WebhookEvent => {
   const event = parseEvent(bytesOf(rawBody))
   if (event === undefined) throw new SignatureError('not_an_event')
   return event
@@ -72,13 +77,29 @@ export const verifySignature = async (
   rawBody: RawBody,
   headers: RequestHeaders,
   secrets: Secrets,
-  { tolerance = 300, now = unixSeconds(), scheme }: VerifyOptions = {},
+  options: VerifyOptions = {},
 ): Promise<void> => {
+  const { scheme } = options
   const body = bytesOf(rawBody)
   const header = headerOf(headers, 'x-service-signature')
   const isStandard = scheme ? scheme === 'standard' : !header && !!headerOf(headers, 'webhook-signature')
   const signers = signersOf(secrets, isStandard)
-  const { id, times, signatures } = isStandard ? standardParts(headers) : serviceParts(header)
+  const parts = isStandard ? standardParts(headers, 'v1,') : serviceParts(header)
+  // One hash per secret, however many entries a stranger writes into the header.
+  const message = messageOf(parts, body, options)
+  for (const sign of signers) {
+    const expected = await sign(message)
+    if (parts.signatures.some((signature) => equal(signature, expected))) return
+  }
+  throw new SignatureError('signature_mismatch')
+}
+
+/** What must have been signed. Throws SignatureError for parts without one time and a signature, or not of now. */
+export const messageOf = (
+  { id, times, signatures }: Parts,
+  body: Uint8Array,
+  { tolerance = 300, now = unixSeconds() }: VerifyOptions,
+): Uint8Array<ArrayBuffer> => {
   // Two times are none: no two parsers agree on which of them counts.
   const timestamp = times.join()
   if (!isUnixSeconds(timestamp) || signatures.length === 0) throw new SignatureError('malformed_header')
@@ -86,14 +107,7 @@ export const verifySignature = async (
   const age = now - Number(timestamp)
   if (!(age <= tolerance)) throw new SignatureError('timestamp_expired')
   if (age < -tolerance) throw new SignatureError('timestamp_in_future')
-
-  // One hash per secret, however many entries a stranger writes into the header.
-  const message = joined(prefixOf(timestamp, id), body)
-  for (const sign of signers) {
-    const expected = await sign(message)
-    if (signatures.some((signature) => equal(signature, expected))) return
-  }
-  throw new SignatureError('signature_mismatch')
+  return joined(prefixOf(timestamp, id), body)
 }
 
 /** What the headers say. A time stays the text that was signed; entries of other schemes are ignored, so that a later version can add one. */
@@ -109,12 +123,13 @@ const serviceParts = (header: string): Parts => {
   return { times: valuesOf(entries, 't='), signatures: valuesOf(entries, 'v1=') }
 }
 
-const standardParts = (headers: RequestHeaders): Parts => {
+/** By Standard Webhooks, with the signatures that begin with `version`. */
+export const standardParts = (headers: RequestHeaders, version: string): Parts => {
   const id = headerOf(headers, 'webhook-id')
   const timestamp = headerOf(headers, 'webhook-timestamp')
   const signature = headerOf(headers, 'webhook-signature')
   if (!id || !timestamp || !signature) throw new SignatureError('missing_header')
-  return { id, times: [timestamp], signatures: valuesOf(signature.split(' '), 'v1,') }
+  return { id, times: [timestamp], signatures: valuesOf(signature.split(' '), version) }
 }
 
 const valuesOf = (entries: string[], name: string) =>

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { headersOfText } from '@deskwire/sdk'
+import { headersOfText, type PublicKey } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { UsageError } from '../usage-error.ts'
 
@@ -17,6 +17,24 @@ export function readSecrets(given: string | undefined): readonly string[] {
   throw new UsageError(
     "--secret is needed, or DESKWIRE_WEBHOOK_SECRET: the endpoint's secret as it was shown, whsec_…",
   )
+}
+
+/** The keys of a JSON Web Key Set, in a file or at an address. @throws UsageError when it is none, and Error when it cannot be read. */
+export async function readPublicKeys(from: string): Promise<readonly PublicKey[]> {
+  const text = /^https?:/.test(from) ? await fetched(from) : await readFile(from, 'utf8')
+  try {
+    const { keys } = readJson<{ keys?: unknown }>(text)
+    if (Array.isArray(keys) && keys.length > 0) return keys
+  } catch {
+    // No JSON.
+  }
+  throw new UsageError(`--jwks: ${from} is no JSON Web Key Set with a key: {"keys":[…]}`)
+}
+
+async function fetched(address: string): Promise<string> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(10_000) })
+  if (response.ok) return await response.text()
+  throw new Error(`--jwks: ${address} answered ${response.status}`)
 }
 
 /** The bytes of the file or, without one, of standard input. */

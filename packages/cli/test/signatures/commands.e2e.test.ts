@@ -1,7 +1,9 @@
 /** `deskwire signature sign` and `deskwire signature verify`, as a process once. */
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { verify } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
+import { startHttpServer } from '../../../testbed/loopback.ts'
 import { deskwire } from '../../../testbed/services.ts'
 import { signCommand } from '../../src/commands/sign.ts'
 import { verifySignatureCommand } from '../../src/commands/verify-signature.ts'
@@ -51,6 +53,43 @@ test('what is signed is what the SDK accepts, by both ways, and so does the othe
     event: { id: 'e-1', type: 'ticket.created' },
     signatures: [{ scheme: 'service', reason: 'timestamp_in_future', rules: { length: 4 } }],
   })
+})
+
+test('the asymmetric signature is verified by the published keys, of a file or an address', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const keys = JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] })
+  const signature = sign(null, Buffer.from(`e-1.1769851800.${body}`), privateKey).toString('base64')
+  const headers = fileOf(
+    `webhook-id: e-1\nwebhook-timestamp: 1769851800\nwebhook-signature: v1,YWJj v1a,${signature}`,
+  )
+  await using server = await startHttpServer((request, response) => {
+    if (request.url === '/none') response.statusCode = 404
+    response.end(keys)
+  })
+  const run = (jwks: string, of = body, at = '1769851800') =>
+    runHere(['verify-signature', fileOf(of), '--headers', headers, '--jwks', jwks, '--at', at])
+  for (const jwks of [fileOf(keys), `${server.url}/jwks.json`]) {
+    const verified = await run(jwks)
+    expect(verified).toMatchObject({ code: 0, stderr: '' })
+    expect(verified.stdout).toMatch(/^Standard Webhooks, asymmetric\n(.*\n){4}verified\n/)
+  }
+  const others = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  for (const [ran, reason] of [
+    [await run(fileOf(JSON.stringify({ keys: [others] }))), 'signature_mismatch'],
+    [await run(fileOf(keys), `${body} `), 'signature_mismatch'],
+    [await run(fileOf(keys), body, '1769852101'), 'timestamp_expired'],
+  ] as const) {
+    expect(ran).toMatchObject({ code: 3, stdout: expect.stringContaining(`refused, ${reason}`) })
+  }
+  const { code, stderr } = await run(`${server.url}/none`)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('/none answered 404')])
+  for (const [set, asked] of [
+    ['{"keys":[]}', 'is no JSON Web Key Set with a key'],
+    ['{"keys":[{"kty":"RSA"}]}', '--jwks: A public key is not an Ed25519 key'],
+  ] as const) {
+    const unread = await run(fileOf(set))
+    expect([unread.code, unread.stderr]).toEqual([2, expect.stringContaining(asked)])
+  }
 })
 
 test.each<[Command, string[], string]>([

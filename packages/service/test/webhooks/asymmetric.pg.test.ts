@@ -1,5 +1,5 @@
-/** The asymmetric signature, verified as a guide's receiver does: by node:crypto, with the published keys. */
-import { verifySignature } from '@deskwire/sdk'
+/** The asymmetric signature, verified with the published keys: by the SDK, and by node:crypto as in a guide. */
+import { verifyAsymmetric, verifySignature } from '@deskwire/sdk'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { isSigned } from '../../../../docs/guides/receivers/asymmetric.ts'
@@ -65,8 +65,20 @@ describe('over TLS', () => {
       expect(new Webhook(secret).verify(body.toString(), headers)).toMatchObject({ data: made.json })
       for (const scheme of ['service', 'standard'] as const)
         await verifySignature(body, headers, secret, { scheme })
+      expect(await verifyAsymmetric(body, headers, keys)).toMatchObject({ data: made.json })
       const other = await service.newOrganization()
-      expect(isSigned(body, headers, await publicKeys(service.url, other.organizationId))).toBe(false)
+      const othersKeys = await publicKeys(service.url, other.organizationId)
+      expect(isSigned(body, headers, othersKeys)).toBe(false)
+      const refused = (of: ReturnType<typeof verifyAsymmetric>) =>
+        of.then(
+          () => null,
+          ({ code }) => code,
+        )
+      const changed = body.toString().replace('☕', '☎')
+      const later = { now: Number(headers['webhook-timestamp']) + 301 }
+      expect(await refused(verifyAsymmetric(body, headers, othersKeys))).toBe('signature_mismatch')
+      expect(await refused(verifyAsymmetric(changed, headers, keys))).toBe('signature_mismatch')
+      expect(await refused(verifyAsymmetric(body, headers, keys, later))).toBe('timestamp_expired')
     } finally {
       await worker.close()
     }
@@ -124,7 +136,10 @@ describe('while one encryption key replaces another', () => {
     const before = await publicKeys(shared().url, api.organizationId)
     const during = await publicKeys(rotating.url, api.organizationId)
     expect(during.map(({ kid }) => kid)).toEqual([expect.not.stringMatching(before[0]!.kid), before[0]!.kid])
-    for (const key of during) expect(isSigned(body, headers, [key], now)).toBe(true)
+    for (const key of during) {
+      expect(isSigned(body, headers, [key], now)).toBe(true)
+      await verifyAsymmetric(body, headers, [key], { now })
+    }
     const ahead = await ping(all)
     const known = await publicKeys(rotating.url, ahead.api.organizationId)
     expect(known.map((key) => isSigned(ahead.body, ahead.headers, [key], ahead.now))).toEqual([false, true])

@@ -3,9 +3,11 @@ import {
   type Examination,
   examineSignature,
   headersOfText,
+  type PublicKey,
   type SignatureScheme,
   signatureHeaders,
 } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import type { Pasted } from './sample.ts'
 
 interface Settings {
@@ -18,6 +20,7 @@ interface Settings {
 interface Faults {
   readonly headers?: string
   readonly secrets?: string
+  readonly keys?: string
 }
 
 export type Result =
@@ -38,19 +41,24 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
     faults.headers = `It begins like JSON and is none: ${(error as Error).message}`
   }
   const secrets = secretsOf(pasted.secrets)
+  const publicKeys = keysOf(pasted.keys)
+  if (publicKeys === null) faults.keys = 'It is no JSON Web Key Set: {"keys":[…]}'
+  const known: SignatureScheme[] = secrets.length === 0 ? [] : ['service', 'standard']
+  if (publicKeys !== null && publicKeys.length > 0) known.push('v1a')
   // Missing input is no error.
-  if (pasted.headers.trim() === '' || secrets.length === 0 || faults.headers !== undefined)
+  if (pasted.headers.trim() === '' || known.length === 0 || Object.keys(faults).length > 0)
     return { state: 'waiting', faults }
 
-  const named = (['service', 'standard'] as const).filter((scheme) =>
+  const named = known.filter((scheme) =>
     signatureHeaders[scheme].some((name) => name.toLowerCase() in headers),
   )
-  // Without either header, the service's own is reported as missing.
-  const schemes: readonly SignatureScheme[] = named.length === 0 ? ['service'] : named
+  // Without any header, the first is reported as missing.
+  const schemes = named.length === 0 ? known.slice(0, 1) : named
   const delivery = {
     body: new TextEncoder().encode(pasted.body),
     headers,
     secrets,
+    publicKeys: publicKeys ?? [],
     now: at ?? Math.floor(Date.now() / 1000),
     tolerance,
   }
@@ -61,6 +69,18 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
     }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    return { state: 'waiting', faults: { secrets: error.message } }
+    const isOfKey = error.message.includes('public key')
+    return { state: 'waiting', faults: { [isOfKey ? 'keys' : 'secrets']: error.message } }
+  }
+}
+
+/** Null for a text that is no key set. */
+function keysOf(text: string): readonly PublicKey[] | null {
+  if (text.trim() === '') return []
+  try {
+    const { keys } = readJson<{ keys?: unknown }>(text)
+    return Array.isArray(keys) ? keys : null
+  } catch {
+    return null
   }
 }

@@ -8,6 +8,8 @@ export interface Pasted {
   readonly headers: string
   readonly body: string
   readonly secrets: string
+  /** The JSON of a key set, for the asymmetric signature. */
+  readonly keys: string
 }
 
 const zero = '01980000-0000-7000-8000-'

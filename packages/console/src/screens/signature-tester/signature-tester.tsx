@@ -11,7 +11,7 @@ import { examined, type Result, secretsOf } from './examined.ts'
 import { type Pasted, sampleBody, sampleSecret, signed } from './sample.ts'
 import css from './signature-tester.module.css'
 
-const nothing: Pasted = { headers: '', body: '', secrets: '' }
+const nothing: Pasted = { headers: '', body: '', secrets: '', keys: '' }
 
 export function SignatureTester() {
   const [pasted, setPasted] = useState(nothing)
@@ -29,7 +29,7 @@ export function SignatureTester() {
       const headers = await signed(body, secretsOf(secrets), Date.now())
       setFault(undefined)
       setAt('')
-      setPasted({ headers, body, secrets })
+      setPasted({ headers, body, secrets, keys: '' })
     } catch (error) {
       setFault(error instanceof Error ? error.message : String(error))
     }
@@ -78,6 +78,20 @@ export function SignatureTester() {
                 placeholder="whsec_…"
                 value={pasted.secrets}
                 onChange={(event) => put({ secrets: event.currentTarget.value })}
+              />
+            </Field>
+            <Field
+              label="Public keys"
+              hint="For the asymmetric signature (v1a): what /.well-known/jwks.json says for the organization."
+              error={faults.keys}
+            >
+              <TextArea
+                mono
+                rows={1}
+                spellCheck={false}
+                placeholder='{"keys":[…]}'
+                value={pasted.keys}
+                onChange={(event) => put({ keys: event.currentTarget.value })}
               />
             </Field>
             <Field
@@ -166,9 +180,9 @@ function Findings({ result }: { readonly result: Result }) {
     return (
       <Panel title="What comes of it">
         <p className={css.none}>
-          Enter a secret and headers to check the delivery against each rule of receiving. If no signature
-          fits, frequent mistakes are tried: a body that was parsed and written again, a line break too many,
-          the key of the other scheme.
+          Enter a secret, or public keys, and headers to check the delivery against each rule of receiving. If
+          no signature fits, frequent mistakes are tried: a body that was parsed and written again, a line
+          break too many, the key of the other scheme.
         </p>
         <Verifying />
       </Panel>
@@ -177,7 +191,11 @@ function Findings({ result }: { readonly result: Result }) {
   return result.examinations.map((one) => <OneScheme key={one.scheme} examination={one} />)
 }
 
-const titles = { service: 'X-Service-Signature', standard: 'Standard Webhooks' } as const
+const titles = {
+  service: 'X-Service-Signature',
+  standard: 'Standard Webhooks',
+  v1a: 'Standard Webhooks, asymmetric',
+} as const
 const names: Readonly<Record<ReceivingRule, string>> = {
   header: 'Headers',
   form: 'Form',
