@@ -158,8 +158,6 @@ create index conversations_removed on conversations (organization_id, updated_at
 create index conversations_status on conversations (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index conversations_stream on conversations (organization_id, updated_at, id);
 create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
-create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
-create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 
 -- What conversations are found by.
 create table conversations_words (
@@ -196,8 +194,6 @@ create index messages_direction on messages (organization_id, direction, created
 create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
-create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
-create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
 
 -- What messages are found by.
 create table messages_words (
@@ -292,17 +288,6 @@ create table bookings_words (
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
-
--- Open conversations by how long their customers wait. Triggers on conversations and messages keep it.
-create table inbox (
-  organization_id uuid not null,
-  conversation_id uuid not null,
-  assignee_id uuid,
-  awaiting_since timestamptz(3) not null,
-  primary key (organization_id, conversation_id)
-) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
-create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
-create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
@@ -729,75 +714,6 @@ CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
  IMMUTABLE PARALLEL SAFE
 RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
 
-CREATE OR REPLACE FUNCTION public.inbox_conversation()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if new.status <> 'open' or new.removed_at is not null then
-    delete from inbox i where i.organization_id = new.organization_id and i.conversation_id = new.id;
-    return null;
-  end if;
-  update inbox i set assignee_id = new.assignee_id
-    where i.organization_id = new.organization_id and i.conversation_id = new.id;
-  if not found then
-    insert into inbox (organization_id, conversation_id, assignee_id, awaiting_since)
-      values (new.organization_id, new.id, new.assignee_id, inbox_since(new.organization_id, new.id));
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.inbox_message()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if new.direction = 'inbound' then
-    update inbox i set awaiting_since = coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at)
-      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
-        and i.awaiting_since = 'infinity';
-  elsif new.direction = 'outbound' and strpos(new.body, '"author":{"type":"system"') = 0 then
-    update inbox i set awaiting_since = 'infinity'
-      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
-        and i.awaiting_since <> 'infinity';
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.inbox_removed_messages()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update inbox i set awaiting_since = inbox_since(i.organization_id, i.conversation_id)
-    from (select distinct b.organization_id, b.conversation_id from before_rows b
-      join after_rows a on a.organization_id = b.organization_id and a.id = b.id
-      where b.removed_at is null and a.removed_at is not null and b.conversation_id is not null) r
-    where i.organization_id = r.organization_id and i.conversation_id = r.conversation_id;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.inbox_since(p_organization_id uuid, p_conversation_id uuid)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE
-AS $function$
-  with answer as (
-    select a.created_at, a.id from messages a
-      where a.organization_id = p_organization_id and a.conversation_id = p_conversation_id and a.removed_at is null
-        and a.direction = 'outbound' and strpos(a.body, '"author":{"type":"system"') = 0
-      order by a.created_at desc, a.id desc limit 1)
-  select coalesce((select coalesce((m.body::json ->> 'sentAt')::timestamptz, m.created_at) from messages m
-      where m.organization_id = p_organization_id and m.conversation_id = p_conversation_id and m.removed_at is null
-        and m.direction = 'inbound'
-        and (m.created_at, m.id) > (coalesce((select a.created_at from answer a), '-infinity'),
-          coalesce((select a.id from answer a), '00000000-0000-0000-0000-000000000000'))
-      order by m.created_at, m.id limit 1), 'infinity')
-$function$;
-
 CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -818,7 +734,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_d4078c5202c6(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_f40a0fe65634(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2173,6 +2089,22 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'number', 'existingId', t.id))
+      into v_found from (select p_organization_id as organization_id, k.id, k.number
+          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, number bigint) where k.id = any(array[k.id]) offset 0) r
+      join tickets t on t.organization_id = r.organization_id and t.number = r.number and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
   end if;
 
   if p_changes ? 'ticket_references' then
@@ -2689,12 +2621,13 @@ begin
       insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, 1, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
         from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
-            v_number + row_number() over (order by s.created_at, s.id) as number
-          from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
+            coalesce(s.number, greatest(v_number, max(s.number) over ())
+              + count(*) filter (where s.number is null) over (order by s.created_at, s.id)) as number
+          from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, number bigint)
           where s.id <> all(v_refused)) r
         returning id, body, number, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number)
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found from added;
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number), max(number)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found, v_number from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
       v_bodies := v_bodies || v_row_bodies;
@@ -2703,7 +2636,7 @@ begin
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
           content_digest)
-        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number + v_count, v_content)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),

@@ -8,7 +8,6 @@ import { Client } from 'pg'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import type { Change } from '../../packages/service/src/journal/change.ts'
 import { encodeUnits } from '../../packages/service/src/journal/commit-protocol.ts'
-import { newId } from '../../packages/service/src/kernel/ids.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import type { State } from '../../packages/service/src/kinds/model/kind.ts'
 import { insertChange, updateChange } from '../../packages/service/src/kinds/model/make-change.ts'
@@ -48,11 +47,9 @@ export async function bareUpdates(
 
 /** Creations of `count` customers with these fields. */
 export function bareCreations(organizationId: string, count: number, state: () => State): Change[] {
-  return Array.from({ length: count }, () => {
-    const createdAt = formatTimestamp(systemClock.now())
-    const identity = { id: newId(systemClock), organizationId, createdAt }
-    return insertChange(customer, identity, state(), null)
-  })
+  return Array.from({ length: count }, () =>
+    insertChange(customer, organizationId, { state: state(), createdAt: null }, systemClock, null),
+  )
 }
 
 /**

@@ -33,5 +33,4 @@ export {
   StoreUnavailable,
   type StoreWriter,
   type Table,
-  WriteRefused,
 } from './store.ts'

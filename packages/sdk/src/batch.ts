@@ -6,6 +6,9 @@ export type UpsertOf<Create> = 'externalId' extends keyof Create
   ? Partial<Create> & { externalId: string }
   : never
 
+/** An item of an import: what a creation takes, and what the service sets otherwise. */
+export type ImportOf<Create> = Partial<Create> & { createdAt?: string; [field: string]: unknown }
+
 /** Why an item was refused: a problem without what belongs to the whole call. */
 export interface ItemProblem {
   code: string

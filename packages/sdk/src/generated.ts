@@ -210,7 +210,7 @@ export interface Conversation extends Row {
   lastMessageAt: string | null
   /** A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. */
   summary: string | null
-  /** When the summary was written. */
+  /** When the summary was written. Of an import resolved without a summary: when it was resolved, as none is written. */
   summarizedAt: string | null
   /** Your own id of it. */
   externalId: string | null
@@ -1027,6 +1027,7 @@ export type Scope =
   | 'bookings:write'
   | 'webhooks:read'
   | 'webhooks:write'
+  | 'import'
   | 'api_keys:manage'
   | '*'
 

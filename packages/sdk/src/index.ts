@@ -13,7 +13,7 @@ export {
   nodeHandler,
 } from './adapters.ts'
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
-export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
+export type { BatchAnswer, ImportOf, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
 export {
   type Content,

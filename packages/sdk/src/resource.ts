@@ -1,5 +1,5 @@
 /** The calls that kinds, endpoints and keys have, once. */
-import type { BatchAnswer, UpsertOf } from './batch.ts'
+import type { BatchAnswer, ImportOf, UpsertOf } from './batch.ts'
 import type { ListPage, RangeDigests, Row } from './envelope.ts'
 import { ExportStream } from './export.ts'
 import { type FollowOptions, followPages } from './follow.ts'
@@ -154,6 +154,14 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
   /** The same, but changes the row that has an item's `externalId`, and creates it where there is none. */
   async upsert(items: readonly UpsertOf<Create>[], options?: CreateOptions): Promise<BatchAnswer> {
     return this.#batch('upsert', items, options)
+  }
+
+  /**
+   * Creates rows with their past, such as `createdAt` and `customerExternalId` (in the reference: `TicketImport`), without
+   * events. A row that has an item's `externalId` stays as it is. Needs the scope `import`.
+   */
+  async import(items: readonly ImportOf<Create>[], options?: CreateOptions): Promise<BatchAnswer> {
+    return this.#batch('import', items, options)
   }
 
   /** Deletes a row. In doubt (`connection_failed`) it may have been deleted: it is not repeated for you. */

@@ -1,7 +1,7 @@
 /** Generated from the kinds by `npm run generate`. */
 export const kinds = [{"name":"teammate","plural":"teammates"},{"name":"customer","plural":"customers"},{"name":"conversation","plural":"conversations"},{"name":"message","plural":"messages"},{"name":"ticket","plural":"tickets"},{"name":"booking","plural":"bookings"}] as const
 
-export const scopes = ["teammates:read","teammates:write","customers:read","customers:write","customers:erase","conversations:read","conversations:write","messages:read","messages:write","tickets:read","tickets:write","bookings:read","bookings:write","webhooks:read","webhooks:write","api_keys:manage","*"] as const
+export const scopes = ["teammates:read","teammates:write","customers:read","customers:write","customers:erase","conversations:read","conversations:write","messages:read","messages:write","tickets:read","tickets:write","bookings:read","bookings:write","webhooks:read","webhooks:write","import","api_keys:manage","*"] as const
 
 export const eventTypes = ["teammate.deleted","customer.created","customer.updated","customer.deleted","conversation.created","conversation.assigned","conversation.unassigned","conversation.escalated","conversation.resolved","conversation.reopened","conversation.summarized","conversation.deleted","message.received","message.sent","message.deleted","ticket.created","ticket.updated","ticket.status_changed","ticket.assigned","ticket.deleted","booking.created","booking.confirmed","booking.rescheduled","booking.cancelled","booking.completed","booking.no_show","booking.rejected","booking.deleted"] as const
 

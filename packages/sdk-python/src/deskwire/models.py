@@ -86,6 +86,22 @@ class TeammatePatch(TypedDict, total=False):
     """Whether work can be assigned. Must be true or false. Initially `true`."""
 
 
+class _TeammateImportRequired(TypedDict):
+    name: str
+    """Full name. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TeammateImport(_TeammateImportRequired, total=False):
+    """A teammate with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null."""
+    active: bool
+    """Whether work can be assigned. Must be true or false. Initially `true`."""
+
+
 class Customer(TypedDict):
     """A person or company the organization talks with."""
 
@@ -145,6 +161,31 @@ class CustomerCreate(TypedDict, total=False):
 class CustomerPatch(TypedDict, total=False):
     """Fields left out stay as they are. At least one of name, email, phone and externalId must have a value."""
 
+    name: str | None
+    """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
+    company: str | None
+    """The company that the customer belongs to. Must be a string of at most 255 characters (no U+0000), or null."""
+    email: str | None
+    """Stored in lower case and Unicode NFC. Must be an email address of at most 320 characters, or null. Unique in the organization."""
+    phone: str | None
+    """Telephone number, E.164. Must be a telephone number in E.164, for example +4930123456, or null."""
+    locale: str | None
+    """Preferred language, BCP 47. Must be a language tag (BCP 47), for example en-GB, or null."""
+    timezone: str | None
+    """Time zone, IANA. Must be an IANA time zone, for example Europe/Berlin, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class CustomerImport(TypedDict, total=False):
+    """A customer with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     name: str | None
     """Full name. Must be a string of at most 255 characters (no U+0000), or null."""
     company: str | None
@@ -254,7 +295,7 @@ class Conversation(TypedDict):
     summary: str | None
     """A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Reported by `conversation.summarized` or `conversation.reopened`."""
     summarizedAt: str | None
-    """When the summary was written. Reported by `conversation.summarized` or `conversation.reopened`."""
+    """When the summary was written. Of an import resolved without a summary: when it was resolved, as none is written. Reported by `conversation.summarized` or `conversation.reopened`."""
     externalId: str | None
     """Your own id of it. No event: sync only."""
     tags: list[str]
@@ -307,6 +348,46 @@ class ConversationPatch(TypedDict, total=False):
     """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
     customAttributes: dict[str, str | float | bool | None]
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _ConversationImportRequired(TypedDict):
+    channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"]
+    """Where it takes place. Must be one of email, chat, sms, whatsapp, phone, api."""
+
+
+class ConversationImport(_ConversationImportRequired, total=False):
+    """A conversation with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    customerId: str
+    """Who the conversation is with. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    subject: str | None
+    """The subject, as its list shows it. Must be a string of at most 255 characters (no U+0000), or null."""
+    status: Literal["open", "resolved"]
+    """Moved by the actions resolve and reopen, and back to open by an inbound message. Must be one of open, resolved. Initially `'open'`."""
+    handledBy: Literal["ai", "human"]
+    """Who answers. Escalation or assignment moves the conversation from an AI to a person. Must be one of ai, human. Initially `'human'`."""
+    assigneeId: str | None
+    """The teammate who answers. Must be the id (a UUID) of a teammate, or null."""
+    escalatedAt: str | None
+    """When it was handed to a person. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    resolvedAt: str | None
+    """When it was last resolved; null while it is open. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    lastMessageAt: str | None
+    """The latest sentAt of its messages. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    summary: str | None
+    """A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. Must be a string of at most 10000 characters (no U+0000), or null."""
+    summarizedAt: str | None
+    """When the summary was written. Of an import resolved without a summary: when it was resolved, as none is written. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+    customerExternalId: str
+    """Instead of customerId: the externalId of the customer."""
 
 
 class _ConversationUpsertRequired(TypedDict):
@@ -418,6 +499,48 @@ class MessageCreate(_MessageCreateRequired, total=False):
     """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
 
+class _MessageImportAuthorRequired(TypedDict):
+    type: Literal["customer", "teammate", "ai", "system"]
+
+
+class MessageImportAuthor(_MessageImportAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class MessageImportAttachments(TypedDict):
+    fileName: str
+    contentType: str
+    sizeBytes: int
+    url: str
+
+
+class _MessageImportRequired(TypedDict):
+    direction: Literal["inbound", "outbound"]
+    """inbound from the customer, outbound to the customer. Must be one of inbound, outbound."""
+    author: MessageImportAuthor
+    """Who wrote it. Of an inbound message the customer, and of no other. Must be an object {type, id, name}: type customer, teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters."""
+
+
+class MessageImport(_MessageImportRequired, total=False):
+    """A message with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    conversationId: str
+    """The conversation it belongs to. Must be the id (a UUID) of a conversation."""
+    body: str | None
+    """The text. Required unless there are attachments. Must be a string of at most 64000 characters (no U+0000), or null."""
+    contentType: Literal["text", "html", "markdown"]
+    """How the body is written. Must be one of text, html, markdown. Initially `'text'`."""
+    attachments: list[MessageImportAttachments]
+    """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
+    sentAt: str | None
+    """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    conversationExternalId: str
+    """Instead of conversationId: the externalId of the conversation."""
+
+
 class Ticket(TypedDict):
     """Something to be done for a customer."""
 
@@ -518,6 +641,50 @@ class TicketPatch(TypedDict, total=False):
     """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
     customAttributes: dict[str, str | float | bool | None]
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+
+
+class _TicketImportRequired(TypedDict):
+    subject: str
+    """The subject, as its list shows it. Must be a string of 1 to 255 characters (no U+0000)."""
+
+
+class TicketImport(_TicketImportRequired, total=False):
+    """A ticket with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    customerId: str
+    """Whose ticket it is. Deleting the customer deletes the ticket. Must be the id (a UUID) of a customer."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    number: int
+    """Counts up within the organization. Must be a whole number from 1 to 999999999999. Initially `0`."""
+    description: str | None
+    """The whole story. Must be a string of at most 64000 characters (no U+0000), or null."""
+    type: Literal["question", "incident", "problem", "task", None]
+    """The type of the ticket. Must be one of question, incident, problem, task or null."""
+    priority: Literal["low", "normal", "high", "urgent"]
+    """How soon it matters. Must be one of low, normal, high, urgent. Initially `'normal'`."""
+    status: Literal["new", "open", "pending", "on_hold", "resolved", "closed"]
+    """Where it stands. Which status allows which is in docs/specification.md. Must be one of new, open, pending, on_hold, resolved, closed. Initially `'new'`."""
+    assigneeId: str | None
+    """Who works on it. Assigning a new ticket opens it. Must be the id (a UUID) of a teammate, or null."""
+    dueAt: str | None
+    """When it should be done. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    resolvedAt: str | None
+    """When it was last resolved. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    closedAt: str | None
+    """When it was closed. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+    customerExternalId: str
+    """Instead of customerId: the externalId of the customer."""
+    conversationExternalId: str
+    """Instead of conversationId: the externalId of the conversation."""
 
 
 class _TicketUpsertRequired(TypedDict):
@@ -703,6 +870,51 @@ class BookingPatch(TypedDict, total=False):
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
 
 
+class BookingImportLocation(TypedDict):
+    type: Literal["in_person", "phone", "video", "other"]
+    value: str
+
+
+class _BookingImportRequired(TypedDict):
+    title: str
+    """The title of the booking. Must be a string of 1 to 255 characters (no U+0000)."""
+    startAt: str
+    """When it starts. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    endAt: str
+    """When it ends, after startAt. Moves by the action reschedule only. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+    timezone: str
+    """The time zone it takes place in, IANA. Must be an IANA time zone, for example Europe/Berlin."""
+
+
+class BookingImport(_BookingImportRequired, total=False):
+    """A booking with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    customerId: str
+    """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
+    status: Literal["pending", "confirmed"]
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    location: BookingImportLocation | None
+    """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
+    assigneeId: str | None
+    """The teammate who takes it. Must be the id (a UUID) of a teammate, or null."""
+    conversationId: str | None
+    """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
+    notes: str | None
+    """For those who work at the desk. Must be a string of at most 64000 characters (no U+0000), or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
+    tags: list[str]
+    """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
+    customAttributes: dict[str, str | float | bool | None]
+    """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
+    customerExternalId: str
+    """Instead of customerId: the externalId of the customer."""
+    conversationExternalId: str
+    """Instead of conversationId: the externalId of the conversation."""
+
+
 class BookingUpsertLocation(TypedDict):
     type: Literal["in_person", "phone", "video", "other"]
     value: str
@@ -740,45 +952,6 @@ class BookingUpsert(_BookingUpsertRequired, total=False):
     """Labels. Repeats are dropped. Must be a list of at most 50 strings of 1 to 50 characters. Initially `[]`."""
     customAttributes: dict[str, str | float | bool | None]
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
-
-
-class InboxEntryLastMessage(TypedDict):
-    id: str
-    """The id of the message."""
-    author: dict[str, Any]
-    """Its author."""
-    sentAt: str
-    """When it was sent."""
-    preview: str
-    """The first 200 characters of its body; empty if it has none."""
-
-
-class InboxEntry(TypedDict):
-    """A conversation in the inbox."""
-
-    object: Literal["inbox_entry"]
-    """Distinguishes it from a row."""
-    conversation: Conversation
-    """The conversation, as everywhere."""
-    lastMessage: InboxEntryLastMessage | None
-    """The message that was created last; null if there is none, or without the scope `messages:read`."""
-    awaitingReplySince: str | None
-    """When the customer's first message was sent that no teammate or AI has answered; null if all are answered."""
-
-
-class InboxCounts(TypedDict):
-    """How many conversations the inbox has."""
-
-    object: Literal["inbox_counts"]
-    """Distinguishes it from a row."""
-    open: int
-    """Open conversations."""
-    waiting: int
-    """Those whose customer waits for an answer."""
-    unassigned: int
-    """Those without an assignee."""
-    assigned: int
-    """Those of `assigneeId`; 0 without it."""
 
 
 class BatchAnswer(TypedDict):
@@ -1323,7 +1496,7 @@ class ApiKey(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1350,7 +1523,7 @@ class ApiKeyWithToken(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1371,8 +1544,8 @@ class ApiKeyWithToken(TypedDict):
 class _ApiKeyCreateRequired(TypedDict):
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
@@ -1385,8 +1558,8 @@ class ApiKeyPatch(TypedDict, total=False):
 
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
     expiresAt: str | None
     """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
@@ -1398,7 +1571,7 @@ class ConsoleLink(TypedDict):
     """Its id."""
     object: Literal["console_link"]
     """Its kind."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The scopes of its session."""
     url: str
     """Opens the console, once. Its secret is behind the #, which browsers send to nobody."""
@@ -1415,7 +1588,7 @@ class ConsoleSession(TypedDict):
     """Its kind."""
     organizationId: str
     """Whose it is."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     token: str
     """Says who calls, as the token of a key does. Shown this once."""
@@ -1424,8 +1597,8 @@ class ConsoleSession(TypedDict):
 
 
 class _ConsoleLinkCreateRequired(TypedDict):
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write"]]
-    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import"]]
+    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import."""
 
 
 class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):

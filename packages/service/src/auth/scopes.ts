@@ -3,6 +3,9 @@
 /** Allows creating, changing and revoking keys, and changing the organization. */
 export const managingScope = 'api_keys:manage'
 
+/** Allows importing objects with their past, of the kinds that the key may write. */
+export const importingScope = 'import'
+
 /** Allows erasing objects of a kind with everything that refers to them. */
 export function erasingScope(plural: string): `${string}:erase` {
   return `${plural}:erase`
@@ -17,7 +20,7 @@ export function scopeNames(
     `${plural}:write`,
     ...(isPerson ? [erasingScope(plural)] : []),
   ])
-  return [...names, managingScope, '*']
+  return [...names, importingScope, managingScope, '*']
 }
 
 export function grants(scopes: readonly string[], scope: string): boolean {

@@ -38,7 +38,7 @@ interface Written {
   readonly searchDocument: SearchDocument | null
   /** References that this change sets, by column. They must exist. */
   readonly references: Readonly<Record<string, string>>
-  /** Unique values that this change sets, by column. They must be free. */
+  /** Unique values that this change sets, by column, also a number that the commit does not assign. They must be free. */
   readonly unique: Readonly<Record<string, unknown>>
 }
 
@@ -51,7 +51,7 @@ interface Existing {
 }
 
 export type Change =
-  | (ChangeBase & Written & { readonly operation: 'insert' })
+  | (ChangeBase & Written & { readonly operation: 'insert'; readonly createdAt: string })
   | (ChangeBase &
       Written &
       Existing & {

@@ -370,10 +370,13 @@ function checks(table: StreamTable, tables: readonly StreamTable[]): string {
 }
 
 function uniqueCheck(table: StreamTable): string {
-  if (table.unique.length === 0) return ''
+  const { sequence } = table
+  const number = sequence && { field: sequence.field, column: { name: sequence.column, type: 'bigint' } }
+  const unique = number === null ? table.unique : [...table.unique, number]
+  if (unique.length === 0) return ''
   const section = sectionOf.unique(table.kind)
   const changes = `p_changes->'${section}'`
-  const statements = table.unique.map(
+  const statements = unique.map(
     ({ field, column }) => `
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', '${field}', 'existingId', t.id))
       into v_found from ${keyed(`jsonb_to_recordset(${changes})`, `id uuid, ${column.name} ${column.type}`)} r
@@ -492,7 +495,7 @@ function inserts(table: StreamTable): string {
   const section = sectionOf.insert(table.kind)
   const changes = `p_changes->'${section}'`
   const names = table.columns.map((column) => column.name)
-  const numberColumn = sequence === null ? [] : [sequence.column]
+  const numbers = sequence === null ? [] : [sequence.column]
   const numbered =
     sequence === null
       ? ''
@@ -506,21 +509,22 @@ function inserts(table: StreamTable): string {
       ? `jsonb_to_recordset(${changes}) as r(${writtenColumns(table)})
           where r.id <> all(v_refused)`
       : `(select ${['id', 'created_at', 'head', ...names].map((column) => `s.${column}`).join(', ')},
-            v_number + row_number() over (order by s.created_at, s.id) as number
+            coalesce(s.${sequence.column}, greatest(v_number, max(s.${sequence.column}) over ())
+              + count(*) filter (where s.${sequence.column} is null) over (order by s.created_at, s.id)) as number
           from jsonb_to_recordset(${changes}) as s(${writtenColumns(table)})
           where s.id <> all(v_refused)) r`
   return `
   if p_changes ? '${section}' then${numbered}
     with added as (
-      insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', 'body_version', ...names, ...numberColumn].join(', ')})
+      insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', 'body_version', ...names, ...numbers].join(', ')})
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
-        returning ${['id', 'body', ...numberColumn].join(', ')}, ${versionHash('id', 'v_text')} as version, ${contentHash('body')} as content)
-      select array_agg(id), array_agg(body), count(*), ${sumOfTerms('version')}, ${sumOfTerms('content')}, sum(octet_length(body))${sequence === null ? '' : `, jsonb_object_agg(id, ${sequence.column})`}
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes${sequence === null ? '' : ', v_found'} from added;
+        returning ${['id', 'body', ...numbers].join(', ')}, ${versionHash('id', 'v_text')} as version, ${contentHash('body')} as content)
+      select array_agg(id), array_agg(body), count(*), ${sumOfTerms('version')}, ${sumOfTerms('content')}, sum(octet_length(body))${sequence === null ? '' : `, jsonb_object_agg(id, ${sequence.column}), max(${sequence.column})`}
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes${sequence === null ? '' : ', v_found, v_number'} from added;
     if v_count > 0 then
       ${addDone}${sequence === null ? '' : '\n      v_numbers := v_numbers || v_found;'}
-      ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
+      ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number' }) })}
     end if;
   end if;
 `
@@ -552,7 +556,9 @@ function updates(table: StreamTable): string {
 }
 
 function writtenColumns(table: StreamTable): string {
-  return `id uuid, created_at timestamptz, head text${ownColumns(table)}`
+  const { sequence } = table
+  const number = sequence === null ? '' : `, ${sequence.column} bigint`
+  return `id uuid, created_at timestamptz, head text${ownColumns(table)}${number}`
 }
 
 function ownColumns(table: StreamTable): string {

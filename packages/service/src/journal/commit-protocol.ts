@@ -246,7 +246,7 @@ function encodeRow(change: Change, argument: CommitArgument): void {
   switch (change.operation) {
     case 'insert': {
       const section = sectionOf.insert(kind)
-      const row = { id, created_at: change.decidedAt, head: change.head, ...change.columns }
+      const row = { id, created_at: change.createdAt, head: change.head, ...change.columns }
       argument[section] = append(argument[section], row)
       return
     }

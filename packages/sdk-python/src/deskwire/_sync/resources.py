@@ -103,6 +103,23 @@ class Teammates(Kind[models.Teammate]):
         )
         return answer
 
+    def import_many(
+        self,
+        items: Sequence[models.TeammateImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["teammates", "batch"],
+            body={"operation": "import", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
     def digests(
         self,
         *,
@@ -206,6 +223,23 @@ class Customers(Kind[models.Customer]):
             "POST",
             ["customers", "batch"],
             body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def import_many(
+        self,
+        items: Sequence[models.CustomerImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["customers", "batch"],
+            body={"operation": "import", "items": items},
             idempotency_key=idempotency_key,
             timeout=timeout,
         )
@@ -440,6 +474,23 @@ class Conversations(Kind[models.Conversation]):
         )
         return answer
 
+    def import_many(
+        self,
+        items: Sequence[models.ConversationImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["conversations", "batch"],
+            body={"operation": "import", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
     def upsert_many(
         self,
         items: Sequence[models.ConversationUpsert],
@@ -542,6 +593,23 @@ class Messages(Kind[models.Message]):
             "POST",
             ["messages", "batch"],
             body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def import_many(
+        self,
+        items: Sequence[models.MessageImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["messages", "batch"],
+            body={"operation": "import", "items": items},
             idempotency_key=idempotency_key,
             timeout=timeout,
         )
@@ -650,6 +718,23 @@ class Tickets(Kind[models.Ticket]):
             "POST",
             ["tickets", "batch"],
             body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def import_many(
+        self,
+        items: Sequence[models.TicketImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["tickets", "batch"],
+            body={"operation": "import", "items": items},
             idempotency_key=idempotency_key,
             timeout=timeout,
         )
@@ -889,6 +974,23 @@ class Bookings(Kind[models.Booking]):
             "POST",
             ["bookings", "batch"],
             body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def import_many(
+        self,
+        items: Sequence[models.BookingImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["bookings", "batch"],
+            body={"operation": "import", "items": items},
             idempotency_key=idempotency_key,
             timeout=timeout,
         )

@@ -28,6 +28,7 @@ export const conversationFields = {
   status: choice(['open', 'resolved'], {
     initial: 'open',
     access: 'read',
+    imported: true,
     column: 'status',
     filter: true,
     description: 'Moved by the actions resolve and reopen, and back to open by an inbound message.',
@@ -43,23 +44,31 @@ export const conversationFields = {
     { kind: 'teammate', onRemove: 'clear', condition: { column: 'active', otherwise: 'active teammate' } },
     { column: 'assignee_id', filter: 'or none', description: 'The teammate who answers.' },
   ),
-  escalatedAt: timestamp({ access: 'read', description: 'When it was handed to a person.' }),
+  escalatedAt: timestamp({ access: 'read', imported: true, description: 'When it was handed to a person.' }),
   resolvedAt: timestamp({
     access: 'read',
+    imported: true,
     column: 'resolved_at',
     description: 'When it was last resolved; null while it is open.',
   }),
-  lastMessageAt: timestamp({ access: 'read', description: 'The latest sentAt of its messages.' }),
+  lastMessageAt: timestamp({
+    access: 'read',
+    imported: true,
+    description: 'The latest sentAt of its messages.',
+  }),
   summary: text({
     max: summaryLimit,
     access: 'read',
+    imported: true,
     description:
       'A summary of the messages, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages.',
   }),
   summarizedAt: timestamp({
     access: 'read',
+    imported: true,
     column: 'summarized_at',
-    description: 'When the summary was written.',
+    description:
+      'When the summary was written. Of an import resolved without a summary: when it was resolved, as none is written.',
   }),
   ...commonFields(),
 }

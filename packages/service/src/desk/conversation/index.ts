@@ -3,7 +3,15 @@ import { text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { action } from '../../kinds/model/kind.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
-import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'
+import {
+  conversationEvents,
+  createConversation,
+  escalate,
+  reopen,
+  resolve,
+  summarize,
+  updateConversation,
+} from './moves.ts'
 
 /** A thread of messages with a customer (specification 4.4). */
 export const conversation = defineKind({
@@ -22,7 +30,7 @@ export const conversation = defineKind({
     'conversation.deleted': 'a conversation is deleted, by itself or with its customer',
   },
   removedEvent: 'conversation.deleted',
-  rules: { update: updateConversation, events: conversationEvents },
+  rules: { create: createConversation, update: updateConversation, events: conversationEvents },
   actions: {
     escalate: action({
       description: 'Hands it from an AI to a person.',

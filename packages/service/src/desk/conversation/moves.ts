@@ -1,6 +1,6 @@
 /** What happens to a conversation: pure functions from one state to the next (specification 4.4). */
-import type { Problem } from '../../kernel/errors.ts'
-import { ok, type Result } from '../../kernel/result.ts'
+import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Conversation } from './fields.ts'
 
@@ -25,6 +25,26 @@ function moved(
   if (allowed.includes(move)) return ok(after())
   const state = before.handledBy === 'ai' ? `${before.status}, handled by an AI` : before.status
   return refuseMove({ kind: 'conversation', state }, move, allowed)
+}
+
+/**
+ * It begins open, unless an import says how it ended. One that was resolved without a summary counts as summarized: the
+ * service does not summarize the past.
+ */
+export function createConversation(draft: Conversation, { now }: RuleContext): Result<Conversation, Problem> {
+  const { status, handledBy, escalatedAt } = draft
+  const errors: FieldError[] = []
+  const refuse = (field: string, because: string) =>
+    errors.push({ pointer: `/${field}`, code: 'invalid_value', detail: `must be null: ${because}` })
+  if (handledBy === 'ai' && escalatedAt !== null) refuse('escalatedAt', 'an AI handles it')
+  if (status === 'open') {
+    for (const field of ['resolvedAt', 'summary', 'summarizedAt'] as const)
+      if (draft[field] !== null) refuse(field, 'the conversation is open')
+  }
+  if (errors.length > 0) return fail(validationFailed(errors))
+  if (status === 'open') return ok(draft)
+  const resolvedAt = draft.resolvedAt ?? now
+  return ok({ ...draft, resolvedAt, summarizedAt: draft.summarizedAt ?? resolvedAt })
 }
 
 /** Passes a conversation from an AI to a person. */
@@ -68,8 +88,13 @@ export function withMessage(
   { direction, sentAt }: { readonly direction: 'inbound' | 'outbound'; readonly sentAt: string | null },
 ): Conversation {
   const open = direction === 'inbound' && before.status === 'resolved' ? reopened(before) : before
-  const isLater = sentAt !== null && (open.lastMessageAt === null || sentAt > open.lastMessageAt)
-  return isLater ? { ...open, lastMessageAt: sentAt } : open
+  return withLastMessage(open, sentAt)
+}
+
+/** The message may be older than others, and from an import: then nothing else changes. */
+export function withLastMessage(before: Conversation, sentAt: string | null): Conversation {
+  const isLater = sentAt !== null && (before.lastMessageAt === null || sentAt > before.lastMessageAt)
+  return isLater ? { ...before, lastMessageAt: sentAt } : before
 }
 
 /** Assigning one that an AI handles escalates it to a person. */

@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/model/kind.ts'
 import type { Conversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
-import { withMessage, withoutSummary } from '../conversation/moves.ts'
+import { withLastMessage, withMessage, withoutSummary } from '../conversation/moves.ts'
 import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
 import type { Message } from './fields.ts'
@@ -43,7 +43,7 @@ export function messageEvents(before: Message | null, after: Message): readonly 
 export const arrival: Effects<Message> = {
   events: ['conversation.reopened', 'ticket.updated', 'ticket.status_changed'],
   queuedBehind: (draft) => draft.conversationId,
-  async plan(drafts, desk) {
+  async plan(drafts, desk, isImport) {
     const ids = drafts.map((draft) => draft.conversationId)
     const conversations = await desk.byId<Conversation>(conversation, ids)
     const completed = drafts.map((draft) => {
@@ -53,7 +53,12 @@ export const arrival: Effects<Message> = {
       return ok({ ...draft, customerId, channel })
     })
     const arriving = drafts.filter((draft) => conversations.has(draft.conversationId))
-    const moved = [...movedConversations(conversations, arriving), ...(await reopenedTickets(desk, arriving))]
+    const moved = isImport
+      ? movedConversations(conversations, arriving, (before, { sentAt }) => withLastMessage(before, sentAt))
+      : [
+          ...movedConversations(conversations, arriving, withMessage),
+          ...(await reopenedTickets(desk, arriving)),
+        ]
     return { drafts: completed, moved }
   },
   async removed({ conversationId }, desk) {
@@ -73,11 +78,12 @@ const noConversation = validationFailed([
 function movedConversations(
   conversations: ReadonlyMap<string, Read<Conversation>>,
   messages: readonly Message[],
+  move: (before: Conversation, message: Message) => Conversation,
 ): Moved[] {
   const after = new Map([...conversations].map(([id, { state }]) => [id, state]))
   for (const message of messages) {
     const before = after.get(message.conversationId)
-    if (before !== undefined) after.set(message.conversationId, withMessage(before, message))
+    if (before !== undefined) after.set(message.conversationId, move(before, message))
   }
   return [...after].map(([id, state]) => ({ kind: conversation, id, after: state }))
 }

@@ -59,8 +59,8 @@ export const ticket = defineKind({
       },
     ),
     dueAt: timestamp({ description: 'When it should be done.' }),
-    resolvedAt: timestamp({ access: 'read', description: 'When it was last resolved.' }),
-    closedAt: timestamp({ access: 'read', description: 'When it was closed.' }),
+    resolvedAt: timestamp({ access: 'read', imported: true, description: 'When it was last resolved.' }),
+    closedAt: timestamp({ access: 'read', imported: true, description: 'When it was closed.' }),
     ...commonFields(),
   },
   events: {

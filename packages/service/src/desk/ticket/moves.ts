@@ -1,5 +1,5 @@
 /** What happens to a ticket: pure functions from one state to the next (specification 4.6). */
-import { type Problem, problem } from '../../kernel/errors.ts'
+import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { RuleContext } from '../../kinds/model/kind.ts'
 
@@ -31,15 +31,25 @@ interface Moving {
   readonly closedAt: string | null
 }
 
-/** Any status may be imported; assigning a new ticket opens it. */
+/** Any status is possible from the start; assigning a new ticket opens it. An import gives the times of a settled one. */
 export function createTicket<S extends Moving>(draft: S, { now }: RuleContext): Result<S, Problem> {
   const status = draft.status === 'new' && draft.assigneeId !== null ? 'open' : draft.status
   const settled = status === 'resolved' || status === 'closed'
+  const resolvedAt = draft.resolvedAt ?? draft.closedAt ?? now
+  const closedAt = draft.closedAt ?? resolvedAt
+  const errors: FieldError[] = []
+  const refuse = (field: string, detail: string) =>
+    errors.push({ pointer: `/${field}`, code: 'invalid_value', detail })
+  if (!settled && draft.resolvedAt !== null) refuse('resolvedAt', `must be null: the ticket is ${status}`)
+  if (status !== 'closed' && draft.closedAt !== null)
+    refuse('closedAt', `must be null: the ticket is ${status}`)
+  else if (closedAt < resolvedAt) refuse('closedAt', 'must not be before resolvedAt')
+  if (errors.length > 0) return fail(validationFailed(errors))
   return ok({
     ...draft,
     status,
-    resolvedAt: settled ? now : null,
-    closedAt: status === 'closed' ? now : null,
+    resolvedAt: settled ? resolvedAt : null,
+    closedAt: status === 'closed' ? closedAt : null,
   })
 }
 

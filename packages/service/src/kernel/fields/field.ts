@@ -42,6 +42,8 @@ export interface Field<V = unknown> {
   /** When creation does not set it; undefined: required. */
   readonly initial: V | undefined
   readonly access: Access
+  /** Whether an import sets it. A time is then neither before the object's createdAt nor in the future. */
+  readonly imported: boolean | 'time'
   /** The accepted values, as the end of "must be …". */
   readonly accepts: string
   /** For nested values: for each entry of a list or object, or by property name. */
@@ -75,6 +77,7 @@ export type StateOf<F extends Fields> = { readonly [K in keyof F]: F[K] extends 
 export interface Options {
   readonly description: string
   readonly access?: Access
+  readonly imported?: boolean
   readonly column?: string
   readonly unique?: boolean
   readonly filter?: boolean | 'or none'
@@ -103,6 +106,7 @@ export function defineField<V>(
     nullable: !required,
     initial: required ? undefined : (null as V),
     access: options.access ?? 'write',
+    imported: options.imported ?? false,
     description: options.description,
     column: options.column === undefined ? null : { name: options.column, type },
     unique: options.unique ?? false,

@@ -184,7 +184,9 @@ export function timestamp<const O extends Optional>(options: O): Field<Nullable<
     })
     .meta({ format: 'date-time' })
   const accepts = 'a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z'
-  return defineField(schema, accepts, 'timestamptz(3)', options)
+  return defineField(schema, accepts, 'timestamptz(3)', options, {
+    imported: options.imported ? 'time' : false,
+  })
 }
 
 export function flag(options: Options & { initial: boolean }): Field<boolean> {
@@ -221,14 +223,17 @@ export function reference<const R extends Reference, const O extends Optional>(
   })
 }
 
-/** A number that counts up within the organization, assigned at creation. */
+/** Of an import; leaves room to count on. */
+const highestNumber = 999_999_999_999
+
+/** A number that counts up within the organization, assigned at creation unless an import gives it. */
 export function sequence(options: Options & { column: string }): Field<number> {
   return defineField(
-    z.int().min(1),
-    'a number',
+    z.int().min(1).max(highestNumber),
+    `a whole number from 1 to ${highestNumber}`,
     'bigint',
-    { ...options, access: 'read' },
-    { nullable: false, initial: 0, sequence: true },
+    { ...options, access: 'read', imported: true },
+    { nullable: false, initial: 0, sequence: true, shown: z.int().min(1) },
   )
 }
 

@@ -17,6 +17,8 @@ export interface Shape {
   readonly fieldNames: readonly string[]
   /** Fields outside of `fields` that only the service sets. */
   readonly shown?: readonly string[]
+  /** Fields that only the service and an import set. */
+  readonly imported?: readonly string[]
 }
 
 /** Fields that every object has and clients cannot set. */
@@ -134,6 +136,12 @@ function parseValue(
 }
 
 function notWritable(shape: Shape, name: string): FieldError {
+  if (shape.imported?.includes(name))
+    return {
+      pointer: `/${name}`,
+      code: 'read_only',
+      detail: `${name} is set by the service, or by an import, which needs the scope import`,
+    }
   const known = serviceFields.has(name) || shape.shown?.includes(name) || Object.hasOwn(shape.fields, name)
   if (known) return { pointer: `/${name}`, code: 'read_only', detail: `${name} is set by the service` }
   return {

@@ -168,12 +168,19 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
 }
 
-export const batchOperations = ['create', 'upsert'] as const
+export const batchOperations = ['create', 'import', 'upsert'] as const
 
 export interface BatchRequest {
-  /** `upsert` changes the object with an item's externalId, as PATCH does, or creates it. */
+  /**
+   * `upsert` changes the object with an item's externalId, as PATCH does, or creates it. `import` creates objects with
+   * their past, without events, and leaves those that are there as they are.
+   */
   readonly operation: (typeof batchOperations)[number]
   readonly items: readonly SentItem[]
+}
+
+export function operationsOf(kind: Kind) {
+  return takesUpserts(kind) ? batchOperations : batchOperations.slice(0, 2)
 }
 
 export function takesUpserts(kind: Kind): boolean {
@@ -196,7 +203,7 @@ export async function parseBatchRequest(
     return refused({ pointer: `/${unknown}`, code: 'unknown_field', detail })
   }
   const { operation = 'create' } = around as { operation?: unknown }
-  const operations = takesUpserts(kind) ? batchOperations : batchOperations.slice(0, 1)
+  const operations = operationsOf(kind)
   const known = operations.find((name) => name === operation)
   if (known === undefined) {
     const detail = `must be ${operations.join(' or ')}${takesUpserts(kind) ? '' : `: a ${kind.name} has no externalId to be found by`}`

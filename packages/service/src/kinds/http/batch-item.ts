@@ -16,11 +16,12 @@ import { fail, ok, type Result } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import { type ChangeServices, parseNew } from '../model/changes.ts'
+import { parseImport } from '../model/imports.ts'
 import type { Kind, RuleContext, State } from '../model/kind.ts'
-import { updateChange } from '../model/make-change.ts'
+import { type NewObject, updateChange } from '../model/make-change.ts'
 import { parseRepresentation } from '../model/representation.ts'
 import { planInserts } from '../model/units.ts'
-import type { SentItem } from './batch-body.ts'
+import type { BatchRequest, SentItem } from './batch-body.ts'
 import { withoutState } from './redact-writes.ts'
 
 type ItemOutcome = Result<
@@ -134,9 +135,10 @@ function shownItem(item: ItemOutcome, index: number): ShownItem {
 }
 
 interface BatchItems {
+  readonly operation: BatchRequest['operation']
   readonly items: readonly SentItem[]
-  /** For upserts, the existing objects by externalId; null when all items are creations. */
-  readonly existing: ReadonlyMap<string, FoundRow> | null
+  /** For upserts and imports, the existing objects by externalId. */
+  readonly existing: ReadonlyMap<string, FoundRow>
   /** Items that the journal refused. */
   readonly refusals: ReadonlyMap<number, Problem>
 }
@@ -155,21 +157,23 @@ interface BatchPlan {
 }
 
 type Intention =
-  | { readonly to: 'create'; readonly draft: State }
+  | { readonly to: 'create'; readonly draft: NewObject }
+  | { readonly to: 'keep'; readonly id: string }
   | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }
 
 /** Decides on every item, and yields to the event loop in between. */
 export async function planBatch(
   services: ChangeServices,
   organizationId: string,
-  { items, existing, refusals }: BatchItems,
+  batch: BatchItems,
 ): Promise<BatchPlan> {
   const { kind, clock } = services
+  const { items, refusals } = batch
   const share = new ErrorShare()
   const intentions = await mapYielding(items, (item, index): Result<Intention, Problem> => {
     const refusal = refusals.get(index)
     if (refusal !== undefined) return fail(refusal)
-    const intention = item.ok ? intentionOf(services, item.value, existing, share.listed) : item
+    const intention = item.ok ? intentionOf(services, batch, item.value, share.listed) : item
     if (!intention.ok) share.take(intention.error)
     return intention
   })
@@ -194,6 +198,7 @@ export async function planBatch(
 
   /** The change of an intention; null: nothing changes. Takes creations in their order. */
   function decide(intention: Intention): Result<{ id: string; change: Change | null }, Problem> {
+    if (intention.to === 'keep') return ok({ id: intention.id, change: null })
     if (intention.to === 'update') {
       const { row, state } = intention
       return ok({ id: row.id, change: updateChange(kind, clock, row, state, null) })
@@ -206,11 +211,18 @@ export async function planBatch(
 
 function intentionOf(
   { kind, clock }: ChangeServices,
+  { operation, existing }: BatchItems,
   item: unknown,
-  existing: ReadonlyMap<string, FoundRow> | null,
   listed: number,
 ): Result<Intention, Problem> {
-  if (existing !== null) {
+  if (operation === 'import') {
+    const externalId = externalIdOf(kind, item)
+    const row = externalId.ok ? existing.get(externalId.value) : undefined
+    if (row !== undefined) return ok({ to: 'keep', id: row.id })
+    const draft = parseImport(kind, item, clock, listed)
+    return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
+  }
+  if (operation === 'upsert') {
     const externalId = externalIdOf(kind, item)
     if (!externalId.ok) return externalId
     const row = existing.get(externalId.value)
@@ -221,7 +233,7 @@ function intentionOf(
     }
   }
   const draft = parseNew(kind, item, clock, listed)
-  return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
+  return draft.ok ? ok({ to: 'create', draft: { state: draft.value, createdAt: null } }) : draft
 }
 
 /** Rows and unique values of the items so far, as no two changes of a call may share one. */

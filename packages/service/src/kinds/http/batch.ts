@@ -8,8 +8,10 @@ import type { Problem } from '../../kernel/errors.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import { type ChangeServices, refusalProblem, tooBusy } from '../model/changes.ts'
-import type { BatchRequest, SentItem } from './batch-body.ts'
+import type { NamedReference } from '../model/imports.ts'
+import { type BatchRequest, type SentItem, takesUpserts } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
+import { withNamedReferences } from './named-references.ts'
 
 export interface Batch {
   /** The value is the unredacted response. Where nothing changes, it is about an object of the response. */
@@ -28,15 +30,26 @@ const mebibyte = 1024 * 1024
 /** Of the stored bodies of all objects that one upsert changes. */
 const changedCharacters = 16 * mebibyte
 
-export function createBatch(services: ChangeServices): Batch {
+export function createBatch(
+  services: ChangeServices & { readonly references: readonly NamedReference[] },
+): Batch {
   const { kind, rows, journal } = services
 
   return {
-    async run(organizationId, { operation, items }, idempotency, asked) {
+    async run(organizationId, { operation, items: sent }, idempotency, asked) {
       const refusals = new Map<number, Problem>()
       const result = await retryOnConflict<Outcome<string>>(async () => {
-        const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
-        const plan = await planBatch(services, organizationId, { items, existing, refusals })
+        const existing =
+          operation === 'create' || !takesUpserts(kind)
+            ? new Map<string, FoundRow>()
+            : await findExisting(organizationId, sent, refusals)
+        const isNew = (item: unknown) => {
+          const externalId = externalIdOf(kind, item)
+          return !externalId.ok || !existing.has(externalId.value)
+        }
+        const items =
+          operation === 'import' ? await withNamedReferences(services, organizationId, sent, isNew) : sent
+        const plan = await planBatch(services, organizationId, { operation, items, existing, refusals })
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
         if (planned.length === 0) {
@@ -100,7 +113,7 @@ export function createBatch(services: ChangeServices): Batch {
       const refusal = refusals.get(change.id)
       if (refusal === undefined || refusal.reason === 'conflict') return []
       // The object was created since it was looked up: the next attempt changes it.
-      if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
+      if (operation !== 'create' && change.operation === 'insert' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
     })
   }

@@ -1,8 +1,10 @@
 /** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
 import { Readable } from 'node:stream'
+import { grants, importingScope } from '../../auth/scopes.ts'
 import { headersOnly } from '../../http/replies.ts'
 import { askedBy, routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
+import { problem } from '../../kernel/errors.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import {
   type ApiModule,
@@ -12,20 +14,21 @@ import {
   type Json,
   ref,
 } from '../../openapi/api-module.ts'
-import { exampleId } from '../../openapi/examples.ts'
-import { inputs } from '../../openapi/field-schemas.ts'
+import { exampleId, exampleTime } from '../../openapi/examples.ts'
+import { inputs, requiredOf } from '../../openapi/field-schemas.ts'
 import { exampleCheckpoint, problemFields, streamPosition } from '../../openapi/shared-schemas.ts'
 import { creationCarriers, updateCarriers } from '../docs/event-carriers.ts'
 import { exampleObject } from '../docs/kind-examples.ts'
 import { camelCase, capitalized, schemaName } from '../docs/kind-schemas.ts'
+import { importShape, namedReferences } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'
 import type { Batch } from './batch.ts'
 import {
   batchBodyLimit,
   batchLimit,
-  batchOperations,
   isLightBatch,
   itemValues,
+  operationsOf,
   parseBatchRequest,
   takesUpserts,
 } from './batch-body.ts'
@@ -69,10 +72,14 @@ function writeMany(kind: Kind) {
     async handle({ batch }, call) {
       const { caller, body: parsed, record } = call
       if (!parsed.ok) return refused(parsed.error)
+      if (parsed.value.operation === 'import' && !grants(caller.scopes, importingScope))
+        return refused(needsImport)
       return batch.run(caller.organizationId, parsed.value, record, askedBy(call))
     },
   })
 }
+
+const needsImport = problem('insufficient_scope', `An import needs a key with the scope ${importingScope}.`)
 
 function exportAll(kind: Kind) {
   return route({
@@ -121,11 +128,34 @@ function batchCarriers(kind: Kind): Carriers {
   return { always: [], sometimes: [...new Set([...all, ...along])], silent: updated.silent }
 }
 
-export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
+function importSchema(kind: Kind, kinds: readonly Kind[]): Json {
+  const { fields } = importShape(kind)
+  const given = Object.entries(fields).filter(([, field]) => field.access !== 'read')
+  const named = namedReferences(kind, kinds)
+  const externalIds = named.map((reference) => [
+    reference.name,
+    {
+      type: 'string',
+      description: `Instead of ${reference.field}: the externalId of the ${reference.kind.name}.`,
+    },
+  ])
+  const isNamed = (name: string) => named.some(({ field }) => field === name)
+  return {
+    type: 'object',
+    additionalProperties: false,
+    description: `A ${kind.name} with its past. Times are not before its createdAt, nor in the future.`,
+    required: requiredOf(given).filter((name) => !isNamed(name)),
+    properties: { ...inputs(given), ...Object.fromEntries(externalIds) },
+    examples: [{ ...kind.example, createdAt: exampleTime }],
+  }
+}
+
+export function bulkSchemas(kind: Kind, kinds: readonly Kind[]): Readonly<Record<string, Json>> {
   const name = schemaName(kind)
   const upserts = takesUpserts(kind)
   const atCreation = Object.entries(kind.fields).filter(([, field]) => field.access !== 'read')
-  const item = upserts ? { anyOf: [ref(`${name}Create`), ref(`${name}Upsert`)] } : ref(`${name}Create`)
+  const bodies = ['Create', 'Import', ...(upserts ? ['Upsert'] : [])]
+  const item = { anyOf: bodies.map((body) => ref(`${name}${body}`)) }
   return {
     [`${name}Batch`]: {
       type: 'object',
@@ -134,10 +164,8 @@ export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
       properties: {
         operation: {
           type: 'string',
-          enum: upserts ? [...batchOperations] : batchOperations.slice(0, 1),
-          description: upserts
-            ? 'upsert changes the object that has an item\'s externalId, as PATCH does, and creates it where there is none. Initially `"create"`.'
-            : 'Only creations: no externalId finds what is there. Initially `"create"`.',
+          enum: operationsOf(kind),
+          description: `import takes objects with their past; it needs the scope \`import\`.${upserts ? " upsert changes the object that has an item's externalId, as PATCH does, and creates it where there is none." : ''} Initially \`"create"\`.`,
         },
         items: {
           type: 'array',
@@ -149,6 +177,7 @@ export function bulkSchemas(kind: Kind): Readonly<Record<string, Json>> {
       },
       examples: [{ operation: 'create', items: [kind.example] }],
     },
+    [`${name}Import`]: importSchema(kind, kinds),
     ...(upserts
       ? {
           [`${name}Upsert`]: {

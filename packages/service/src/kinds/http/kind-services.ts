@@ -17,6 +17,7 @@ import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
 import { LruMap } from '../../kernel/lru-map.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { createChanges } from '../model/changes.ts'
+import { namedReferences } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'
 import { streamResource } from '../model/stream-resource.ts'
 import type { Rows } from '../model/units.ts'
@@ -55,7 +56,7 @@ export function deskRoutes(options: DeskOptions): {
       },
       browse: createBrowse(database, kind, options.searchTimeout),
       changes: createChanges(writing),
-      batch: createBatch(writing),
+      batch: createBatch({ ...writing, references: namedReferences(kind, kinds) }),
       lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
       database,

@@ -175,11 +175,6 @@ export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
 
-/** The filters of a kind's list, as a route declares them. */
-export function filterParameters(kind: Kind): QueryParameters {
-  return filtersOf(kind)
-}
-
 export function listParameters(kind: Kind): QueryParameters {
   const { description, schema } = ids
   return { ...paging, after, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
@@ -207,14 +202,6 @@ export function parseListQuery(
   if (!following.ok) return following
   if (following.value !== null && offset.value > 0)
     return invalid('after replaces offset: send one of them, or an offset of 0.')
-  const conditions = readConditions(kind, query)
-  if (!conditions.ok) return conditions
-  const page = { limit: limit.value, offset: offset.value, after: following.value }
-  return ok({ mode: 'browse', ...page, conditions: conditions.value })
-}
-
-/** The filters of a kind's list in a query, whatever else it has. */
-export function readConditions(kind: Kind, query: URLSearchParams): Result<readonly Condition[], Problem> {
   const conditions: Condition[] = []
   for (const [name, filter] of Object.entries(filtersOf(kind))) {
     const text = query.get(name)
@@ -223,5 +210,6 @@ export function readConditions(kind: Kind, query: URLSearchParams): Result<reado
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }
-  return ok(conditions)
+  const page = { limit: limit.value, offset: offset.value, after: following.value }
+  return ok({ mode: 'browse', ...page, conditions })
 }

@@ -58,7 +58,7 @@ export function kindApi(kind: Kind, kinds: readonly Kind[]) {
     schemas: () => ({
       ...kindSchemas(kind),
       ...pageSchema(kind),
-      ...bulkSchemas(kind),
+      ...bulkSchemas(kind, kinds),
       ...personSchemas(kind, kinds),
     }),
     sent: () =>
@@ -261,12 +261,12 @@ async function browsePage(
   return done(listBody(records, { total, limit, offset, hasMore }))
 }
 
-export const searchTooLong = problem(
+const searchTooLong = problem(
   'unavailable',
   'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
 )
 
-export function noSuchPlace(after: string | null): Problem {
+function noSuchPlace(after: string | null): Problem {
   const detail = `after must be the id of a row that this list has or had; there is none with ${after}.`
   return problem('invalid_parameter', detail)
 }

@@ -108,7 +108,12 @@ export function createChanges(services: ChangeServices): Changes {
 
     async function attemptInsert(): Promise<Outcome<string>> {
       const result = await retryOnConflict<Outcome<string>>(async () => {
-        const { changes, rest } = await planInserts(services, organizationId, [state], idempotency)
+        const { changes, rest } = await planInserts(
+          services,
+          organizationId,
+          [{ state, createdAt: null }],
+          idempotency,
+        )
         const [change] = changes
         if (change === undefined) throw new Error('a creation has no plan')
         if (!change.ok) return refused(change.error)

@@ -21,6 +21,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     migrations: declaration.migrations ?? [],
     upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
+    imported: ['createdAt', ...fields.flatMap(([name, { imported }]) => (imported ? [name] : []))],
     representationOrder: [...fields]
       .sort(([, a], [, b]) => bodyOrder(a) - bodyOrder(b))
       .map(([name]) => name),

@@ -12,7 +12,10 @@ export interface RuleContext {
 }
 
 export interface Rules<S> {
-  /** Completes or refuses a new object; `draft` is what was sent, with initial values for the rest. */
+  /**
+   * Completes or refuses a new object; `draft` is what was sent, with initial values for the rest. Only an import gives
+   * others to fields that the service sets; then `now` is its createdAt.
+   */
   create?(draft: S, context: RuleContext): Result<S, Problem>
   /** Completes or refuses a change; `draft` is `before` with the patch applied, `sent` the fields in it. */
   update?(before: S, draft: S, sent: ReadonlySet<string>, context: RuleContext): Result<S, Problem>
@@ -88,6 +91,8 @@ export interface Kind
   readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable
   readonly fieldNames: readonly string[]
+  /** Fields that only the service and an import set. */
+  readonly imported: readonly string[]
   /** Those that a commit may rewrite are last. */
   readonly representationOrder: readonly string[]
 }
@@ -123,7 +128,8 @@ export interface Effects<S> {
   readonly events: readonly string[]
   /** Creations with the same key run one after another, instead of conflicting: the object that they move. */
   queuedBehind(draft: S): string
-  plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
+  /** An import adds what is past, so it opens and moves nothing. */
+  plan(drafts: readonly S[], desk: DeskReader, isImport: boolean): Promise<Plan<S>>
   /** What the removal of an object changes in others. It sets no reference and no unique value. */
   removed?(gone: S, desk: DeskReader): Promise<readonly Moved[]>
 }

@@ -2,37 +2,50 @@
 import { contentTerm, hasHead, storedBytes } from '../../journal/body.ts'
 import type { Change, ResponseToStore } from '../../journal/change.ts'
 import type { StoredRow } from '../../journal/rows.ts'
+import { newId } from '../../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
-import {
-  changedHead,
-  columnValues,
-  type Identity,
-  parseRepresentation,
-  representationHead,
-} from './representation.ts'
+import { changedHead, columnValues, parseRepresentation, representationHead } from './representation.ts'
 import { changedSearchDocument } from './search.ts'
+
+/** A new object as its rules accepted it. */
+export interface NewObject {
+  readonly state: State
+  /** Of an import, which has no events; null: now. */
+  readonly createdAt: string | null
+}
 
 export function insertChange(
   kind: Kind,
-  identity: Identity,
-  state: State,
+  organizationId: string,
+  { state, createdAt }: NewObject,
+  clock: Clock,
   idempotency: ResponseToStore | null,
 ): Change {
+  const now = formatTimestamp(clock.now())
+  const identity = { id: newId(clock), organizationId, createdAt: createdAt ?? now }
   const columns = columnValues(kind, state)
+  const number = givenNumber(kind, state)
   return {
     operation: 'insert',
     table: kind.table,
     id: identity.id,
-    decidedAt: identity.createdAt,
+    decidedAt: now,
+    createdAt: identity.createdAt,
     head: representationHead(kind, identity, state, true),
-    columns,
+    columns: { ...columns, ...number },
     searchDocument: changedSearchDocument(kind, identity.createdAt, null, state),
     references: setReferences(kind, null, columns),
-    unique: setUnique(kind, null, columns),
-    events: kind.rules.events(null, state),
+    unique: { ...setUnique(kind, null, columns), ...number },
+    events: createdAt === null ? kind.rules.events(null, state) : [],
     idempotency,
   }
+}
+
+/** The number of a new object, by its column, where an import gives one. */
+function givenNumber({ table: { sequence } }: Kind, state: State): Record<string, unknown> {
+  if (sequence === null || state[sequence.field] === 0) return {}
+  return { [sequence.column]: state[sequence.field] }
 }
 
 /** Null when no value changes. Upgrading a row of an earlier version is a change too, without an event. */

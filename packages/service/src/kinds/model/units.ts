@@ -9,12 +9,11 @@ import type {
 } from '../../journal/change.ts'
 import type { RowReader, StoredRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
-import { newId } from '../../kernel/ids.ts'
 import { ok, type Result } from '../../kernel/result.ts'
-import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
-import type { DeskReader, Kind, Moved, Read, State } from './kind.ts'
-import { insertChange, updateChange } from './make-change.ts'
+import type { DeskReader, Kind, Moved, Read } from './kind.ts'
+import { insertChange, type NewObject, updateChange } from './make-change.ts'
 import { parseRepresentation } from './representation.ts'
 
 export type Rows = (kind: Kind) => RowReader
@@ -25,21 +24,23 @@ interface PlannedInserts {
   readonly rest: Required<Omit<Unit, 'span' | keyof Asked>>
 }
 
-/** Decides on new objects of a kind. The first has the response to store. */
+/** Decides on new objects of a kind, all or none of an import. The first has the response to store. */
 export async function planInserts(
   { kind, rows, clock }: { readonly kind: Kind; readonly rows: Rows; readonly clock: Clock },
   organizationId: string,
-  drafts: readonly State[],
+  drafts: readonly NewObject[],
   idempotency: ResponseToStore | null,
 ): Promise<PlannedInserts> {
   const desk = recordingReader(rows, organizationId)
-  const plan = kind.effects === null ? null : await kind.effects.plan(drafts, desk)
-  const states = plan?.drafts ?? drafts.map(ok)
+  const isImport = drafts.some(({ createdAt }) => createdAt !== null)
+  const states = drafts.map(({ state }) => state)
+  const plan = kind.effects === null ? null : await kind.effects.plan(states, desk, isImport)
+  const completed = plan?.drafts ?? states.map(ok)
   let record = idempotency
-  const changes = await mapYielding(states, (state) => {
+  const changes = await mapYielding(completed, (state, n) => {
     if (!state.ok) return state
-    const identity = { id: newId(clock), organizationId, createdAt: formatTimestamp(clock.now()) }
-    const change = insertChange(kind, identity, state.value, record)
+    const createdAt = drafts[n]?.createdAt ?? null
+    const change = insertChange(kind, organizationId, { state: state.value, createdAt }, clock, record)
     record = null
     return ok(change)
   })

@@ -1,0 +1,78 @@
+/** Objects that come with their past (specification 8.2): what an import gives in addition to a creation. */
+import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
+import type { Field } from '../../kernel/fields/field.ts'
+import { timestamp } from '../../kernel/fields/fields.ts'
+import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
+import type { Kind, State } from './kind.ts'
+import type { NewObject } from './make-change.ts'
+
+const createdAt = timestamp({
+  access: 'create',
+  imported: true,
+  description: 'When it was made. Now, unless given.',
+})
+
+const shapes = new WeakMap<Kind, Shape>()
+
+/** The fields that an import gives. */
+export function importShape(kind: Kind): Shape {
+  const known = shapes.get(kind)
+  if (known !== undefined) return known
+  const own = Object.entries<Field>(kind.fields).map(([name, field]): [string, Field] => [
+    name,
+    field.imported ? { ...field, access: 'create' } : field,
+  ])
+  const fields = Object.fromEntries([['createdAt', createdAt], ...own])
+  const shape = { name: kind.name, fields, fieldNames: Object.keys(fields) }
+  shapes.set(kind, shape)
+  return shape
+}
+
+/** A new object with its past, from an item and the kind's rules. `listed`: errors of a refusal at most. */
+export function parseImport(
+  kind: Kind,
+  item: unknown,
+  clock: Clock,
+  listed?: number,
+): Result<NewObject, Problem> {
+  const shape = importShape(kind)
+  const parsed = parseCreation(shape, item, listed)
+  if (!parsed.ok) return parsed
+  const { createdAt: given, ...draft } = parsed.value
+  const now = formatTimestamp(clock.now())
+  const createdAt = typeof given === 'string' ? given : now
+  const wrong = wrongTimes(shape, parsed.value, createdAt, now)
+  if (wrong.length > 0) return fail(validationFailed(wrong))
+  const state = kind.rules.create?.(draft, { now: createdAt }) ?? ok(draft)
+  return state.ok ? ok({ state: state.value, createdAt }) : state
+}
+
+function wrongTimes({ fields }: Shape, draft: State, createdAt: string, now: string): FieldError[] {
+  const times = Object.keys(fields).filter((name) => fields[name]?.imported === 'time')
+  return times.flatMap((name): FieldError[] => {
+    const time = draft[name]
+    if (typeof time !== 'string' || (time >= createdAt && time <= now)) return []
+    const detail = time > now ? `must not be in the future: it is ${now}` : `must not be before ${createdAt}`
+    return [{ pointer: `/${name}`, code: 'invalid_value', detail }]
+  })
+}
+
+/** A field that refers to an object with an `externalId`, and the name under which an import gives that. */
+export interface NamedReference {
+  readonly field: string
+  /** `customerExternalId` for `customerId`. */
+  readonly name: string
+  readonly kind: Kind
+}
+
+/** The references of a kind that an import gives by the `externalId` of their objects. */
+export function namedReferences(kind: Kind, kinds: readonly Kind[]): readonly NamedReference[] {
+  return kind.table.references.flatMap(({ field, kind: target, within }) => {
+    const referred = kinds.find(({ name }) => name === target)
+    const isSet = within === undefined && kind.fields[field]?.access !== 'read'
+    if (referred === undefined || !isSet || referred.fields.externalId === undefined) return []
+    return [{ field, name: field.replace(/Id$/, 'ExternalId'), kind: referred }]
+  })
+}
