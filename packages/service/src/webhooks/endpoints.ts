@@ -1,4 +1,5 @@
 /** The operations on endpoints (specification 9), without HTTP. When another change commits first, they decide again. */
+import { isDeepStrictEqual } from 'node:util'
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../auth/look-up.ts'
@@ -217,7 +218,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       events: given.events,
       signatures: given.signatures,
       status: given.status,
-      options: storedOptions(given),
+      options: storedOptions(given, options),
     }
     const headers = sent.has('headers') && given.headers != null ? given.headers : null
     const unmeetable = eventTypes.unmeetable(given.conditions ?? [], given.events)
@@ -250,7 +251,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         : {}),
     }
     // Equal names do not say that the values are equal.
-    const isSame = headers === null && JSON.stringify(changed) === JSON.stringify(row)
+    const isSame = headers === null && isDeepStrictEqual(changed, row)
     if (isSame) return ok({ after: row, headers })
     return ok({ after: { ...changed, updated_at: new Date(later(row, clock.now())) }, headers })
   }

@@ -173,15 +173,20 @@ export function valuesOf(options: EndpointOptions | null): OptionValues {
   )
 }
 
-/** What a row stores: null where all have their defaults. */
-export function storedOptions(values: OptionValues): EndpointOptions | null {
+/** What a row stores: null where all have their defaults. Keeps those in `before` that only a later release knows. */
+export function storedOptions(
+  values: OptionValues,
+  before: EndpointOptions | null = null,
+): EndpointOptions | null {
+  const others = Object.entries(before ?? {}).filter(([name]) => !Object.hasOwn(optionFields, name))
   const stored = names.flatMap((name) => {
     const value = name === 'headers' ? headerNames(values.headers) : values[name]
     const isDefault =
       value == null || value === optionFields[name].initial || (Array.isArray(value) && value.length === 0)
     return isDefault ? [] : [[name, value] as const]
   })
-  return stored.length === 0 ? null : (Object.fromEntries(stored) as EndpointOptions)
+  const all = [...stored, ...others]
+  return all.length === 0 ? null : (Object.fromEntries(all) as EndpointOptions)
 }
 
 function headerNames(given: unknown): readonly string[] | null {

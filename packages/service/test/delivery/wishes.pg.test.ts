@@ -79,6 +79,22 @@ describe('what is accepted', () => {
   })
 })
 
+test('a change keeps an option of a later release, and one that asks for what is there changes nothing', async () => {
+  await using it = await receiving()
+  const { id } = await it.endpoint({ rateLimit: 5, payload: 'thin', disableOn410: true })
+  await it.service.database.pool.query(
+    `update webhooks set options = options || '{"later": [1]}' where id = $1`,
+    [id],
+  )
+  const before = await it.read(id)
+  it.clock.advance(minute)
+  expect((await it.change(id, { payload: 'thin' })).json).toEqual(before)
+  const changed = await it.change(id, { rateLimit: null, payload: 'full' })
+  expect(changed.json).toMatchObject({ later: [1], disableOn410: true })
+  const { rows } = await it.service.database.pool.query('select options from webhooks where id = $1', [id])
+  expect(rows).toEqual([{ options: { later: [1], disableOn410: true } }])
+})
+
 describe('headers', () => {
   test('are sent with each attempt, before what the service signs', async () => {
     await using it = await receiving()
