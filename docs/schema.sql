@@ -158,6 +158,8 @@ create index conversations_removed on conversations (organization_id, updated_at
 create index conversations_status on conversations (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index conversations_stream on conversations (organization_id, updated_at, id);
 create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
+create trigger inbox_changed after update on conversations for each row when ((old.status is distinct from new.status or old.assignee_id is distinct from new.assignee_id or old.removed_at is distinct from new.removed_at) and current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
+create trigger inbox_new after insert on conversations for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_conversation();
 
 -- What conversations are found by.
 create table conversations_words (
@@ -194,6 +196,8 @@ create index messages_direction on messages (organization_id, direction, created
 create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
+create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
+create trigger inbox_removed after update on messages referencing old table as before_rows new table as after_rows for each statement when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_removed_messages();
 
 -- What messages are found by.
 create table messages_words (
@@ -288,6 +292,17 @@ create table bookings_words (
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+
+-- Open conversations by how long their customers wait. Triggers on conversations and messages keep it.
+create table inbox (
+  organization_id uuid not null,
+  conversation_id uuid not null,
+  assignee_id uuid,
+  awaiting_since timestamptz(3) not null,
+  primary key (organization_id, conversation_id)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index inbox_assignee on inbox (organization_id, assignee_id, awaiting_since, conversation_id desc);
+create index inbox_longest on inbox (organization_id, awaiting_since, conversation_id desc);
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
@@ -713,6 +728,75 @@ CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+
+CREATE OR REPLACE FUNCTION public.inbox_conversation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.status <> 'open' or new.removed_at is not null then
+    delete from inbox i where i.organization_id = new.organization_id and i.conversation_id = new.id;
+    return null;
+  end if;
+  update inbox i set assignee_id = new.assignee_id
+    where i.organization_id = new.organization_id and i.conversation_id = new.id;
+  if not found then
+    insert into inbox (organization_id, conversation_id, assignee_id, awaiting_since)
+      values (new.organization_id, new.id, new.assignee_id, inbox_since(new.organization_id, new.id));
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.inbox_message()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.direction = 'inbound' then
+    update inbox i set awaiting_since = coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at)
+      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
+        and i.awaiting_since = 'infinity';
+  elsif new.direction = 'outbound' and strpos(new.body, '"author":{"type":"system"') = 0 then
+    update inbox i set awaiting_since = 'infinity'
+      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
+        and i.awaiting_since <> 'infinity';
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.inbox_removed_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update inbox i set awaiting_since = inbox_since(i.organization_id, i.conversation_id)
+    from (select distinct b.organization_id, b.conversation_id from before_rows b
+      join after_rows a on a.organization_id = b.organization_id and a.id = b.id
+      where b.removed_at is null and a.removed_at is not null and b.conversation_id is not null) r
+    where i.organization_id = r.organization_id and i.conversation_id = r.conversation_id;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.inbox_since(p_organization_id uuid, p_conversation_id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with answer as (
+    select a.created_at, a.id from messages a
+      where a.organization_id = p_organization_id and a.conversation_id = p_conversation_id and a.removed_at is null
+        and a.direction = 'outbound' and strpos(a.body, '"author":{"type":"system"') = 0
+      order by a.created_at desc, a.id desc limit 1)
+  select coalesce((select coalesce((m.body::json ->> 'sentAt')::timestamptz, m.created_at) from messages m
+      where m.organization_id = p_organization_id and m.conversation_id = p_conversation_id and m.removed_at is null
+        and m.direction = 'inbound'
+        and (m.created_at, m.id) > (coalesce((select a.created_at from answer a), '-infinity'),
+          coalesce((select a.id from answer a), '00000000-0000-0000-0000-000000000000'))
+      order by m.created_at, m.id limit 1), 'infinity')
+$function$;
 
 CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
  RETURNS timestamp with time zone

@@ -59,9 +59,9 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   organization: { get: 'getOrganization', update: 'updateOrganization' },
 }
 
-/** Operations without a method: of the stream, which is written by hand; of the console; and those that are not of the API. */
+/** Operations without a method: of the stream, which is written by hand; of the console and its inbox; and those that are not of the API. */
 const leftOut =
-  /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|getWebhookAddresses|getWebhookKeys|export\w+s)$/
+  /^(listChanges|exchangeConsoleLink|healthz|readyz|metrics|getOpenApi|getWebhookAddresses|getWebhookKeys|listInbox|countInbox|export\w+s)$/
 
 /** Parameters of a list that are no filters. */
 const ofPages = new Set(['limit', 'offset', 'after', 'updatedAfter', 'cursor', 'wait', 'ids'])

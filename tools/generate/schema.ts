@@ -34,6 +34,8 @@ const tables: Readonly<Record<string, string>> = {
       ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
     ]),
   ),
+  inbox:
+    'Open conversations by how long their customers wait. Triggers on conversations and messages keep it.',
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
   idempotency_keys: 'Stored responses to requests that may be repeated, for 24 hours.',
   erasures: 'Removed objects of which events and stored responses still hold something.',

@@ -280,6 +280,7 @@ test.each([
   [['--to', 'copy.db', '--schema', 'x'], '--schema goes with postgres:// alone'],
   [['--to', 'copy.db', '--removals', 'keep'], '"keep" is not accepted; there are delete and mark'],
   [['--to', 'ndjson:out', '--removals', 'mark'], '--removals goes with a copy'],
+  [['--to', 'ndjson:out', '--adopt'], '--adopt goes with a copy'],
   [['--to', 'copy.db'], 'mirror needs a service and a key'],
 ])('%j is refused', async (words, why) => {
   const refusal: Error = await mirrorCommand.run(words).then(
@@ -407,12 +408,15 @@ test('what the place of a copy refuses is one line that names it', async () => {
     ['repair', '--to', file],
     ['mirror', '--once', '--to', server],
     ['mirror', '--once', '--to', taken],
+    ['mirror', '--once', '--to', join(directory, 'none', 'a.db')],
+    ['mirror', '--once', '--to', server.replace(name, 'no_database')],
+    ['mirror', '--once', '--to', server.replace(`//${user}@`, '//nobody@')],
     ...(duckDb ? [['mirror', '--once', '--to', inNone]] : []),
   ]) {
     const ran = await runHere([...words, ...at])
     expect(ran).toMatchObject({ code: 1, stdout: '' })
     expect(ran.stderr).toMatch(
-      /^deskwire: \S+ refused what the copy needs, and was not changed by it: [^\n]+\n$/,
+      /^deskwire: \S+ refused what the copy needs, and was not changed by it: [^\n]+\n$|^deskwire: SQLite: [^\n]+\n$/,
     )
   }
 })

@@ -28,6 +28,7 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  WriteRefused,
 } from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
 
@@ -38,6 +39,8 @@ export interface CopyOptions {
   readonly client: Client
   readonly store: Store
   readonly marksRemovals: boolean
+  /** Whether a new copy takes over tables that fit, and replaces their rows. */
+  readonly adopts?: boolean
   readonly now: () => number
   readonly onQuarantined?: (row: QuarantinedRow) => void
 }
@@ -129,7 +132,7 @@ export class Copy {
 
   /** An empty copy of every kind that the key may read. @throws NameTaken when another table has the name of one of its tables. */
   static async begin(name: CopyName, options: CopyOptions, like?: Copy): Promise<Copy> {
-    const { client, store, marksRemovals } = options
+    const { client, store, marksRemovals, adopts } = options
     const [{ id: organizationId }, start] = [await client.organization.get(), await endOf(client)]
     const declared = kindsOf(await client.document())
     const tables = new Map(like?.tables)
@@ -154,7 +157,10 @@ export class Copy {
       // Another process may have begun it meanwhile.
       const there = await notedOf(name, tx)
       if (there !== undefined) return there
-      for (const [, table] of noted.tables) await make(tx, table)
+      for (const [, table] of noted.tables) {
+        if (adopts) await adopt(tx, table)
+        else await make(tx, table)
+      }
       await note(tx, name, noted)
       return noted
     })
@@ -631,7 +637,8 @@ export class Copy {
         if (!(error instanceof RowRefused)) throw error
         const before = refused.size
         for (const kind of [kinds].flat()) await this.#findRefused(kind, rowsOf(kind), refused)
-        if (refused.size === before) throw error
+        // No row is to blame: a rule about other tables is, as a foreign key.
+        if (refused.size === before) throw new WriteRefused('The store', error)
       }
     }
   }
@@ -881,6 +888,21 @@ async function make(tx: StoreWriter, table: Table): Promise<void> {
     await tx.setNote(leftNote, JSON.stringify(left.filter((name) => name !== table.name)))
   }
   await tx.define(table)
+}
+
+/** Creates a table, or takes over one that fits, without its rows. @throws MirrorError for one that does not fit. */
+export async function adopt(tx: StoreWriter, table: Table): Promise<void> {
+  const drift = await tx.drift(table)
+  const other = drift?.find(({ isMissing }) => !isMissing)
+  if (other !== undefined)
+    throw new MirrorError(
+      `The table ${table.name} cannot be adopted, and nothing was changed: ${other.text}. Change that, or rename the table.`,
+    )
+  await tx.define(table)
+  const ids: string[] = []
+  for (const rows of [tx.rows(table, allIds), tx.removed(table, allIds)])
+    for await (const piece of rows) ids.push(...piece.map(({ id }) => id))
+  while (ids.length > 0) await tx.erase(table, ids.splice(0, rowsOfPiece))
 }
 
 const drifted = (what: string) =>

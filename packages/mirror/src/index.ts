@@ -33,4 +33,5 @@ export {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  WriteRefused,
 } from './store.ts'

@@ -9,8 +9,8 @@ import { type ComparedKind, type CopyDifference, compareCopy } from './compare.t
 import { Copy, CopyGone, type CopyOptions, endOf, hasCopy, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { kindsOf } from './schema.ts'
-import { recordStatus, statusTable } from './status.ts'
-import { type Store, StoreUnavailable } from './store.ts'
+import { adoptStatus, recordStatus, statusTable } from './status.ts'
+import { type Store, StoreUnavailable, WriteRefused } from './store.ts'
 
 export interface MirrorOptions {
   readonly client: Client
@@ -18,6 +18,8 @@ export interface MirrorOptions {
   readonly store: Store
   /** `mark` keeps removed rows, with the time in `removed_at`. Default: `delete`. It is fixed when a copy begins. */
   readonly removals?: 'delete' | 'mark'
+  /** Whether a new copy takes over tables of its names that no mirror made. They have to fit, and their rows are replaced. Default: false. */
+  readonly adopts?: boolean
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page with changes. */
@@ -101,11 +103,11 @@ export class Mirror {
   #recordedAt = 0
 
   constructor(options: MirrorOptions) {
-    const { client, store, removals = 'delete', now = Date.now, sleep = pause } = options
+    const { client, store, removals = 'delete', adopts = false, now = Date.now, sleep = pause } = options
     this.#options = options
     this.#sleep = sleep
     const onQuarantined = (row: QuarantinedRow) => options.onTrouble?.({ type: 'quarantined', ...row })
-    this.#of = { client, store, marksRemovals: removals === 'mark', now, onQuarantined }
+    this.#of = { client, store, marksRemovals: removals === 'mark', adopts, now, onQuarantined }
   }
 
   /**
@@ -113,16 +115,16 @@ export class Mirror {
    * digests of the service's checkpoint, and the tables hold as many rows; repairs differences first. Only `verify` compares what rows hold
    * by now. After an interruption, the next call goes on.
    *
-   * Throws DeskwireError when a call fails in spite of its retries, StoreUnavailable, and MirrorError for a store that holds something
-   * else.
+   * Throws DeskwireError when a call fails in spite of its retries, StoreUnavailable, WriteRefused, and MirrorError for a store that holds
+   * something else.
    */
   async catchUp({ signal }: CallOptions = {}): Promise<void> {
     await this.#caughtUp(signal, undefined, true)
   }
 
   /**
-   * Catches up, and follows changes until the signal is aborted, whose reason is thrown. Waits while service or store cannot be reached;
-   * throws everything else as `catchUp` does.
+   * Catches up, and follows changes until the signal is aborted, whose reason is thrown. Waits while service or store cannot be reached, and
+   * while the store refuses a write; throws everything else as `catchUp` does.
    */
   async follow({ signal, by = 'wait', everyMs = 60_000 }: MirrorFollowOptions = {}): Promise<never> {
     const { now } = this.#of
@@ -334,11 +336,13 @@ export class Mirror {
       // Nothing is created when something else has one of the names.
       const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
       const tables = kinds.flatMap((kind) => declared.get(kind)?.plural ?? [])
-      await store.open({ free: [...tables, statusTable.name] })
+      await store.open({ free: this.#of.adopts ? [] : [...tables, statusTable.name] })
     }
     let copy = await this.#held()
-    if (copy === undefined) copy = await Copy.begin('live', this.#of)
-    else {
+    if (copy === undefined) {
+      copy = await Copy.begin('live', this.#of)
+      if (this.#of.adopts) await adoptStatus(store)
+    } else {
       await store.read((at) => (copy as Copy).requireShape(at))
       await copy.refit()
     }
@@ -434,5 +438,5 @@ const isRestored = (error: unknown) => error instanceof DeskwireError && error.c
 
 function passes(error: unknown): boolean {
   if (error instanceof DeskwireError) return error.isTransient
-  return error instanceof StoreUnavailable
+  return error instanceof StoreUnavailable || error instanceof WriteRefused
 }

@@ -1,7 +1,7 @@
 /** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
 import { hash } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
-import { type Noted, notedOf } from './copy.ts'
+import { adopt, type Noted, notedOf } from './copy.ts'
 import { storedRow } from './row.ts'
 import { NameTaken, type Store, type StoreReader, type Table } from './store.ts'
 
@@ -82,6 +82,15 @@ export async function statusOf(store: Store, now = Date.now()): Promise<MirrorSt
       quarantined,
       kinds: kindsOf(noted, seen),
     }
+  })
+}
+
+/** Takes over a status table without notes, as of a copy whose notes were lost. @throws MirrorError when it does not fit. */
+export async function adoptStatus(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    if ((await tx.note(statusNote)) !== undefined) return
+    await adopt(tx, statusTable)
+    await tx.setNote(statusNote, '{}')
   })
 }
 

@@ -121,7 +121,7 @@ export interface Store {
   open(options?: OpenOptions): Promise<boolean>
   /**
    * Runs one transaction: commits when `work` resolves, else rolls back and rethrows. Writers of one copy run one after another, also in
-   * several processes. StoreUnavailable may be tried again.
+   * several processes. StoreUnavailable and WriteRefused may be tried again.
    */
   write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>
   /** One snapshot while `work` runs, with writers beside it. */
@@ -156,7 +156,7 @@ export interface Drift {
 export class NameTaken extends MirrorError {
   constructor(name: string) {
     super(
-      `There is a table ${name} that no mirror made, and nothing was changed. Rename it, or give the copy a schema or file of its own.`,
+      `There is a table ${name} that no mirror made, and nothing was changed. Rename it, give the copy a schema or file of its own, or take the table over with --adopt (\`adopts\`).`,
     )
   }
 }
@@ -173,6 +173,18 @@ export class FileTaken extends MirrorError {
 /** The store refuses a value of a row. The write is rolled back, and may succeed without that row. */
 export class RowRefused extends Error {
   override readonly name = 'RowRefused'
+}
+
+/** The store refuses a statement, for example because of a foreign key or view of somebody else. It is rolled back, and may be tried again. */
+export class WriteRefused extends Error {
+  override readonly name = 'WriteRefused'
+
+  constructor(place: string, cause: Error) {
+    super(
+      `${place}: ${cause.message.split('\n', 1)[0]?.replace(/\.$/, '')}. Look for foreign keys, views, triggers and other rules that were added to the tables of the copy, and at permissions and space.`,
+      { cause },
+    )
+  }
 }
 
 /** Compares a table's columns and their types with the expected ones. */

@@ -5,6 +5,7 @@ import { scopeNames } from './auth/scopes.ts'
 import { addressesApi } from './http/addresses-route.ts'
 import { documentApi } from './http/document-route.ts'
 import { healthApi } from './http/health.ts'
+import { inboxApi } from './inbox/routes.ts'
 import { bulkApi } from './kinds/http/bulk-routes.ts'
 import { digestApi } from './kinds/http/digest-routes.ts'
 import { kindApi } from './kinds/http/routes.ts'
@@ -27,6 +28,7 @@ export function apiModules(kinds: readonly Kind[], metricsHere = true): readonly
   return [
     ...kinds.map((kind) => kindApi(kind, kinds)),
     streamApi(kinds),
+    inboxApi,
     bulkApi,
     digestApi,
     endpointApi(kinds),

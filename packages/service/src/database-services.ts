@@ -16,6 +16,7 @@ import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import type { Resolver } from './delivery/target/resolver.ts'
 import { type BoundRoutes, bindRoutes } from './http/route.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/stored-responses.ts'
+import { inboxApi } from './inbox/routes.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { createJournal } from './journal/journal.ts'
 import { createNotifier, type NotifyWorker } from './journal/notifier.ts'
@@ -163,6 +164,7 @@ export function createDatabaseServices(
     name,
     parts: [
       ...desk.parts,
+      bindRoutes(() => inboxApi.routes, { database, timeout: options.searchTimeout }),
       ...webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers }),
       ...keyParts,
       bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),

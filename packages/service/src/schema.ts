@@ -13,6 +13,7 @@ import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeResponseFunction } from './idempotency/stored-responses.ts'
+import { inboxMigration } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
@@ -35,6 +36,7 @@ export function schemaOf(
       { id: '20261126-01-baseline', statements: [...baseline, ...deskTables] },
       ...endpointOptions,
       ...kinds.flatMap((kind) => kind.migrations),
+      inboxMigration,
     ],
     functions: [
       commit,

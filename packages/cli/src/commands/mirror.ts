@@ -15,6 +15,7 @@ export const mirrorCommand: Command = {
   help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
 ${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
+  --adopt                take over tables of these names that no mirror made, if their columns fit; their rows are replaced
   --once                 bring the copy up to date, and end; otherwise it follows
   --metrics [HOST:]PORT  serve the state of the copy to Prometheus at /metrics; default host: 127.0.0.1
   --json                 one JSON object a line: up_to_date, each batch, quarantined
@@ -23,7 +24,7 @@ Each page and its place in the stream are one transaction: killed at any instant
 It compares its rows with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
 the tables; deskwire mirror verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
 It changes no table and no file that it did not make: where one has a name that it needs, it refuses. A row that the store cannot
-hold is quarantined, and reported. It waits for a service or database that does not answer. After a restore of the service a new
+hold is quarantined, and reported. It waits for a service or database that does not answer or refuses, and tries again. After a restore of the service a new
 copy is built next to the old one, and replaces it when it is whole.
 
 SQLite needs nothing else; PostgreSQL needs the packages pg and pg-copy-streams, DuckDB and Parquet @duckdb/node-api.
@@ -39,7 +40,7 @@ Examples:
   async run(args) {
     const { texts, switches } = parseFlags(args, {
       texts: ['to', 'schema', 'removals', 'metrics', ...clientFlags],
-      switches: ['once', 'json'],
+      switches: ['once', 'json', 'adopt'],
     })
     const place = readPlace('mirror', texts)
     const { removals } = texts
@@ -49,6 +50,8 @@ Examples:
       )
     if (place.type === 'export' && texts.removals !== undefined)
       throw new UsageError('--removals goes with a copy: an export has what exists alone')
+    if (place.type === 'export' && switches.adopt)
+      throw new UsageError('--adopt goes with a copy: an export replaces no tables')
     if (place.type === 'export' && texts.metrics !== undefined)
       throw new UsageError('--metrics goes with a copy: an export ends')
     const metrics = texts.metrics === undefined ? undefined : readMetricsAddress(texts.metrics)
@@ -94,6 +97,7 @@ Examples:
         store,
         // A copy that was begun goes on as it was begun, unless it is told otherwise.
         ...(removals && { removals }),
+        adopts: switches.adopt === true,
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onCaughtUp: () => {

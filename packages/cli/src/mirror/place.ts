@@ -91,20 +91,24 @@ async function openCopy(place: Place & { type: 'copy' }): Promise<Store> {
 
 /** What a mirror expects to go wrong, and what its store refuses, as one line for the user; any other error is returned as it is. */
 export async function explained(error: unknown, { name }: Pick<Place, 'name'>): Promise<unknown> {
-  const { MirrorError, StoreUnavailable } = await import('@deskwire/mirror')
+  const { MirrorError, StoreUnavailable, WriteRefused } = await import('@deskwire/mirror')
   if (error instanceof MirrorError || error instanceof StoreUnavailable)
     return new CommandFailure(error.message)
+  if (error instanceof WriteRefused)
+    return new CommandFailure(
+      `${name} refused what the copy needs, and was not changed by it: ${error.message} Then run the command again.`,
+    )
   if (!(error instanceof Error) || !isOfStore(error)) return error
   return new CommandFailure(
-    `${name} refused what the copy needs, and was not changed by it: ${error.message.split('\n', 1)[0]}. Look for foreign keys, triggers and other rules that were added to its tables, and at the permissions and space of its place; then run the command again.`,
+    `${name} refused what the copy needs, and was not changed by it: ${error.message.split('\n', 1)[0]}. Look at the address and at the permissions of its place; then run the command again.`,
   )
 }
 
-/** SQLite and PostgreSQL mark their errors; DuckDB begins each message with its class. */
+/** SQLite, PostgreSQL and the file system mark their errors; DuckDB begins each message with its class. */
 function isOfStore(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ERR_SQLITE_ERROR' || 'severity' in error) return true
+  if (code === 'ERR_SQLITE_ERROR' || 'severity' in error || 'path' in error) return true
   return /^[A-Z][\w ]* Error: /.test(error.message) || isOfStore(error.cause)
 }
 

@@ -43,6 +43,8 @@ bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken 
 bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt!
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
+inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
+inbox counts	GET	/inbox/counts	Count the conversations of the inbox	assigneeId	
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
 webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn?
 webhooks get	GET	/webhooks/{id}	Read an endpoint		

@@ -44,6 +44,7 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  WriteRefused,
 } from '../store.ts'
 import { literal, quoted } from './sql.ts'
 
@@ -222,7 +223,9 @@ class Connection implements StoreWriter {
       await this.run('rollback').catch(() => {})
       if (error instanceof Error && ofTheRow.test(error.message))
         throw new RowRefused(error.message, { cause: error })
-      throw error
+      if (error instanceof Error && passing.test(error.message))
+        throw new StoreUnavailable(`DuckDB: ${error.message}`, { cause: error })
+      throw error instanceof Error && refusing.test(error.message) ? new WriteRefused('DuckDB', error) : error
     }
   }
 
@@ -503,6 +506,10 @@ const amongIds = (ids: readonly string[]) => `id in (${ids.map(idLiteral).join('
 const existing = ({ marksRemovals }: Table, of?: string) =>
   marksRemovals ? `${of === undefined ? '' : `${of}.`}_removal is null` : 'true'
 
+/** Another transaction or the disk is in the way. */
+const passing = /^(?:TransactionContext|IO|Out of Memory) Error: /
+/** A database that DuckDB calls invalid has to be opened again. */
+const refusing = /^(?!FATAL|INTERNAL)[A-Z][\w ]* Error: /
 const ofTheRow = /^(?:Conversion|Invalid Input|Constraint|Out of Range) Error/
 
 const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))

@@ -26,6 +26,7 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  WriteRefused,
 } from '../store.ts'
 import { copyLine, copyLines, copyValues } from './copy-text.ts'
 import { jsonbText } from './jsonb.ts'
@@ -215,7 +216,7 @@ class Connection implements StoreWriter {
       })
       if (this.isGone) await this.end()
       if (isOfRow(error)) throw new RowRefused(error.message, { cause: error })
-      throw error
+      throw error instanceof DatabaseError ? new WriteRefused('PostgreSQL', error) : error
     }
   }
 
@@ -500,10 +501,10 @@ function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
 const isOfRow = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '')
 
-/** Whether a retry may work: the server is gone or full, or a transaction gave way to another. */
+/** Whether a retry may work: the server is gone, full or a standby, or a transaction gave way to another. */
 function passes(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return !(error instanceof TypeError)
-  return /^(?:08|40|53|57P)/.test(error.code ?? '')
+  return /^(?:08|25006|25P|40|53|55P|57|58)/.test(error.code ?? '')
 }
 
 /** `2026-01-31T09:30:00.100Z` → `2026-01-31 09:30:00.1+00`. */

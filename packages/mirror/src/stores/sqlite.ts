@@ -24,6 +24,7 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  WriteRefused,
 } from '../store.ts'
 import { quoted } from './sql.ts'
 
@@ -83,7 +84,8 @@ export class SqliteStore implements Store {
       )
     } catch (error) {
       writer.close()
-      throw (error as { errcode?: number }).errcode === notADatabase ? new FileTaken(this.#file) : error
+      if ((error as SqliteError).errcode === notADatabase) throw new FileTaken(this.#file)
+      throw isPassing(error) ? unavailable(error) : error
     }
     this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
@@ -125,19 +127,30 @@ async function transaction<T>(
   begin: string,
   work: (tx: StoreWriter) => Promise<T>,
 ): Promise<T> {
-  connection.run(begin)
   try {
+    connection.run(begin)
     const result = await work(connection)
     connection.run('commit')
     return result
   } catch (error) {
     if (connection.isInTransaction) connection.run('rollback')
-    throw error
+    if (isPassing(error)) throw unavailable(error)
+    throw (error as SqliteError).code === 'ERR_SQLITE_ERROR'
+      ? new WriteRefused('SQLite', error as Error)
+      : error
   }
 }
 
-/** Writers of one file wait for each other; these errors may be tried again. */
-const busyOrLocked = [5, 6]
+interface SqliteError {
+  readonly code?: string
+  readonly errcode?: number
+}
+
+/** Busy, locked, read-only for a while, failed at the disk, or full. */
+const passing = [5, 6, 8, 10, 13]
+const isPassing = (error: unknown) => passing.includes(((error as SqliteError).errcode ?? 0) & 0xff)
+const unavailable = (error: unknown) =>
+  new StoreUnavailable(`SQLite: ${(error as Error).message}`, { cause: error })
 const notADatabase = 26
 /** Too large, a constraint, and another type than the column's. */
 const ofTheRow = [18, 19, 20]
@@ -169,16 +182,8 @@ class Connection implements StoreWriter {
     this.#database.close()
   }
 
-  /** @throws StoreUnavailable while another process writes. */
   run(sql: string): void {
-    try {
-      this.#database.exec(sql)
-    } catch (error) {
-      const { errcode, message } = error as { errcode?: number; message: string }
-      if (errcode !== undefined && busyOrLocked.includes(errcode & 0xff))
-        throw new StoreUnavailable(`SQLite: ${message}`, { cause: error })
-      throw error
-    }
+    this.#database.exec(sql)
   }
 
   #prepared(sql: string): StatementSync {

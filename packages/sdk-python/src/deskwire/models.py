@@ -954,6 +954,45 @@ class BookingUpsert(_BookingUpsertRequired, total=False):
     """Named values of your own. A PATCH merges; null deletes a key. Must be an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key). Initially `{}`."""
 
 
+class InboxEntryLastMessage(TypedDict):
+    id: str
+    """The id of the message."""
+    author: dict[str, Any]
+    """Its author."""
+    sentAt: str
+    """When it was sent."""
+    preview: str
+    """The first 200 characters of its body; empty if it has none."""
+
+
+class InboxEntry(TypedDict):
+    """A conversation in the inbox."""
+
+    object: Literal["inbox_entry"]
+    """Distinguishes it from a row."""
+    conversation: Conversation
+    """The conversation, as everywhere."""
+    lastMessage: InboxEntryLastMessage | None
+    """The message that was created last; null if there is none, or without the scope `messages:read`."""
+    awaitingReplySince: str | None
+    """When the customer's first message was sent that no teammate or AI has answered; null if all are answered."""
+
+
+class InboxCounts(TypedDict):
+    """How many conversations the inbox has."""
+
+    object: Literal["inbox_counts"]
+    """Distinguishes it from a row."""
+    open: int
+    """Open conversations."""
+    waiting: int
+    """Those whose customer waits for an answer."""
+    unassigned: int
+    """Those without an assignee."""
+    assigned: int
+    """Those of `assigneeId`; 0 without it."""
+
+
 class BatchAnswer(TypedDict):
     """The outcome of each item, and how many have each outcome."""
 

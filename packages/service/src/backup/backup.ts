@@ -86,6 +86,8 @@ export const sessionSettings = [
   "datestyle = 'ISO, YMD'",
   "bytea_output = 'hex'",
   'extra_float_digits = 1',
+  // Rows that triggers make are copied as they are.
+  "deskwire.copying = 'on'",
 ]
 
 async function headerOf(client: PoolClient, contents: Contents, clock: Clock): Promise<Header> {

@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { kinds } from '../../src/desk/index.ts'
+import { countsStatement, inboxStatement } from '../../src/inbox/read.ts'
 import { rangeDigestsStatement } from '../../src/journal/range-digests.ts'
 import { partsOf } from '../../src/kernel/id-ranges.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { browseStatement } from '../../src/kinds/http/browse.ts'
-import { filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
+import { type Condition, filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
 import { choicesOf, seedRows } from './seed.ts'
 
@@ -134,6 +135,31 @@ test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
     }
   },
 )
+
+test('the inbox: its tabs, a later page of each, and the counts', async () => {
+  await database.pool.query('vacuum analyze inbox')
+  const some = await database.pool.query<{ id: string; assignee: string }>(
+    `select i.conversation_id as id, i.assignee_id as assignee from inbox i where i.organization_id = $1
+       order by i.conversation_id offset 20000 limit 1`,
+    [ours],
+  )
+  const { id, assignee } = some.rows[0]!
+  const column = 'assignee_id'
+  const conditions = [[], [{ on: 'null', column }], [{ on: 'column', column, type: 'uuid', value: assignee }]]
+  for (const own of conditions as readonly (readonly Condition[])[])
+    for (const awaitingReply of [null, 'true', 'false'] as const)
+      for (const after of [null, id]) {
+        const query = { limit: 50, after, afterSince: null, awaitingReply, conditions: own }
+        const { text, values } = inboxStatement(ours, query, true)
+        const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])
+        expect(waste(answer.rows[0]['QUERY PLAN'][0].Plan), JSON.stringify(query)).toEqual([])
+      }
+  const answer = await database.pool.query(`explain (analyze, format json) ${countsStatement}`, [
+    ours,
+    assignee,
+  ])
+  expect(waste(answer.rows[0]['QUERY PLAN'][0].Plan)).toEqual([])
+})
 
 test('a plan that reads in vain is found out', async () => {
   const answer = await database.pool.query(

@@ -102,25 +102,41 @@ function browseText(
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc)
         from (select f.created_at, f.id, f.body from page f order by f.created_at desc, f.id desc limit $2) p) as records,
       ${after === null ? '1' : '(select count(*)::int from place)'} as is_known`
-  const foundOnce = (found: string) => `with ${place}matching as materialized (
-      ${found}),
+  const foundOnce = () => `with ${place}matching as materialized (
+      ${foundRows(kind, organizationId, [...terms, ...others], values)}),
     newest as materialized (
       select m.id from matching m ${after === null ? '' : `where ${follows('m')}`}
         order by m.created_at desc, m.id desc limit $2 + 1 offset $3),
     page as materialized (
       select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
     ${answer('(select count(*) from matching)')}`
-  if (terms.length > 0) return foundOnce(foundByTerms(name, organizationId, { terms, others }, values))
-
-  const filters = others.map((condition) => filter(condition, 't', values)).join('')
-  const rows = `from ${name} t where t.organization_id = $1 and t.removed_at is null${filters}`
-  if (others.some(isElsewhereOrdered)) return foundOnce(`select t.created_at, t.id ${rows}`)
+  if (terms.length > 0 || others.some(isElsewhereOrdered)) return foundOnce()
+  const rows = rowsWith(name, others, values)
   const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
   const total = others.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
   return `with ${place}page as materialized (
       select t.created_at, t.id, t.body ${rows}${after === null ? '' : ` and ${follows('t')}`}
         order by t.created_at desc, t.id desc limit $2 + 1 offset $3)
     ${answer(total)}`
+}
+
+/** Selects `created_at` and `id` of the rows that the conditions let through; the organization is `$1`. */
+export function foundRows(
+  kind: Kind,
+  organizationId: string,
+  conditions: readonly Condition[],
+  values: unknown[],
+): string {
+  const { name } = kind.table
+  const terms = conditions.filter(isTerm)
+  const others = conditions.filter((condition) => !isTerm(condition))
+  if (terms.length > 0) return foundByTerms(name, organizationId, { terms, others }, values)
+  return `select t.created_at, t.id ${rowsWith(name, others, values)}`
+}
+
+function rowsWith(name: string, conditions: readonly Plain[], values: unknown[]): string {
+  const filters = conditions.map((condition) => filter(condition, 't', values)).join('')
+  return `from ${name} t where t.organization_id = $1 and t.removed_at is null${filters}`
 }
 
 /**

@@ -175,6 +175,11 @@ export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
 }
 
+/** The filters of a kind's list, as a route declares them. */
+export function filterParameters(kind: Kind): QueryParameters {
+  return filtersOf(kind)
+}
+
 export function listParameters(kind: Kind): QueryParameters {
   const { description, schema } = ids
   return { ...paging, after, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
@@ -202,6 +207,14 @@ export function parseListQuery(
   if (!following.ok) return following
   if (following.value !== null && offset.value > 0)
     return invalid('after replaces offset: send one of them, or an offset of 0.')
+  const conditions = readConditions(kind, query)
+  if (!conditions.ok) return conditions
+  const page = { limit: limit.value, offset: offset.value, after: following.value }
+  return ok({ mode: 'browse', ...page, conditions: conditions.value })
+}
+
+/** The filters of a kind's list in a query, whatever else it has. */
+export function readConditions(kind: Kind, query: URLSearchParams): Result<readonly Condition[], Problem> {
   const conditions: Condition[] = []
   for (const [name, filter] of Object.entries(filtersOf(kind))) {
     const text = query.get(name)
@@ -210,6 +223,5 @@ export function parseListQuery(
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }
-  const page = { limit: limit.value, offset: offset.value, after: following.value }
-  return ok({ mode: 'browse', ...page, conditions })
+  return ok(conditions)
 }

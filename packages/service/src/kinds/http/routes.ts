@@ -261,12 +261,12 @@ async function browsePage(
   return done(listBody(records, { total, limit, offset, hasMore }))
 }
 
-const searchTooLong = problem(
+export const searchTooLong = problem(
   'unavailable',
   'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
 )
 
-function noSuchPlace(after: string | null): Problem {
+export function noSuchPlace(after: string | null): Problem {
   const detail = `after must be the id of a row that this list has or had; there is none with ${after}.`
   return problem('invalid_parameter', detail)
 }

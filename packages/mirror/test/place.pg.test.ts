@@ -1,0 +1,188 @@
+/** A mirror and the place of its copy: what is in the way for a while is waited out, and what no mirror made is taken over only by order. */
+import { spawn } from 'node:child_process'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '@deskwire/sdk'
+import { describe, expect, test } from 'vitest'
+import { eventually } from '../../testbed/eventually.ts'
+import { sharedService } from '../../testbed/shared-service.ts'
+import { Mirror, MirrorError, type MirrorOptions, NameTaken, type Store, statusOf } from '../src/index.ts'
+import { duckDb } from './duckdb.ts'
+import { type Place, places } from './stores.ts'
+
+const shared = sharedService()
+
+async function desk() {
+  const { token } = await shared().newOrganization()
+  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: token })
+  const { id } = await client.customers.create({ name: 'Ada' })
+  return { client, id }
+}
+
+type Desk = Awaited<ReturnType<typeof desk>>
+
+/** Follows until `clear` has been called at the first trouble and the copy has caught up; returns the troubles. */
+async function waitedOut(options: MirrorOptions, clear: () => Promise<unknown>): Promise<string[]> {
+  const stop = new AbortController()
+  const troubles: string[] = []
+  const mirror = new Mirror({
+    ...options,
+    onTrouble: (trouble) => troubles.push('error' in trouble ? trouble.error.message : trouble.type),
+    onCaughtUp: () => troubles.length > 0 && stop.abort(new Error('seen enough')),
+    sleep: async () => {
+      if (troubles.length === 1) await clear()
+      else await setTimeout(1)
+    },
+  })
+  const following = mirror.follow({ signal: stop.signal })
+  await expect(following).rejects.toThrow('seen enough')
+  expect((await mirror.verify()).exact).toBe(true)
+  await mirror.close()
+  return troubles
+}
+
+async function copied({ client }: Desk, store: Store): Promise<void> {
+  const mirror = new Mirror({ client, store })
+  await mirror.catchUp()
+  await mirror.close()
+}
+
+describe.each(Object.entries(places))('in %s', (name, placeOf) => {
+  const place = (): Promise<Place> => placeOf(shared().database.connection)
+
+  test("a foreign key of the user's is waited out", async () => {
+    await using at = await place()
+    const own = await desk()
+    await copied(own, at.store())
+    const type = name === 'SQLite' ? 'text' : 'uuid'
+    await at.sql(`create table mine (customer ${type} references customers (id))`)
+    await at.sql('insert into mine select id from customers')
+    await own.client.customers.delete(own.id)
+    const options = { client: own.client, store: at.store() }
+    const troubles = await waitedOut(options, () => at.sql('drop table mine'))
+    expect(troubles[0]).toMatch(/foreign key.*Look for foreign keys, views, triggers/i)
+    expect(await at.sql('select id from customers')).toEqual([])
+  })
+
+  test.runIf(name !== 'DuckDB')("a trigger of the user's is waited out", async () => {
+    await using at = await place()
+    const own = await desk()
+    await copied(own, at.store())
+    if (name === 'PostgreSQL') {
+      await at.sql(`create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'not today'; end $$`)
+      await at.sql('create trigger refuse before delete on customers for each row execute function refuse()')
+    } else
+      await at.sql(
+        `create trigger refuse before delete on customers begin select raise(abort, 'not today'); end`,
+      )
+    await own.client.customers.delete(own.id)
+    const options = { client: own.client, store: at.store() }
+    const drop = `drop trigger refuse${name === 'PostgreSQL' ? ' on customers' : ''}`
+    const troubles = await waitedOut(options, () => at.sql(drop))
+    expect(troubles[0]).toContain('not today')
+  })
+
+  test('nothing is adopted that is not asked for, or that does not fit', async () => {
+    await using at = await place()
+    const own = await desk()
+    if (name === 'PostgreSQL') await at.occupy()
+    await at.sql('create table customers (mine integer)')
+    await at.sql('insert into customers values (1)')
+    const begin = (adopts: boolean) => new Mirror({ client: own.client, store: at.store(), adopts })
+    for (const [adopts, error] of [
+      [false, NameTaken],
+      [true, MirrorError],
+    ] as const) {
+      const mirror = begin(adopts)
+      await expect(mirror.catchUp()).rejects.toThrow(error)
+      await mirror.close()
+    }
+    expect(await at.sql('select mine from customers')).toEqual([{ mine: 1 }])
+    const store = at.store()
+    expect(await statusOf(store)).toBeUndefined()
+    await store.close()
+  })
+
+  test('tables without notes are adopted by order, with views on them', async () => {
+    await using at = await place()
+    const own = await desk()
+    await copied(own, at.store())
+    await at.sql('create view names as select name from customers')
+    // As after a restore of the tables alone.
+    await at.sql('delete from deskwire_mirror')
+    await own.client.customers.update(own.id, { name: 'Grace' })
+    const refused = new Mirror({ client: own.client, store: at.store() })
+    await expect(refused.catchUp()).rejects.toThrow(/--adopt/)
+    await refused.close()
+    const mirror = new Mirror({ client: own.client, store: at.store(), adopts: true })
+    await mirror.catchUp()
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 1 } })
+    expect(await at.sql('select name from names')).toEqual([{ name: 'Grace' }])
+    await mirror.close()
+  })
+})
+
+test('an SQLite file that another process has locked is waited out', async () => {
+  await using at = await places.SQLite()
+  const own = await desk()
+  const { file } = at.address as { file: string }
+  await copied(own, at.store())
+  const other = new DatabaseSync(file)
+  other.exec('pragma journal_mode = delete; begin exclusive')
+  await own.client.customers.update(own.id, { name: 'Grace' })
+  const { SqliteStore } = await import('../src/stores/sqlite.ts')
+  const store = new SqliteStore({ file, busyMs: 1 })
+  const troubles = await waitedOut({ client: own.client, store }, async () => other.close())
+  expect(troubles[0]).toBe('SQLite: database is locked')
+})
+
+test('a PostgreSQL that refuses writes until it is promoted is waited out', async () => {
+  await using at = await places.PostgreSQL(shared().database.connection)
+  const own = await desk()
+  await copied(own, at.store())
+  await own.client.customers.update(own.id, { name: 'Grace' })
+  const { schema } = at.address as { schema: string }
+  const { PostgresStore } = await import('../src/stores/postgres.ts')
+  const connection = { ...shared().database.connection, options: `-c default_transaction_read_only=on` }
+  const target = { ...connection }
+  // A standby refuses writes until it is promoted.
+  const troubles = await waitedOut(
+    { client: own.client, store: new PostgresStore({ connection: target, schema }) },
+    async () => {
+      target.options = ''
+    },
+  )
+  expect(troubles[0]).toMatch(/PostgreSQL: cannot execute .* in a read-only transaction/)
+})
+
+test.runIf(duckDb)('a DuckDB file that another process has open is waited out', async () => {
+  const at = await places.DuckDB?.()
+  if (at === undefined) return
+  await using _ = at
+  const own = await desk()
+  const { file } = at.address as { file: string }
+  await copied(own, at.store())
+  const program = `import('@duckdb/node-api').then(async ({ DuckDBInstance }) => {
+    globalThis.held = await DuckDBInstance.create(${JSON.stringify(file)})
+    console.log('open')
+    setInterval(() => {}, 1000)
+  })`
+  const other = spawn(process.execPath, ['-e', program], { cwd: import.meta.dirname })
+  let said = ''
+  other.stdout.on('data', (text) => {
+    said += text
+  })
+  const ended = new Promise((resolve) => other.once('exit', resolve))
+  try {
+    await eventually('it is open', () => said.includes('open'))
+    await own.client.customers.update(own.id, { name: 'Grace' })
+    const troubles = await waitedOut({ client: own.client, store: at.store() }, async () => {
+      other.kill('SIGKILL')
+      await ended
+    })
+    expect(troubles[0]).toContain('is open in another process')
+  } finally {
+    other.kill('SIGKILL')
+  }
+})
