@@ -79,10 +79,11 @@ function idsOf({ data }: BatchAnswer): string[] {
 const mirrorOf = (client: Client, store: Store, options: Partial<MirrorOptions> = {}) =>
   new Mirror({ client, store, ...options })
 
+const exact = (client: Client, at: Place) =>
+  expect(differencesByHand(client, at.sql, plurals)).resolves.toEqual([])
+
 describe.each(Object.entries(places))('in %s', (_, placeOf) => {
   const place = () => placeOf(shared().database.connection)
-  const exact = (client: Client, at: Place) =>
-    expect(differencesByHand(client, at.sql, plurals)).resolves.toEqual([])
 
   test('a copy holds every kind, byte for byte, and takes in what changes and goes', async () => {
     await using at = await place()
@@ -285,57 +286,37 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await mirror.close()
   })
 
-  test('a table that was emptied is filled again before the copy counts as caught up', async () => {
-    await using at = await place()
-    const client = clientOf(await shared().newOrganization())
-    await furnish(client, 3)
-    const before = mirrorOf(client, at.store())
-    await before.catchUp()
-    await before.close()
-    await at.sql('delete from tickets')
-    const troubles: Trouble[] = []
-    let isCaughtUp = false
-    const mirror = mirrorOf(client, at.store(), {
-      onTrouble: (trouble) => troubles.push(trouble),
-      onCaughtUp: () => {
-        isCaughtUp = true
-      },
-    })
-    await mirror.catchUp()
-    expect(isCaughtUp).toBe(true)
-    expect(troubles).toMatchObject([{ type: 'mended', differences: Array(3).fill({ type: 'missing' }) }])
-    await exact(client, at)
-    await mirror.close()
-  })
-
-  test.each([
-    ['alter table customers drop column name', 'name is missing'],
-    ['alter table customers rename column name to full_name', 'name is missing'],
-    ['drop table customers', 'table customers is not there'],
-    ['alter table customers rename to customers_of_mine', 'table customers is not there'],
-  ])('a table that was changed is an error that repair heals: %s', async (change, why) => {
+  test('a table that was changed is an error that repair heals', async () => {
     await using at = await place()
     const client = clientOf(await shared().newOrganization())
     const { customerIds } = await furnish(client, 3)
     const running = mirrorOf(client, at.store())
     await running.catchUp()
-    await at.sql(change)
-    const mirror = mirrorOf(client, at.store())
-    for (const call of [() => mirror.catchUp(), () => mirror.verify(), () => running.catchUp()]) {
-      const refusal: Error = await call().then(
-        () => expect.unreachable('it was not seen'),
-        (error) => error,
-      )
-      expect(refusal).toBeInstanceOf(MirrorError)
-      expect(refusal.message).toContain(why)
-      expect(refusal.message).toContain('deskwire mirror repair')
+    for (const [change, why] of [
+      ['alter table customers drop column name', 'name is missing'],
+      ['alter table customers rename column name to full_name', 'name is missing'],
+      ['drop table customers', 'table customers is not there'],
+      ['alter table customers rename to customers_of_mine', 'table customers is not there'],
+    ] as const) {
+      await at.sql(change)
+      const mirror = mirrorOf(client, at.store())
+      for (const call of [() => mirror.catchUp(), () => mirror.verify(), () => running.catchUp()]) {
+        const refusal: Error = await call().then(
+          () => expect.unreachable(`it was not seen: ${change}`),
+          (error) => error,
+        )
+        expect(refusal).toBeInstanceOf(MirrorError)
+        expect(refusal.message).toContain(why)
+        expect(refusal.message).toContain('deskwire mirror repair')
+      }
+      await client.customers.update(customerIds[0] as string, { name: `After: ${change}` })
+      await expect(running.catchUp()).rejects.toThrow(why)
+      await mirror.repair()
+      expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 3 } })
+      await exact(client, at)
+      await mirror.close()
     }
-    await client.customers.update(customerIds[0] as string, { name: 'Later' })
-    await expect(running.catchUp()).rejects.toThrow(why)
-    await mirror.repair()
-    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 3 } })
-    await exact(client, at)
-    await Promise.all([mirror.close(), running.close()])
+    await running.close()
   })
 
   test('plain SQL on the copy is found, named and mended, and nothing else is fetched', async () => {
@@ -394,6 +375,107 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     expect(troubles).toEqual([])
     await exact(client, at)
     await Promise.all([mirror.close(), next.close()])
+  })
+
+  test('who verifies or repairs where there is no copy is told so, and nothing is made', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const nothing = async () => {
+      const mirror = mirrorOf(client, at.store())
+      await expect(mirror.verify()).rejects.toThrow(
+        new MirrorError('There is no copy in the store. catchUp() makes one.'),
+      )
+      await expect(mirror.repair()).rejects.toThrow(MirrorError)
+      await mirror.close()
+    }
+    const before = await at.look()
+    await nothing()
+    expect(await at.look()).toEqual(before)
+    // Nor in what is somebody else's.
+    await at.occupy()
+    const occupied = await at.look()
+    await nothing()
+    expect(await at.look()).toEqual(occupied)
+    // From then on there is one, and it is found.
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    expect((await mirror.verify()).exact).toBe(true)
+    await mirror.close()
+  })
+
+  test('after a restore a new copy takes the place of the old one, which is never empty', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client, 4)
+    const counts: number[] = []
+    const watched = hooked(at.store(), async () => {
+      if (isWatched) counts.push(Number((await at.sql('select count(*) as n from all_customers'))[0]?.n))
+    })
+    let isWatched = false
+    const mirror = mirrorOf(client, watched)
+    await mirror.catchUp()
+    await at.sql('create view all_customers as select * from customers')
+    // What the backup did not have, and what it had otherwise.
+    await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
+    await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
+    await markRestored(shared().database.pool, systemClock)
+    await client.customers.create({ name: 'After' })
+    isWatched = true
+    await mirror.catchUp()
+    isWatched = false
+    expect(new Set(counts)).toEqual(new Set([5]))
+    await exact(client, at)
+    expect(await at.sql('select * from all_customers')).toHaveLength(5)
+    await client.customers.create({ name: 'Later' })
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 6 } })
+    await exact(client, at)
+    await mirror.close()
+  })
+
+  test('two mirrors of one store do each page once', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client)
+    const troubles: string[] = []
+    const both = [0, 1].map(() =>
+      mirrorOf(client, at.store(), { onTrouble: ({ type }) => troubles.push(type) }),
+    )
+    await both[0]?.catchUp()
+    for (let n = 0; n < 3; n++) {
+      await furnish(client, 1)
+      await Promise.all(both.map((mirror) => mirror.catchUp()))
+    }
+    await exact(client, at)
+    expect(troubles).toEqual([])
+    await Promise.all(both.map((mirror) => mirror.close()))
+  })
+})
+
+// What the mirror does with any store: that each keeps what it is given, stores.pg.test.ts shows.
+describe('whatever the store', () => {
+  const place = () => places.SQLite()
+
+  test('a table that was emptied is filled again before the copy counts as caught up', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client, 3)
+    const before = mirrorOf(client, at.store())
+    await before.catchUp()
+    await before.close()
+    await at.sql('delete from tickets')
+    const troubles: Trouble[] = []
+    let isCaughtUp = false
+    const mirror = mirrorOf(client, at.store(), {
+      onTrouble: (trouble) => troubles.push(trouble),
+      onCaughtUp: () => {
+        isCaughtUp = true
+      },
+    })
+    await mirror.catchUp()
+    expect(isCaughtUp).toBe(true)
+    expect(troubles).toMatchObject([{ type: 'mended', differences: Array(3).fill({ type: 'missing' }) }])
+    await exact(client, at)
+    await mirror.close()
   })
 
   test('a row that was touched and then changed by the service is found by the checkpoint, and all is mended', async () => {
@@ -456,61 +538,6 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await mirror.close()
   })
 
-  test('who verifies or repairs where there is no copy is told so, and nothing is made', async () => {
-    await using at = await place()
-    const client = clientOf(await shared().newOrganization())
-    const nothing = async () => {
-      const mirror = mirrorOf(client, at.store())
-      await expect(mirror.verify()).rejects.toThrow(
-        new MirrorError('There is no copy in the store. catchUp() makes one.'),
-      )
-      await expect(mirror.repair()).rejects.toThrow(MirrorError)
-      await mirror.close()
-    }
-    const before = await at.look()
-    await nothing()
-    expect(await at.look()).toEqual(before)
-    // Nor in what is somebody else's.
-    await at.occupy()
-    const occupied = await at.look()
-    await nothing()
-    expect(await at.look()).toEqual(occupied)
-    // From then on there is one, and it is found.
-    const mirror = mirrorOf(client, at.store())
-    await mirror.catchUp()
-    expect((await mirror.verify()).exact).toBe(true)
-    await mirror.close()
-  })
-
-  test('after a restore a new copy takes the place of the old one, which is never empty', async () => {
-    await using at = await place()
-    const client = clientOf(await shared().newOrganization())
-    const { customerIds } = await furnish(client, 4)
-    const counts: number[] = []
-    const watched = hooked(at.store(), async () => {
-      if (isWatched) counts.push(Number((await at.sql('select count(*) as n from all_customers'))[0]?.n))
-    })
-    let isWatched = false
-    const mirror = mirrorOf(client, watched)
-    await mirror.catchUp()
-    await at.sql('create view all_customers as select * from customers')
-    // What the backup did not have, and what it had otherwise.
-    await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
-    await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
-    await markRestored(shared().database.pool, systemClock)
-    await client.customers.create({ name: 'After' })
-    isWatched = true
-    await mirror.catchUp()
-    isWatched = false
-    expect(new Set(counts)).toEqual(new Set([5]))
-    await exact(client, at)
-    expect(await at.sql('select * from all_customers')).toHaveLength(5)
-    await client.customers.create({ name: 'Later' })
-    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 6 } })
-    await exact(client, at)
-    await mirror.close()
-  })
-
   test('kinds that the key may read later are kept from the next start on', async () => {
     await using at = await place()
     const api = await shared().newOrganization()
@@ -529,24 +556,6 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     expect(await again.verify()).toMatchObject({ exact: true, rows: { customer: 3, ticket: 2 } })
     await expect(differencesByHand(client, at.sql, ['customers', 'tickets'])).resolves.toEqual([])
     await again.close()
-  })
-
-  test('two mirrors of one store do each page once', async () => {
-    await using at = await place()
-    const client = clientOf(await shared().newOrganization())
-    await furnish(client)
-    const troubles: string[] = []
-    const both = [0, 1].map(() =>
-      mirrorOf(client, at.store(), { onTrouble: ({ type }) => troubles.push(type) }),
-    )
-    await both[0]?.catchUp()
-    for (let n = 0; n < 3; n++) {
-      await furnish(client, 1)
-      await Promise.all(both.map((mirror) => mirror.catchUp()))
-    }
-    await exact(client, at)
-    expect(troubles).toEqual([])
-    await Promise.all(both.map((mirror) => mirror.close()))
   })
 })
 
