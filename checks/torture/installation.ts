@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Pool } from 'pg'
 import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/index.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
@@ -37,6 +37,12 @@ const patience = 20_000
 
 const services = 3
 
+/** Of the bundle that a run of tests builds, otherwise the sources. */
+const bundle = process.env.TESTED_DESKWIRE
+const program = bundle
+  ? join(dirname(bundle), 'torture-service.js')
+  : new URL('./service-process.ts', import.meta.url)
+
 export async function install(options: {
   readonly seed: number
   readonly clocks: Omit<ServiceOrders['clock'], 'seed'>
@@ -58,7 +64,7 @@ export async function install(options: {
   await Promise.all(Array.from({ length: services }, startService))
 
   async function startService(): Promise<void> {
-    const child = fork(new URL('./service-process.ts', import.meta.url), { serialization: 'advanced' })
+    const child = fork(program, { serialization: 'advanced' })
     const answered = once(child, 'message')
     child.send({
       address: database.connection,

@@ -14,6 +14,7 @@ const input = {
   'worker-process': 'packages/service/src/roles/worker-process.ts',
   'summarizer-thread': 'packages/service/src/roles/summarizer-thread.ts',
   'offload-thread': 'packages/service/src/roles/offload-thread.ts',
+  'torture-service': 'checks/torture/service-process.ts',
 }
 
 /** They begin one of the others, in the file beside them. */

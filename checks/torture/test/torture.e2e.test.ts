@@ -7,7 +7,7 @@ import type { Fault } from '../history/verdict.ts'
 import { runTorture, type TortureOptions } from '../run-torture.ts'
 
 const small: TortureOptions = {
-  changes: 500,
+  changes: 200,
   writers: 24,
   limits: [1, 2, 5, 20, 50, 100],
   stallOneIn: 40,
@@ -40,7 +40,7 @@ test('without the lock on the clock the same finds faults', async () => {
   for (let run = 0; run < 5 && faults === 0; run++) {
     const report = await runTorture({
       ...small,
-      changes: 300,
+      changes: 150,
       serviceKills: 0,
       databaseKills: 0,
       stallOneIn: 5,
