@@ -300,9 +300,12 @@ beforeAll(async () => {
   dataDir = await temporaryDataDir({ installed: true })
   cwd = dataDir.parent
   await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'))
-  // npx takes longer than most commands do; the walk of the quickstart runs it.
-  const command = `#!/bin/sh\nshift\nexec node "${main}" "$@"\n`
-  await writeFile(join(cwd, 'npx'), command, { mode: 0o755 })
+  // npx and npm take longer than most commands do; the walk of the quickstart runs them.
+  const command = (words: string) => `#!/bin/sh\n${words}\nexec node "${main}" "$@"\n`
+  await writeFile(join(cwd, 'npx'), command('shift'), { mode: 0o755 })
+  await writeFile(join(cwd, 'npm'), command('shift; [ "$1" != -- ] || shift; set -- serve "$@"'), {
+    mode: 0o755,
+  })
   receiver = await startHttpServer(async (request, response) => {
     let body = ''
     for await (const piece of request.setEncoding('utf8')) body += piece
@@ -317,9 +320,11 @@ afterAll(async () => {
   await dataDir?.[Symbol.asyncDispose]()
 })
 
+/** What the service itself is told. */
+const own = () => ({ PATH: `${cwd}:${process.env.PATH}`, DESKWIRE_DATA_DIR: dataDir.path })
+
 const settings = () => ({
-  PATH: `${cwd}:${process.env.PATH}`,
-  DESKWIRE_DATA_DIR: dataDir.path,
+  ...own(),
   DESKWIRE_URL: `${service?.url}/v1`,
   DESKWIRE_API_KEY: key,
 })
@@ -327,13 +332,13 @@ const settings = () => ({
 /** Starts the service by a line of a guide, as the next terminal finds it. */
 async function startBy(line: string): Promise<void> {
   await service?.end('SIGTERM')
-  service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, filled(line))
+  service = await npmStart(own(), filled(line))
   key ??= /shown this once: (\S+)/.exec(service.output.stdout)?.[1] ?? ''
   expect(key).toMatch(/^dwk_/)
 }
 
 /** The text with what a reader fills in. */
-function filled(text: string, own: Readonly<Record<string, string>> = {}): string {
+function filled(text: string, these: Readonly<Record<string, string>> = {}): string {
   const all = {
     'dwk_…': key,
     'http://127.0.0.1:8080': service?.url ?? '',
@@ -342,7 +347,7 @@ function filled(text: string, own: Readonly<Record<string, string>> = {}): strin
     'http://127.0.0.1:8081/hook': `http://127.0.0.1:${receiver.port}/hook`,
     'https://example.com/hooks': 'https://93.184.215.14/hooks',
     ' data/': ` ${dataDir.path}/`,
-    ...own,
+    ...these,
   }
   return Object.entries(all).reduce((filledIn, [place, value]) => filledIn.replaceAll(place, value), text)
 }
@@ -580,7 +585,7 @@ test('commands of the guides for operators', async () => {
     ` ${dataDir.path}/`,
   )
   service = null
-  service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path }, rotation)
+  service = await npmStart(own(), rotation)
   await shell(
     `export DESKWIRE_ENCRYPTION_KEY_PREVIOUS=${old}\n${take(encryption, 'npx deskwire encryption-key rotate')}`,
   )

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { freePort } from '../../testbed/loopback.ts'
-import { deskwire, npmStart, piped, startDeskwire } from '../../testbed/services.ts'
+import { deskwire, npmStart, piped, serve, startDeskwire } from '../../testbed/services.ts'
 import { type Command, commands, type NamedCommand } from '../src/commands.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
@@ -63,7 +63,7 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
 test('commands work beside a running service; a second service on its data is told who runs it', async () => {
   await using dataDir = await temporaryDataDir({ installed: true })
   const settings = { DESKWIRE_DATA_DIR: dataDir.path }
-  await using service = await npmStart({ ...settings, DESKWIRE_BOOTSTRAP_KEY: exampleKey })
+  await using service = await serve([], { settings: { ...settings, DESKWIRE_BOOTSTRAP_KEY: exampleKey } })
   expect(service.output.stdout).toContain('its API key is the one in DESKWIRE_BOOTSTRAP_KEY')
   expect(service.output.stdout).not.toContain(exampleKey)
   const [first = ''] = service.output.stderr.split('\n')
