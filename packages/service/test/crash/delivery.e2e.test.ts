@@ -114,8 +114,8 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
   for (const [round, victims] of blows.entries()) {
     const shop = shops[round % shops.length]!
     const { load } = shop
-    const moment = load.acknowledged.length + 20 + Math.floor(chance() * 80)
-    const writing = desk.write(shop, 120, seed + round * 100)
+    const moment = load.acknowledged.length + 20 + Math.floor(chance() * 40)
+    const writing = desk.write(shop, 60, seed + round * 100)
     await eventually('both are in flight', () => load.acknowledged.length >= moment && hooks.inFlight > 0)
     const [requests, changes] = [hooks.inFlight, load.inFlight]
     const since = performance.now()
