@@ -176,6 +176,12 @@ export function createApp(options: AppOptions): App {
       origins: corsOrigins,
       publicUrl,
       issuer: options.mcpIssuer ?? null,
+      subscriptionsOf: ({ shard = 0 }) => (shards[shard] ?? shards[0]).subscriptions,
+      receivers: {
+        resolver,
+        targetCa: settings.targetCa,
+        answerTimeoutMs: settings.schedule.answerTimeout,
+      },
     })
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)

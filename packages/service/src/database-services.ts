@@ -45,6 +45,7 @@ import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
 import { webhookRoutes } from './webhooks/bound-routes.ts'
 import { readNamedKeys } from './webhooks/installation-key.ts'
+import type { Subscriptions } from './webhooks/subscriptions.ts'
 import { createVault, keysOf } from './webhooks/vault.ts'
 
 export interface DatabaseHandle {
@@ -79,6 +80,7 @@ export interface DatabaseServices {
   /** Waiting readers of the stream; `startStreamListener` notifies them of commits. */
   readonly readers: WaitingReaders
   readonly maintenance: Maintenance
+  readonly subscriptions: Subscriptions
   readonly lookUp: (token: string) => Promise<TokenLookup>
   readonly beginSession: BeginSession
   readonly uses: UseRecorder
@@ -160,12 +162,16 @@ export function createDatabaseServices(
     seal: (answer, organizationId, id) => vault.seal(answer, { organizationId, webhookId: id }),
     directory,
   })
+  const webhooks = webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers })
+  const { subscriptions } = webhooks
+  const sweep =
+    directory === null || name === null ? null : createDirectorySweep(directory.pool, { name, pool })
   return {
     name,
     parts: [
       ...desk.parts,
       bindRoutes(() => inboxApi.routes, { database, timeout: options.searchTimeout }),
-      ...webhookRoutes({ ...services, settings, resolver: options.resolver, readers: desk.readers }),
+      ...webhooks.parts,
       ...keyParts,
       bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),
     ],
@@ -181,10 +187,12 @@ export function createDatabaseServices(
       log: name === null ? log : log.child(of),
       logRetention: settings.logRetention,
       ...(storage && { storage }),
-      ...(directory === null || name === null
-        ? {}
-        : { also: createDirectorySweep(directory.pool, { name, pool }) }),
+      async also() {
+        await subscriptions.removeEnded()
+        await sweep?.()
+      },
     }),
+    subscriptions,
     lookUp: createLookUp(pool, clock),
     beginSession,
     uses: createUseRecorder({

@@ -5,6 +5,7 @@ import { grants } from '../auth/scopes.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
+import { isControl, reachesDisabled } from './control.ts'
 import type {
   AttemptResult,
   Claim,
@@ -16,6 +17,7 @@ import type {
 import { dataFor } from './options.ts'
 import { originMembers } from './origin.ts'
 import type { Sign } from './signer.ts'
+import { cursorAt, messageId, subscriptionBody } from './subscription.ts'
 import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 import { type AttemptOutcome, decide } from './verdict.ts'
 
@@ -98,11 +100,16 @@ function resultOf(
   startedAt: number,
 ): AttemptResult {
   const endedAt = clock.now()
-  const isPing = delivery.event.type === 'ping'
+  const { options, subscription } = claim.endpoint
+  const state = {
+    ...delivery,
+    isControl: isControl(delivery.event.type),
+    mayRefuse: subscription !== undefined,
+  }
   return {
     delivery,
     url: claim.endpoint.url,
-    verdict: decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays, claim.endpoint.options),
+    verdict: decide(state, outcome, endedAt, schedule.retryDelays, options),
     startedAt,
     endedAt,
     responseStatus: outcome.kind === 'answered' ? outcome.status : null,
@@ -119,15 +126,24 @@ async function sendOrSkip(
   traced: TracedAttempt | null,
 ): Promise<AttemptOutcome> {
   const { endpoint } = claim
-  if (disabled !== null && event.type !== 'ping') {
+  if (disabled !== null && !reachesDisabled(event.type)) {
     return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${disabled}` }
   }
-  if (data === null) return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
+  const { subscription } = endpoint
+  if (data === null && subscription === undefined)
+    return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
   const scope = scopeOf(event.subjectKind)
   if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
     return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
   }
-  const body = envelope(claim, event, dataFor(endpoint.options ?? null, data))
+  const body =
+    subscription === undefined
+      ? envelope(claim, event, dataFor(endpoint.options ?? null, data ?? '{}'))
+      : subscriptionBody(
+          event,
+          data ?? '{}',
+          cursorAt(claim.organizationId, subscription.watermark, event.id),
+        )
   return send({
     organizationId: claim.organizationId,
     url: endpoint.url,
@@ -136,7 +152,8 @@ async function sendOrSkip(
       'user-agent': `Deskwire/${version}`,
       'x-service-event-id': event.id,
       'x-service-event-type': event.type,
-      ...sign(event.id, Math.floor(clock.now() / 1000), body),
+      ...(subscription === undefined ? {} : { 'x-mcp-subscription-id': subscription.id }),
+      ...sign(subscription === undefined ? event.id : messageId(event), Math.floor(clock.now() / 1000), body),
       ...traced?.headers,
     },
     body,

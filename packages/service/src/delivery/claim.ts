@@ -12,10 +12,12 @@ import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { joinEndpoint } from '../webhooks/table/endpoints.ts'
+import { isControl } from './control.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
 import { readOptions } from './options.ts'
 import { originOf } from './origin.ts'
+import { readWatermark } from './subscription.ts'
 
 /** Evaluated when a connection is free, so that waiting for one does not shorten the lease. Milliseconds. */
 interface ClaimOptions {
@@ -43,6 +45,7 @@ interface EndpointColumns {
   readonly suspended: boolean
   /** As JSON, with the sealed headers in hex, separated by a space. */
   readonly options: string | null
+  readonly subscription: string | null
 }
 
 interface DeliveryColumns {
@@ -63,11 +66,15 @@ interface DeliveryColumns {
 }
 
 /** `traced`: also reads the trace that each event was created in. */
-export function createClaim(database: Database, tables: readonly StreamTable[], traced = false): ClaimDue {
+export function createClaim(
+  database: Database,
+  tables: readonly StreamTable[],
+  { traced, retention }: { readonly traced: boolean; readonly retention: number },
+): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
-    payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
+    payload === 'stored' && !isControl(eventType) && !removals.has(eventType)
   const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
@@ -78,9 +85,11 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
   return async ({ organizationId, webhookId }, options, known = []) => {
     const connection = database.of(organizationId)
     let leaseId = ''
+    let claimedAt = 0
     const rows = await queryTextWhenSent(connection, () => {
       const { lease, now, limit } = options()
       leaseId = lease.id
+      claimedAt = now
       const values = [
         organizationId,
         webhookId,
@@ -100,8 +109,12 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
     const { changedFields = false, includeActor = false } = own ?? {}
     const needsEvent = (row: DeliveryColumns) => changedFields || includeActor || isStored(row)
     const events = await readEvents(connection, organizationId, claimed.filter(needsEvent), origin)
+    const watermark =
+      endpoint.subscription === null || claimed.length === 0
+        ? null
+        : await readWatermark(connection, { organizationId, webhookId }, { now: claimedAt, retention })
     const dataOf = (row: DeliveryColumns) => {
-      if (row.eventType === 'ping') return '{}'
+      if (isControl(row.eventType)) return '{}'
       // A subject that the API would not serve is not sent, even if the event stored it.
       return row.current !== null && isStored(row) ? (events.get(row.eventId)?.body ?? null) : row.current
     }
@@ -119,6 +132,9 @@ export function createClaim(database: Database, tables: readonly StreamTable[], 
         suspended: endpoint.suspended,
         options: own,
         sealedHeaders,
+        ...(endpoint.subscription === null || watermark === null
+          ? {}
+          : { subscription: { id: endpoint.subscription, watermark } }),
       },
       deliveries: claimed.map((row) =>
         claimedDelivery(row, dataOf(row), {
@@ -183,7 +199,8 @@ function claimedDelivery(
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
     const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
-    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null] = others
+    const [standard, asymmetric, left, lostId, lostSince, suspended, options = null, subscription = null] =
+      others
     if (url == null) continue
     return {
       url,
@@ -196,6 +213,7 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
       lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
       suspended: suspended != null,
       options,
+      subscription,
     }
   }
   return null
@@ -207,7 +225,7 @@ function optionsIn(text: string | null): Required<Pick<Claim['endpoint'], 'optio
   return { options: readOptions(json), sealedHeaders: sealed === '' ? null : Buffer.from(sealed, 'hex') }
 }
 
-const columnsOfEndpoint = 11
+const columnsOfEndpoint = 12
 
 /** Null when nothing is due: the one row then has only the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -260,7 +278,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
         where l.organization_id = $1 and l.webhook_id = $2
           and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
         returning l.webhook_id, l.alone_left, l.alone_id, l.alone_since)
-    select ${once('w.url')} as url, ${once('w.disabled_reason')} as disabled_reason,
+    select ${once('w.url')} as url, ${once("coalesce(w.disabled_reason, case when w.ends_at <= $4 then 'ended' end)")} as disabled_reason,
       ${once(`(select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
@@ -272,6 +290,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       ${once('(select true from organizations o where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null))')} as suspended,
       case when coalesce(d.place, 1) = 1 and w.options is not null
         then coalesce(encode(w.sealed_headers, 'hex'), '') || ' ' || w.options end as options,
+      ${once('w.subscription_id')} as subscription_id,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

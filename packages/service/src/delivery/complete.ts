@@ -6,7 +6,9 @@ import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { endpointIsDisabled } from '../webhooks/table/endpoints.ts'
+import { controlTypes, finalStatuses } from './control.ts'
 import { type AttemptResult, type LeasedQueue, type Priority, priorities } from './model.ts'
+import { insertControl } from './new-deliveries.ts'
 import { countTally, tallyOf, tallyVariables } from './tally.ts'
 import type { HealthChange } from './verdict.ts'
 
@@ -138,6 +140,19 @@ begin
       from ${completedRows}
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = ${time('r.seen')};
+
+  -- A subscription is told that it has missed something, once at a time.
+  if 'failed' = any(p_status) then
+    ${insertControl('gap', {
+      among: `w.id = p_webhook_id and w.status = 'active'
+        and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+          and d.id = any(p_id) and d.status = 'failed' and d.event_type not in (${controlTypes})
+          and coalesce(d.response_status, 0) not in (${finalStatuses.join(', ')}))
+        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+          and d.log_day = 'infinity' and d.event_type = 'gap')`,
+      attempts: '(select max(n) from unnest(p_number) as n)',
+    })}
+  end if;
 
   if cardinality(p_id) > 0 then
     ${countTally(

@@ -14,6 +14,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { type ClaimDue, createClaim } from './claim.ts'
 import { type Completed, type Completion, complete, logDay, takeLastAttempts } from './complete.ts'
+import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
 import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
@@ -38,20 +39,22 @@ export interface EndpointQueues extends SweptQueues {
   ): Promise<boolean | 'busy'>
   /** Hides the queue from searches while its organization is suspended or served elsewhere. A resumption makes it due again. */
   holdSuspended(endpoint: EndpointKey): Promise<void>
-  /** Fails what is pending on a disabled endpoint, except pings. */
+  /** Fails what is pending on a disabled endpoint, except what reaches those too. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
   /** Makes up to `limit` deliveries that wait for a retry due now, the soonest first. Returns how many; null unless it is active. */
   retryNow(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
 }
 
+/** The default of DESKWIRE_LOG_RETENTION. */
+const thirtyDays = 30 * 24 * 60 * 60 * 1000
 const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
-/** `traced`: claims also read the trace that each event was created in. */
+/** `traced`: claims also read the trace that each event was created in. `retention`: how far back the log goes, in milliseconds. */
 export function createEndpointQueues(
   database: Database,
   tables: readonly StreamTable[],
-  { traced = false } = {},
+  { traced = false, retention = thirtyDays } = {},
 ): EndpointQueues {
   return {
     async findDue(workerId, now, open) {
@@ -71,7 +74,7 @@ export function createEndpointQueues(
       }))
     },
 
-    claim: createClaim(database, tables, traced),
+    claim: createClaim(database, tables, { traced, retention }),
 
     async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
       // Commits do not wake the worker meanwhile: it sends nothing else.
@@ -187,7 +190,7 @@ begin
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+      and d.log_day = 'infinity' and d.event_type not in (${reachingDisabled}) limit p_limit) x;
   ${takeLastAttempts('v_ids')}
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,

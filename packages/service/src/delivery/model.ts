@@ -64,6 +64,15 @@ export interface ClaimedDelivery {
   readonly data: string | null
 }
 
+/** Up to where a subscription has everything. Milliseconds since the Unix epoch. */
+export interface Watermark {
+  readonly epoch: number
+  /** The oldest two pending events, as one may be the delivery that carries the cursor. */
+  readonly pending: readonly { readonly id: string; readonly at: number }[]
+  /** The start of what failed, is being replayed or has no delivery yet; otherwise right after the last event. */
+  readonly others: number
+}
+
 export interface Endpoint {
   readonly url: string
   readonly disabledReason: string | null
@@ -79,6 +88,8 @@ export interface Endpoint {
   /** What it asks for beyond the defaults; null or missing when it asks for nothing. */
   readonly options?: EndpointOptions | null
   readonly sealedHeaders?: Buffer | null
+  /** Missing: it is not a subscription of an agent. */
+  readonly subscription?: { readonly id: string; readonly watermark: Watermark }
 }
 
 export interface Claim extends LeasedQueue {

@@ -5,8 +5,10 @@ import {
   findSubscribers,
   fromSubscribers,
   fromSubscribersWith,
+  fromSubscriptions,
   ownKey,
 } from '../webhooks/table/endpoints.ts'
+import type { ControlType } from './control.ts'
 
 /** Deliveries to endpoints, pending and due at `p_now`; the values are SQL expressions. */
 export function insertDeliveries(values: {
@@ -69,16 +71,28 @@ export function insertDeliveries(values: {
         ${from};`
 }
 
+/** SQL that tells subscriptions `w` about themselves: an event of its own for each, and its delivery. */
+export function insertControl(
+  type: Exclude<ControlType, 'ping'>,
+  { among, attempts }: { readonly among: string; readonly attempts: string },
+): string {
+  return `with told as (
+      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select p_organization_id, new_uuid_v7(p_now), '${type}', p_now, 'webhook', w.id, '{}' ${fromSubscriptions(among)}
+        returning id, type, created_at, subject_kind, subject_id)
+    ${insertDeliveries({ webhookId: 'e.subject_id', event: 'e', attempts, from: 'from told e' })}`
+}
+
 /**
- * SQL: whether these conditions, jsonb or null, hold of the event with this id; without conditions no event is read. They always hold of a
- * removal, so that receivers do not keep what is gone, and of a body that was erased. Of an event that lists no changes, as a creation,
- * every field with a value counts as changed.
+ * SQL: whether these conditions, jsonb or null, hold of the event with this id; without conditions no event is read. All but those on the
+ * id always hold of a removal, so that receivers do not keep what is gone, and of a body that was erased. Of an event that lists no changes,
+ * as a creation, every field with a value counts as changed.
  */
 export function conditionsHold(conditions: string, eventId: string): string {
   const actual = "coalesce(b.body->(k.k->>'field'), 'null')"
   return `case when ${conditions} is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(${conditions}) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(${conditions}) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (${actual} <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), ${actual} <> 'null')
               when 'in' then k.k->'value' @> ${actual}

@@ -5,9 +5,11 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import { joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { envelope } from './attempt.ts'
 import { currentBody } from './claim.ts'
+import { controlTypes } from './control.ts'
 import type { EndpointKey } from './model.ts'
 import { dataFor, readOptions } from './options.ts'
 import { originOf } from './origin.ts'
+import { subscriptionBody } from './subscription.ts'
 
 /** The body, byte for byte, of the next attempt or (unless pending) of a retry; null when the subject or the delivery is gone. */
 export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
@@ -18,10 +20,10 @@ export function createReadPayload(
 ): ReadPayload {
   const never = ['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])]
   const text = `select d.event_id as id, d.event_type as type, ${timestampText('d.event_created_at')} as "createdAt",
-      w.options::text as options,
+      w.options::text as options, w.subscription_id as subscription,
       case when w.options ? 'changedFields' then e.changed::text end as changed,
       case when w.options ? 'includeActor' then ${originOf(tables)} end as origin,
-      case when d.event_type = 'ping' then '{}'
+      case when d.event_type in (${controlTypes}) then '{}'
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then e.body end as data
     from deliveries d ${joinEndpoint('$1', '$2')}
@@ -34,11 +36,15 @@ export function createReadPayload(
       createdAt: string
       data: string | null
       options: string | null
+      subscription: string | null
       changed: string | null
       origin: string | null
     }>(text, [organizationId, webhookId, id, never])
     const [row] = rows
-    if (row?.data == null) return null
+    if (row === undefined) return null
+    // A cursor says how far the subscription is when it is sent.
+    if (row.subscription !== null) return subscriptionBody(row, row.data ?? '{}', null)
+    if (row.data === null) return null
     return envelope({ organizationId }, row, dataFor(readOptions(row.options), row.data))
   }
 }

@@ -10,10 +10,15 @@ import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
 import type { DeliveryObserver } from './model.ts'
+import { insertControl } from './new-deliveries.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 
-/** SQL that disables the endpoints of the key p_api_key_id, into v_webhook_ids, and makes their queues due. Under the clock row. */
+/**
+ * SQL that disables the endpoints of the key p_api_key_id, into v_webhook_ids, and makes their queues due. Under the clock row. Subscriptions
+ * are told that they have ended.
+ */
 export const disableRegistered = `${disableEndpointsOfKey}
+  ${insertControl('terminated', { among: 'w.id = any(v_webhook_ids)', attempts: '3' })}
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)

@@ -1,4 +1,5 @@
 /** The rules of deliveries, all pure: verdicts on attempts, when an endpoint has failed for too long, what is sent now. */
+import { finalStatuses } from './control.ts'
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 import { type EndpointOptions, retryAfterOf } from './options.ts'
 
@@ -29,7 +30,10 @@ export interface DeliveryState {
   readonly attemptCount: number
   readonly attemptsBefore: number
   readonly maxAttempts: number
-  readonly isPing: boolean
+  /** It is no event of the desk: a ping, or about a subscription. */
+  readonly isControl: boolean
+  /** A 410 or 413 refuses it for good. Default: no. */
+  readonly mayRefuse?: boolean
 }
 
 /** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one for each retry, in milliseconds. */
@@ -53,12 +57,13 @@ export function decide(
   }
   const error = errorOf(outcome)
   const counts =
-    delivery.isPing || outcome.kind === 'worker_lost' ? 'nothing' : error === null ? 'success' : 'failure'
+    delivery.isControl || outcome.kind === 'worker_lost' ? 'nothing' : error === null ? 'success' : 'failure'
   if (error === null) {
     return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
   }
   const disable = disabledBy(delivery, outcome, options)
-  const delay = disable !== null ? undefined : delayAfter(delivery, delays)
+  const isOver = disable !== null || isRefused(delivery, outcome)
+  const delay = isOver ? undefined : delayAfter(delivery, delays)
   return {
     status: delay === undefined ? 'failed' : 'pending',
     error,
@@ -69,15 +74,19 @@ export function decide(
   }
 }
 
+function isRefused({ mayRefuse = false }: DeliveryState, outcome: AttemptOutcome): boolean {
+  return mayRefuse && outcome.kind === 'answered' && finalStatuses.includes(outcome.status)
+}
+
 function disabledBy(
-  { isPing }: DeliveryState,
+  { isControl }: DeliveryState,
   outcome: AttemptOutcome,
   options: Pick<EndpointOptions, 'disableOn410'> | null,
 ): Verdict['disable'] {
   // A ping does not count towards the endpoint's health, but an address that is not public disables it all the same.
   if (outcome.kind === 'failed' && outcome.code === 'address_not_public') return 'address_not_public'
   const isGone = outcome.kind === 'answered' && outcome.status === 410
-  return isGone && !isPing && options?.disableOn410 ? 'gone' : null
+  return isGone && !isControl && options?.disableOn410 ? 'gone' : null
 }
 
 /** Milliseconds that the receiver asks to wait for, where its endpoint honors that. */

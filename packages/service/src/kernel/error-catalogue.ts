@@ -186,6 +186,14 @@ export const errorCatalogue = {
     help: 'An attempt is coming at `nextAttemptAt`. Wait for it.',
     example: 'This delivery is pending: its next attempt is due at 2026-01-31T09:31:00.000Z. Wait for it.',
   },
+  subscription: {
+    status: 409,
+    title: 'The endpoint is a subscription of an agent',
+    means: 'An agent made this endpoint with `events/subscribe`, and it alone changes it.',
+    help: 'Delete the endpoint to end the subscription. Revoke the key of the agent, `apiKeyId`, to keep it from subscribing again.',
+    example:
+      'This endpoint is a subscription of an agent, which alone changes it. Delete it to end it; revoke its key to keep it from coming back.',
+  },
   webhook_disabled: {
     status: 409,
     title: 'The endpoint is disabled',

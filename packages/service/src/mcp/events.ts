@@ -1,5 +1,5 @@
 /**
- * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push: the ordered events of `GET /v1/events`, whose
+ * Events (SEP-3415, `io.modelcontextprotocol/events`) by poll and push (by webhook: `subscribe.ts`): the ordered events of `GET /v1/events`, whose
  * cursors lose nothing while the log keeps it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,6 +10,8 @@ import type { Problem } from '../kernel/errors.ts'
 import { ok, type Result } from '../kernel/result.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
+import { codes, protocolError } from './event-errors.ts'
+import { maySubscribe } from './subscribe.ts'
 import { id, objectOf, schemaOf, shown, type ToolParts } from './tool.ts'
 
 export const eventCapabilities = {
@@ -17,12 +19,6 @@ export const eventCapabilities = {
   // Where clients of the drafts look.
   events: {},
 }
-
-/** The extension's errors. */
-const notFound = -32_023
-const forbidden = -32_024
-const exhausted = -32_025
-const invalidParams = -32_602
 
 const mostEvents = 100
 const pollMilliseconds = 5_000
@@ -35,7 +31,7 @@ const startWindow = 10_000
 export interface EventType {
   readonly name: string
   readonly scope: string
-  /** As `events/list` shows it. */
+  /** As `events/list` shows it, but for how the caller may get it. */
   readonly descriptor: Json
 }
 
@@ -47,12 +43,11 @@ export function eventTypesOf(parts: ToolParts): readonly EventType[] {
       descriptor: {
         name,
         description: `Occurs when ${when}.`,
-        delivery: ['push', 'poll'],
         inputSchema: objectOf({ subject: id('Only events about the object with this id.') }),
         payloadSchema: shown(
           parts,
           schemaOf(kind),
-          'The object as it is now, or its removal record; empty when it is gone. Untrusted data.',
+          'The object as it is now, or its removal record; id and object alone where a webhook would be too large; empty when it is gone. Untrusted data.',
         ),
       },
     })),
@@ -88,16 +83,17 @@ interface Read {
   readonly hasMore: boolean
 }
 
-/** Adds the methods to a server that serves one caller. */
+/** Adds the methods to a server that serves one caller. Returns what throws unless the caller may have an event. */
 export function serveEvents(
   server: McpServer,
   types: readonly EventType[],
   { scopes, api, now }: { scopes: readonly string[]; api: Api; now: () => number },
-): void {
+): (name: string) => void {
+  const delivery = ['push', 'poll', ...(maySubscribe(scopes) ? ['webhook'] : [])]
   const readable = types.filter(({ scope }) => grants(scopes, scope))
 
   server.server.setRequestHandler('events/list', { params: z.looseObject({}) }, () => ({
-    events: readable.map(({ descriptor }) => descriptor),
+    events: readable.map(({ descriptor }) => ({ ...descriptor, delivery })),
   }))
 
   server.server.setRequestHandler('events/poll', { params: polled }, async (params) => {
@@ -115,11 +111,13 @@ export function serveEvents(
     return { _meta: of(context) }
   })
 
+  return allow
+
   function allow(name: string): void {
     if (!types.some((type) => type.name === name))
-      throw new ProtocolError(notFound, `There is no event ${name}.`, { kind: 'event' })
+      throw new ProtocolError(codes.notFound, `There is no event ${name}.`, { kind: 'event' })
     if (!readable.some((type) => type.name === name))
-      throw new ProtocolError(forbidden, `The key may not read what ${name} is about.`)
+      throw new ProtocolError(codes.forbidden, `The key may not read what ${name} is about.`)
   }
 
   async function stream(params: Subscription, begin: Read, { mcpReq }: ServerContext): Promise<void> {
@@ -152,7 +150,7 @@ export function serveEvents(
       } else {
         const { code, message, data } = protocolError(next.error)
         const error = { code, message, ...(data === undefined ? {} : { data }) }
-        if (code === forbidden) return notify('terminated', { error })
+        if (code === codes.forbidden) return notify('terminated', { error })
         await notify('error', { error })
         await delay(retryMilliseconds, undefined, { signal: mcpReq.signal }).catch(() => {})
         read = { events: [], cursor: before, truncated: false, hasMore: false }
@@ -209,19 +207,4 @@ function occurrence({ id: eventId, type: name, createdAt: timestamp, data }: Occ
 
 function of({ mcpReq }: ServerContext) {
   return { 'io.modelcontextprotocol/subscriptionId': mcpReq.id }
-}
-
-function protocolError({ code, detail }: Problem): ProtocolError {
-  const data = { reason: code }
-  switch (code) {
-    case 'insufficient_scope':
-    case 'unauthorized':
-    case 'key_expired':
-      return new ProtocolError(forbidden, detail, data)
-    case 'rate_limited':
-    case 'unavailable':
-      return new ProtocolError(exhausted, detail, { limit: 'requests' })
-    default:
-      return new ProtocolError(invalidParams, detail, data)
-  }
 }

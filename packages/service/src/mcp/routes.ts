@@ -10,10 +10,8 @@ import { type Route, routesOf } from '../http/route.ts'
 import { first } from '../http/static-content.ts'
 import { done } from '../kernel/outcome.ts'
 import { ok } from '../kernel/result.ts'
-import type { Clock } from '../kernel/timestamps.ts'
-import type { Kind } from '../kinds/model/kind.ts'
 import type { Json } from '../openapi/api-module.ts'
-import type { Mcp } from './server.ts'
+import type { Mcp, McpParts } from './server.ts'
 
 export interface McpServices {
   /** Loads it once. */
@@ -24,14 +22,14 @@ export interface McpServices {
   readonly publicUrl: string | null
 }
 
-export function createMcpServices(options: {
-  readonly kinds: readonly Kind[]
-  readonly clock: Clock
-  readonly origins: readonly string[]
-  readonly publicUrl: string | null
-  /** `openapi.json`. */
-  readonly document: () => Promise<Json>
-}): McpServices {
+export function createMcpServices(
+  options: Omit<McpParts, 'schemas'> & {
+    readonly origins: readonly string[]
+    readonly publicUrl: string | null
+    /** `openapi.json`. */
+    readonly document: () => Promise<Json>
+  },
+): McpServices {
   let loaded: Mcp | null = null
   const mcp = first(async () => {
     const [{ createMcp }, document] = await Promise.all([import('./server.ts'), options.document()])

@@ -7,18 +7,22 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
+import { createSender, type SenderOptions } from '../delivery/send/send.ts'
 import { callerOf } from '../http/authenticate.ts'
 import type { Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 import { version } from '../kernel/version.ts'
 import type { Json } from '../openapi/api-module.ts'
+import type { Subscriptions } from '../webhooks/subscriptions.ts'
 import { apiFor } from './api-calls.ts'
 import { bookingTools } from './booking-tools.ts'
 import { deskTools } from './desk-tools.ts'
 import { eventCapabilities, eventTypesOf, serveEvents } from './events.ts'
 import { skill } from './skill.ts'
 import { streamTools } from './stream-tools.ts'
+import { askedAtOnce, createChallenge, serveSubscriptions } from './subscribe.ts'
 import type { Arguments, Tool, ToolParts } from './tool.ts'
 
 export interface Mcp {
@@ -63,7 +67,16 @@ export function mayUse(held: readonly string[], { scopes, anyScope = false }: To
   return anyScope ? scopes.some((scope) => grants(held, scope)) : scopes.every((scope) => grants(held, scope))
 }
 
-export function createMcp(parts: ToolParts): Mcp {
+export interface McpParts extends ToolParts {
+  /** Those of the caller's database. */
+  readonly subscriptionsOf: (caller: Caller) => Subscriptions
+  readonly receivers: Pick<SenderOptions, 'resolver' | 'targetCa' | 'answerTimeoutMs'>
+}
+
+export function createMcp(parts: McpParts): Mcp {
+  const { subscriptionsOf, receivers, clock } = parts
+  const sender = createSender({ ...receivers, clock, maxSockets: askedAtOnce })
+  const challenge = createChallenge(sender, clock)
   const types = eventTypesOf(parts)
   const tools = toolsOf(parts).map((tool) => ({
     tool,
@@ -78,13 +91,15 @@ export function createMcp(parts: ToolParts): Mcp {
   // A server for each request: the protocol has no sessions, and which tools there are depends on the caller.
   const handler = createMcpHandler(({ authInfo }) => {
     const request = authInfo?.extra?.request as FastifyRequest
-    const { scopes } = callerOf(request)
+    const caller = callerOf(request)
+    const { scopes } = caller
     const server = new McpServer(
       { name: 'deskwire', title: 'Deskwire', version },
       { instructions, capabilities },
     )
     const api = apiFor(request)
-    serveEvents(server, types, { scopes, api, now: () => parts.clock.now() })
+    const allow = serveEvents(server, types, { scopes, api, now: () => clock.now() })
+    serveSubscriptions(server, allow, { caller, subscriptions: subscriptionsOf(caller), challenge })
     server.registerResource('skill', skillAddress, about, ({ href: uri }) => ({
       contents: [{ uri, mimeType: about.mimeType, text: skill }],
     }))
@@ -110,7 +125,10 @@ export function createMcp(parts: ToolParts): Mcp {
       const authInfo = { token: '', clientId: apiKeyId, scopes: [...scopes], extra: { request } }
       return handler.fetch(web, { authInfo })
     },
-    close: () => handler.close(),
+    async close() {
+      sender.close()
+      await handler.close()
+    },
   }
 }
 

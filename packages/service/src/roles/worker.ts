@@ -349,7 +349,7 @@ export function createWorker(options: {
   const database = sharedByOrganizations(pool, asked)
   const otherDatabase = sharedByOrganizations(otherPool, asked)
   const drains: Omit<DrainServices, 'tuning'> = {
-    queues: createEndpointQueues(database, tables, { traced }),
+    queues: createEndpointQueues(database, tables, { traced, retention: settings.logRetention }),
     send: (request) => sender.send(request),
     signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
@@ -363,7 +363,7 @@ export function createWorker(options: {
   const engine = createEngine(drains, {
     exclusiveTasks,
     limiter: sending.limiter,
-    otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
+    otherQueues: createEndpointQueues(otherDatabase, tables, { traced, retention: settings.logRetention }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
   const registrants = createRegistrants({

@@ -18,6 +18,7 @@ import { createRecoveryStore } from './recovery/store.ts'
 import { endpointApi } from './routes.ts'
 import { statsApi } from './stats-routes.ts'
 import { createWebhookStore } from './store.ts'
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 import { createTargetCheck } from './target-check.ts'
 import type { Vault } from './vault.ts'
 
@@ -31,14 +32,14 @@ export function webhookRoutes(options: {
   readonly settings: DeliverySettings
   readonly resolver: Resolver
   readonly readers: WaitingReaders
-}): readonly BoundRoutes[] {
+}): { readonly parts: readonly BoundRoutes[]; readonly subscriptions: Subscriptions } {
   const { database, clock, callUnderClock, vault, wake, kinds, settings, resolver, readers } = options
   const { schedule, rotationOverlap, logRetention } = settings
   const tables = kinds.map((kind) => kind.table)
   const store = createWebhookStore(database, callUnderClock, logRetention)
   const eventTypes = createEventTypes(kinds)
   const { answerTimeout, disableAfter } = schedule
-  const queues = createEndpointQueues(database, tables)
+  const queues = createEndpointQueues(database, tables, { retention: logRetention })
   const endpoints = createEndpoints({
     store,
     clock,
@@ -65,11 +66,13 @@ export function webhookRoutes(options: {
     wake,
   }
   const recoveries = createRecoveryStore(database, callUnderClock)
-  return [
+  const parts = [
     bindRoutes(() => endpointApi(kinds).routes, { endpoints, store, clock, disableAfter }),
     bindRoutes(() => deliveryApi(kinds).routes, services),
     bindRoutes(() => recoveryApi.routes, { ...services, recoveries }),
     bindRoutes(() => statsApi(kinds).routes, { ...services, database }),
     bindRoutes(() => eventApi(kinds).routes, { ...services, database, tables, readers }),
   ]
+  const subscriptions = createSubscriptions({ ...services, store, database, rotationOverlap })
+  return { parts, subscriptions }
 }

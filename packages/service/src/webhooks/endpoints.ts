@@ -102,11 +102,14 @@ export function createEndpoints(services: EndpointServices): Endpoints {
           ),
         },
       )
+      // Only subscriptions conflict.
+      if (created === 'conflict') throw new Error('an endpoint is no subscription')
       return outcomeOf(created, answer, { registrant_gone: registrantGone, limit_reached: tooManyEndpoints })
     },
 
     change: (caller, id, body) =>
       decideAndCommit(caller.organizationId, id, async (row) => {
+        if (row.subscription_id !== null) return refused(ofAnAgent)
         const decided = await decideChange(caller, row, body)
         if (!decided.ok) return refused(decided.error)
         const { after, headers } = decided.value
@@ -145,6 +148,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       if (!parsed.ok) return refused(parsed.error)
       const { overlap } = parsed.value as { readonly overlap: number | null }
       return decideAndCommit(caller.organizationId, id, async (row) => {
+        if (row.subscription_id !== null) return refused(ofAnAgent)
         const unreadable = eventTypes.unreadable(caller.scopes, row.events)
         if (unreadable !== null) return refused(unreadable)
         const { organizationId } = caller
@@ -285,8 +289,13 @@ function originOf(url: string): string {
   return new URL(url).origin
 }
 
+const ofAnAgent = problem(
+  'subscription',
+  'This endpoint is a subscription of an agent, which alone changes it. Delete it to end it; revoke its key to keep it from coming back.',
+)
+
 /** A repeat authenticates again, with the key as it then is. */
-const registrantGone = problem(
+export const registrantGone = problem(
   'unavailable',
   'The key that this request came with was revoked or has expired meanwhile; nothing was done. Send it again.',
 )
@@ -323,14 +332,16 @@ function later(row: WebhookRow, now: number): number {
   return Math.max(now, row.updated_at.getTime() + 1)
 }
 
-function newRow(
+/** Of a key that registers an endpoint, or an agent's subscription. */
+export function newRow(
   given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures' | 'options'> & {
     apiKeyId: string
     consoleLinkId: string | null
+    subscription?: { readonly id: string; readonly endsAt: number }
   },
   now: number,
 ): WebhookRow {
-  const { apiKeyId, consoleLinkId, ...fields } = given
+  const { apiKeyId, consoleLinkId, subscription, ...fields } = given
   return {
     ...fields,
     status: 'active',
@@ -345,6 +356,8 @@ function newRow(
     previous_secret_expires_at: null,
     api_key_id: apiKeyId,
     console_link_id: consoleLinkId,
+    subscription_id: subscription?.id ?? null,
+    ends_at: subscription === undefined ? null : new Date(subscription.endsAt),
     created_at: new Date(now),
     updated_at: new Date(now),
   }

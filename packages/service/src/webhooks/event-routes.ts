@@ -8,6 +8,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'
 import { currentBody } from '../delivery/claim.ts'
 import { originOf } from '../delivery/origin.ts'
+import { eventsResource } from '../delivery/subscription.ts'
 import { anId, invalid, paging, time, word } from '../http/list-parameters.ts'
 import { listBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
@@ -35,7 +36,7 @@ interface EventServices {
   readonly retention: number
 }
 
-const resource = 'events'
+const resource = eventsResource
 /** Proxies close a connection after 60 s, most of them. */
 const longestWait = 50
 /** Events that one page looks through for the types that it is asked for. */

@@ -1,6 +1,7 @@
 /** Changes of endpoints, each under the organization's clock row, so that they never interleave with the creation of deliveries. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
+import { missedFunction } from '../delivery/missed.ts'
 import { insertDeliveries } from '../delivery/new-deliveries.ts'
 import { lockClock, replayed, requireSealedWith, storeResponseAbout } from '../journal/sql-fragments.ts'
 import {
@@ -8,8 +9,11 @@ import {
   dateEndpoint,
   deleteEndpoint,
   endpointExists,
+  extendSubscription,
   findEndpoint,
+  findSubscription,
   findUnchangedEndpoint,
+  forgetGap,
   insertEndpoint,
   lockEndpoint,
   redateEndpointWhere,
@@ -23,7 +27,16 @@ const storeResponse = storeResponseAbout('p_webhook_id')
 const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now))`
 
-/** Creates an endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'. */
+/** SQL: inserts a recovery from a position on, of all events so far. */
+const recoverFrom = (id: string, since: string, position: string) =>
+  `insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
+      select p_organization_id, p_webhook_id, ${id}, least(${since}, p_now), greatest(c.last_stamp, p_now), p_now, ${position}, p_now
+        from organization_clocks c where c.organization_id = p_organization_id;`
+
+/**
+ * Creates an endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'; 'conflict' where
+ * the subscription in p_row has one. A position in it is where a subscription goes on from.
+ */
 export const createFunction: SchemaFunction = schemaFunction(
   'create_webhook',
   {
@@ -39,6 +52,10 @@ begin
   if not ${registrantLives} then
     return 'registrant_gone';
   end if;
+  ${findSubscription}
+  if found then
+    return 'conflict';
+  end if;
   ${countEndpoints}
   if v_count >= p_limit then
     return 'limit_reached';
@@ -50,6 +67,54 @@ begin
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  if p_row ? 'position' then
+    ${recoverFrom("(p_row->>'recovery_id')::uuid", "(p_row->>'since')::timestamptz", "(p_row->>'position')::uuid")}
+  end if;
+  return 'done';
+end;`,
+)
+
+/**
+ * Extends a subscription until p_ends_at: 'done', or 'conflict' when it has ended. A new secret replaces the one before,
+ * which signs until p_expires_at. What failed for good, or was left out while it was disabled, is sent again.
+ */
+export const refreshFunction: SchemaFunction = schemaFunction(
+  'refresh_subscription',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz',
+    returns: 'text',
+  },
+  `declare
+  v_since timestamptz;
+begin
+  ${lockClock}
+  v_since := ${missedFunction.name}(p_organization_id, p_webhook_id, p_now, p_log_begin);
+  ${extendSubscription}
+  if not found then
+    return 'conflict';
+  end if;
+  ${requireSealedWith('p_sealed_with')}
+  if p_sealed is not null then
+    delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+      and expires_at is not null;
+    update webhook_secrets set expires_at = p_expires_at
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+      select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+          greatest(p_now, max(s.created_at) + interval '1 millisecond')
+        from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  end if;
+  perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
+    and r.finished_at is null;
+  if v_since is not null and not found then
+    ${recoverFrom('p_recovery_id', 'v_since', 'first_uuid_v7(least(v_since, p_now))')}
+    ${forgetGap}
+  end if;
+  -- The queue before the record of its health, as completing locks them.
+  ${wakeQueue}
+  update webhook_health set failure_count = 0, failing_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;`,
 )
@@ -258,6 +323,7 @@ end;`,
 
 export const webhookFunctions: readonly SchemaFunction[] = [
   createFunction,
+  refreshFunction,
   updateFunction,
   deleteFunction,
   rotateFunction,

@@ -4,6 +4,7 @@
  * each: an organization has few endpoints, and further indexes would slow down every delivery.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { firstIdSince, rowIs } from '../delivery/log-rows.ts'
 import { endpointsWith } from './table/endpoints.ts'
 import type { DeliveryRow } from './webhook.ts'
 
@@ -32,17 +33,6 @@ const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {
 export const deliveryColumns: string = Object.keys(columnTypes)
   .map((name) => `d.${name}`)
   .join(', ')
-
-/** SQL conditions on a row. `since` is an SQL expression. */
-export const rowIs = {
-  pending: `d.log_day = 'infinity'`,
-  completed: (since: string) =>
-    `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
-} as const
-
-/** SQL: the lowest id created after that time, so that an index on ids suffices. */
-export const firstIdSince = (since: string): string =>
-  `first_uuid_v7(${since}::timestamptz + interval '1 millisecond')`
 
 const filters = [null, 'pending', 'succeeded', 'failed', 'skipped'].flatMap((status) => [
   { status, ofType: false },

@@ -1,15 +1,9 @@
 /** The delivery log (specification 11.1): newest first, within its retention, without payloads. */
 import { callFunction } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
+import { firstIdSince, rowIs } from '../delivery/log-rows.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import {
-  countedAtMost,
-  countLogFunction,
-  deliveryColumns,
-  firstIdSince,
-  readLogFunction,
-  rowIs,
-} from './log-functions.ts'
+import { countedAtMost, countLogFunction, deliveryColumns, readLogFunction } from './log-functions.ts'
 import type { AttemptRow, DeliveryRow } from './webhook.ts'
 
 export interface LogFilter {

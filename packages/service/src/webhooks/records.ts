@@ -89,6 +89,14 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
       nullable(uuid),
       'The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended.',
     ),
+    subscription: optional(
+      {
+        type: 'object',
+        required: ['id', 'endsAt'],
+        properties: { id: text, endsAt: time },
+      },
+      'The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise.',
+    ),
     createdAt: field(time, 'When it was registered.'),
     updatedAt: field(time, 'When it was last changed. Counters such as failureCount do not change it.'),
   }

@@ -153,7 +153,7 @@ const changeWebhook = route({
     'Needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
   body: 'WebhookPatch',
   answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
-  errors: [...urlErrors, 'not_found'],
+  errors: [...urlErrors, 'not_found', 'subscription'],
   async handle({ endpoints }, { caller, params, body }) {
     const id = parseId(params.id)
     return id === null ? refused(noSuchWebhook(params.id)) : endpoints.change(caller, id, body)
@@ -192,7 +192,7 @@ const rotateSecret = route({
       shownOnce: true,
     },
   },
-  errors: ['not_found', 'limit_reached'],
+  errors: ['not_found', 'limit_reached', 'subscription'],
   withhold: ({ endpoints }, caller, stored) => endpoints.withhold(caller, 'rotate', stored),
   async handle({ endpoints }, { caller, params, body, record }) {
     const id = parseId(params.id)

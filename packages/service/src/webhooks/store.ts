@@ -1,4 +1,5 @@
 import type { Database } from '../db/fair-pool.ts'
+import { missedFunction } from '../delivery/missed.ts'
 import type { Sealed } from '../idempotency/stored-responses.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -7,13 +8,13 @@ import {
   deleteFunction,
   dropPreviousFunction,
   pingFunction,
+  refreshFunction,
   resendFunction,
   retryFunction,
   rotateFunction,
   updateFunction,
 } from './functions.ts'
-import { missedFunction } from './recovery/missed.ts'
-import { fromShown, shownColumns } from './table/endpoints.ts'
+import { fromShown, shownColumns, verifiedUrl } from './table/endpoints.ts'
 import type { WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
@@ -30,8 +31,26 @@ interface SecretRow {
   readonly sealed: Sealed
 }
 
+/** Where a new subscription goes on from: an event, and its time in milliseconds. */
+interface Beginning {
+  readonly recoveryId: string
+  readonly position: string
+  readonly since: number
+}
+
 export interface WebhookStore {
   read(organizationId: string, id: string, now: number): Promise<WebhookRow | null>
+  /** The endpoint of a subscription. */
+  readSubscription(organizationId: string, subscriptionId: string, now: number): Promise<WebhookRow | null>
+  /** Extends it, with a new secret unless that is null: 'conflict' when it has ended. */
+  refresh(
+    organizationId: string,
+    id: string,
+    secret: SecretRow | null,
+    options: { now: number; endsAt: number; expiresAt: number; recoveryId: string },
+  ): Promise<'done' | 'conflict'>
+  /** Whether a subscription of the key has this URL, whose receiver has then agreed to deliveries. */
+  hasVerified(organizationId: string, apiKeyId: string, url: string, now: number): Promise<boolean>
   list(
     organizationId: string,
     filter: WebhookFilter,
@@ -43,8 +62,8 @@ export interface WebhookStore {
     webhook: WebhookRow,
     headers: Sealed | null,
     secret: SecretRow,
-    options: { now: number; limit: number; response: EncodedResponse },
-  ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
+    options: { now: number; limit: number; response: EncodedResponse; beginning?: Beginning | null },
+  ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed' | 'conflict'>
   change(
     organizationId: string,
     before: WebhookRow,
@@ -57,6 +76,7 @@ export interface WebhookStore {
       headers?: Sealed | null
     },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
+  /** The newest first. */
   signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
@@ -122,8 +142,42 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, webhook, headers, secret, { now, limit, response }) {
+    async readSubscription(organizationId, subscriptionId, now) {
+      const { rows } = await database
+        .of(organizationId)
+        .query<WebhookRow>(`select ${shown} ${fromShown} and w.subscription_id = $3`, [
+          organizationId,
+          formatTimestamp(now),
+          subscriptionId,
+        ])
+      return rows[0] ?? null
+    },
+
+    refresh(organizationId, id, secret, { now, endsAt, expiresAt, recoveryId }) {
+      return callUnderClock(refreshFunction, [
+        organizationId,
+        id,
+        formatTimestamp(now),
+        formatTimestamp(endsAt),
+        secret?.id ?? null,
+        secret?.sealed.bytes ?? null,
+        secret?.sealed.keyCheck ?? null,
+        formatTimestamp(expiresAt),
+        recoveryId,
+        formatTimestamp(now - retention),
+      ])
+    },
+
+    async hasVerified(organizationId, apiKeyId, url, now) {
+      const { rows } = await database
+        .of(organizationId)
+        .query(verifiedUrl, [organizationId, apiKeyId, url, formatTimestamp(now)])
+      return rows.length > 0
+    },
+
+    create(organizationId, webhook, headers, secret, { now, limit, response, beginning = null }) {
       const { id, url, description, events, signatures, options, api_key_id, console_link_id } = webhook
+      const { subscription_id, ends_at } = webhook
       const row = JSON.stringify({
         url,
         description,
@@ -133,6 +187,14 @@ export function createWebhookStore(
         ...(headers === null ? {} : { sealed_headers: headers.bytes.toString('hex') }),
         api_key_id,
         console_link_id,
+        ...(subscription_id === null ? {} : { subscription_id, ends_at }),
+        ...(beginning === null
+          ? {}
+          : {
+              recovery_id: beginning.recoveryId,
+              position: beginning.position,
+              since: formatTimestamp(beginning.since),
+            }),
       })
       const at = formatTimestamp(now)
       return callUnderClock(createFunction, [
@@ -186,7 +248,7 @@ export function createWebhookStore(
     async signingSecrets(organizationId, id, now) {
       const { rows } = await database.of(organizationId).query<{ sealed: Buffer }>(
         `select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
-           and (s.expires_at is null or s.expires_at > $3)`,
+           and (s.expires_at is null or s.expires_at > $3) order by s.created_at desc, s.id desc`,
         [organizationId, id, formatTimestamp(now)],
       )
       return rows.map(({ sealed }) => sealed)

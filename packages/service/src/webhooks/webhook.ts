@@ -19,7 +19,7 @@ export interface WebhookRow {
   /** The start of its last disabled period, until a recovery covers it; null otherwise. */
   readonly gap_since: Date | null
   readonly gap_until: Date | null
-  /** Computed by each read: see `missed.ts`. */
+  /** Computed by each read: see `delivery/missed.ts`. */
   readonly missed_since: Date | null
   readonly failing_since: Date | null
   readonly failure_count: number
@@ -27,6 +27,9 @@ export interface WebhookRow {
   readonly previous_secret_expires_at: Date | null
   readonly api_key_id: string
   readonly console_link_id: string | null
+  /** Of a subscription of an agent: its id there, and when it ends. */
+  readonly subscription_id: string | null
+  readonly ends_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -54,9 +57,16 @@ export function webhookRecord(organizationId: string, row: WebhookRow, disableAf
     previousSecretExpiresAt: shown(row.previous_secret_expires_at),
     apiKeyId: row.api_key_id,
     consoleLinkId: row.console_link_id,
+    ...shownSubscription(row),
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),
   }
+}
+
+function shownSubscription({ subscription_id: id, ends_at: endsAt }: WebhookRow): {
+  readonly subscription?: { readonly id: string; readonly endsAt: string | null }
+} {
+  return id === null ? {} : { subscription: { id, endsAt: shown(endsAt) } }
 }
 
 export type WebhookRecord = ReturnType<typeof webhookRecord>

@@ -112,7 +112,7 @@ describe.each(ways)('%s', (_way, way) => {
     worker_lost: { 'alone when its worker died': never('worker_lost') },
   }
 
-  const delivery = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isPing: false }
+  const delivery = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isControl: false }
 
   test.each<[boolean | undefined, DeliveryErrorCode, string]>([
     [undefined, 'resolver_failed', 'a server that fails'],

@@ -12,7 +12,7 @@ import {
 
 const delays = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 const now = Date.parse('2026-03-01T12:00:00.000Z')
-const first: DeliveryState = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isPing: false }
+const first: DeliveryState = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isControl: false }
 
 const answered = (status: number): AttemptOutcome => ({
   kind: 'answered',
@@ -96,7 +96,7 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
     })
 
     test('of a ping: one attempt, and it never counts', () => {
-      const verdict = decide({ ...first, maxAttempts: 1, isPing: true }, outcome, now, delays)
+      const verdict = decide({ ...first, maxAttempts: 1, isControl: true }, outcome, now, delays)
       const status = rest.status === 'pending' ? 'failed' : rest.status
       expect(verdict).toMatchObject({ ...rest, status, nextAttemptAt: null, counts: 'nothing' })
     })
@@ -106,7 +106,12 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
 test('the delays of the automatic schedule, and of every manual one after it, are those of the specification', () => {
   const waits = (from: number) =>
     [0, 1, 2, 3, 4, 5].map((n) => {
-      const delivery = { attemptCount: from + n, attemptsBefore: from, maxAttempts: from + 6, isPing: false }
+      const delivery = {
+        attemptCount: from + n,
+        attemptsBefore: from,
+        maxAttempts: from + 6,
+        isControl: false,
+      }
       const { nextAttemptAt } = decide(delivery, answered(500), now, delays)
       return nextAttemptAt === null ? null : (nextAttemptAt - now) / 60_000
     })
@@ -123,13 +128,13 @@ test('fewer or more delays than when the delivery was made: still an end, and de
       made: fc.nat({ max: 30 }),
       attemptsBefore: fc.nat({ max: 30 }),
       attempts: fc.integer({ min: 1, max: 30 }),
-      isPing: fc.boolean(),
+      isControl: fc.boolean(),
     })
-    .map(({ made, attemptsBefore, attempts, isPing }) => ({
+    .map(({ made, attemptsBefore, attempts, isControl }) => ({
       attemptCount: attemptsBefore + made,
       attemptsBefore,
       maxAttempts: attemptsBefore + attempts,
-      isPing,
+      isControl,
     }))
   const settings = fc.array(fc.integer({ min: 1, max: 1e8 }), { maxLength: 8 })
   fc.assert(
@@ -144,7 +149,7 @@ test('fewer or more delays than when the delivery was made: still an end, and de
         const made = state.attemptCount - state.attemptsBefore
         expect(verdict.nextAttemptAt - now).toBe(set[made] ?? set.at(-1))
       }
-      if (state.isPing || !verdict.attempted) expect(verdict.counts).toBe('nothing')
+      if (state.isControl || !verdict.attempted) expect(verdict.counts).toBe('nothing')
     }),
   )
 })

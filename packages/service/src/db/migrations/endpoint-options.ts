@@ -63,4 +63,17 @@ export const endpointOptions: readonly Migration[] = [
     id: '20261126-07-own-keys-of-fan-outs',
     statements: ['alter table fan_outs add column if not exists own_key text'],
   },
+  {
+    id: '20261126-08-subscriptions',
+    gradually: {
+      prepare: [
+        'alter table webhooks add column if not exists subscription_id text, add column if not exists ends_at timestamptz(3)',
+      ],
+      indexes: [
+        'drop index concurrently if exists webhooks_end',
+        'create index concurrently webhooks_end on webhooks (ends_at) where ends_at is not null',
+      ],
+    },
+    statements: [],
+  },
 ]

@@ -42,11 +42,23 @@ export const readEndpoint = (expressions: string, into: string) => `select ${exp
     into ${into} from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;`
 
 export const insertEndpoint = `insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
-      console_link_id, created_at, updated_at)
+      console_link_id, subscription_id, ends_at, created_at, updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
-        'active', r.api_key_id, r.console_link_id, p_now, p_now
+        'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at, p_now, p_now
       from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
-        sealed_headers text, api_key_id uuid, console_link_id uuid);`
+        sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);`
+
+/** Of the subscription in `p_row`, which may have no second endpoint. */
+export const findSubscription = `perform 1 from ${own}
+    and w.subscription_id = p_row->>'subscription_id';`
+
+/** Extends a subscription that has not ended, and makes it active again. What it missed while it was disabled is its gap. */
+export const extendSubscription = `update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
+      gap_since = coalesce(w.gap_since, w.disabled_at),
+      gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
+      updated_at = greatest(millisecond_after(w.updated_at), p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.subscription_id is not null
+      and w.ends_at > p_now and w.disabled_reason is distinct from 'registrant_revoked';`
 
 /** As in the record `r`, if it has the version that was read. */
 export const updateEndpoint = `update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
@@ -69,6 +81,9 @@ export const redateEndpointWhere = (
 export const closeGap = `update webhooks set gap_since = null, gap_until = null
     where organization_id = p_organization_id and id = p_webhook_id and gap_since >= p_since and gap_until <= p_until;`
 
+export const forgetGap = `update webhooks set gap_since = null, gap_until = null
+    where organization_id = p_organization_id and id = p_webhook_id;`
+
 export const deleteEndpoint = `delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;`
 
 /** Disables an active endpoint if `p_reason` still applies: no success since `p_failing_before`, the URL `p_url`, or no registrant. */
@@ -87,13 +102,15 @@ export const disableEndpoint = `update webhooks w set status = 'disabled', disab
 
 /* Endpoints of an organization, in a function. */
 
-export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;`
+/** Of the sort of `p_row`: subscriptions do not count against endpoints. */
+export const countEndpoints = `select count(*) into v_count from webhooks w where w.organization_id = p_organization_id
+    and (w.subscription_id is null) = (p_row->>'subscription_id' is null);`
 
-/** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. */
+/** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. Subscriptions end in an hour. */
 export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);`
 
 /** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`. */
@@ -110,6 +127,9 @@ export const countForSubscribers = (
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);`
 
 export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
+
+export const fromSubscriptions = (among: string) =>
+  `from ${own} and w.subscription_id is not null and ${among}`
 
 /** The same with each of these events, `e`, that the endpoint subscribes to, and a row for each. */
 export const fromSubscribersWith = (events: string, each: string) => `from webhooks w
@@ -130,11 +150,19 @@ export const joinEndpoint = (organizationId: string, id: string) =>
 
 /** The columns of records in the API, and the beginning of a condition: of organization `$1` at the time `$2`. */
 export const shownColumns = `w.id, w.url, w.description, w.events, w.signatures, w.options, w.status, w.disabled_reason, w.disabled_at, w.gap_since, w.gap_until, h.failing_since,
-  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.created_at, w.updated_at,
+  h.failure_count, h.last_success_at, w.api_key_id, w.console_link_id, w.subscription_id, w.ends_at, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
 export const fromShown = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
+
+/** Of a key's subscriptions that have not ended. */
+export const verifiedUrl = `select 1 from webhooks w where w.organization_id = $1 and w.api_key_id = $2 and w.url = $3
+  and w.subscription_id is not null and w.ends_at > $4 limit 1`
+
+/** Subscriptions of all organizations but those of `unless` that have ended at `$1`. */
+export const endedSubscriptions = (unless: string) => `select w.organization_id, w.id from webhooks w
+  where w.ends_at <= $1 and w.organization_id <> all(${unless}) order by w.ends_at limit 100`
 
 export const countOfStatus = (status: Status) =>
   `(select count(*)::int from webhooks w where w.status = '${status}')`

@@ -1,14 +1,16 @@
 /** Where a recovery of all missed events must begin (specification 11.4): perhaps before the first missed event, never after it. */
-import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
-import { firstIdSince, rowIs } from '../log-functions.ts'
-import { readEndpoint } from '../table/endpoints.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { readEndpoint } from '../webhooks/table/endpoints.ts'
+import { controlTypes, finalStatuses } from './control.ts'
+import { firstIdSince, rowIs } from './log-rows.ts'
 
 /** Failed deliveries that are checked: those of a large commit are created late, though their events are older. */
 const failuresLookedAt = 100
 
 /** SQL: the row `d` is a failed delivery to the endpoint, by its index. */
 const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${rowIs.completed('p_log_begin')}
-        and d.event_type <> 'ping'`
+        and d.event_type not in (${controlTypes})
+        and (w.subscription_id is null or coalesce(d.response_status, 0) not in (${finalStatuses.join(', ')}))`
 const between = (first: string, last: string) =>
   `(d.status, d.id) >= ('failed', ${first}) and (d.status, d.id) <= ('failed', ${last})`
 
