@@ -465,6 +465,8 @@ create table webhooks (
   console_link_id uuid,
   options jsonb,
   sealed_headers bytea,
+  subscription_id text,
+  ends_at timestamptz(3),
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((gap_since is null) = (gap_until is null)),
@@ -474,6 +476,7 @@ create table webhooks (
   check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[] or signatures = '{service,standard,v1a}'::text[]),
   check (status = any (array['active'::text, 'disabled'::text]))
 );
+create index webhooks_end on webhooks (ends_at) where ends_at is not null;
 create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;
 
 -- Their signing secrets, sealed.
@@ -818,7 +821,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_f40a0fe65634(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_0a0babc02dae(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2879,8 +2882,8 @@ begin
             from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
           on e.type = any(w.events)
         cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -2980,7 +2983,7 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_30e932565c89(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function complete_deliveries_3954e48f12e9(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -3019,6 +3022,24 @@ begin
         generate_subscripts(p_id, 1)) as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message, duration_ms, next_attempt_at, place)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+
+  -- A subscription is told that it has missed something, once at a time.
+  if 'failed' = any(p_status) then
+    with told as (
+      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select p_organization_id, new_uuid_v7(p_now), 'gap', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = p_webhook_id and w.status = 'active'
+        and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+          and d.id = any(p_id) and d.status = 'failed' and d.event_type not in ('ping', 'gap', 'terminated')
+          and coalesce(d.response_status, 0) not in (410, 413))
+        and not exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+          and d.log_day = 'infinity' and d.event_type = 'gap')
+        returning id, type, created_at, subject_kind, subject_id)
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, (select max(n) from unnest(p_number) as n), null, null, p_now, p_now, p_now
+        from told e;
+  end if;
 
   if cardinality(p_id) > 0 then
     update webhook_health h
@@ -3120,7 +3141,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_f1ae3feef41b(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_880883b22d12(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -3135,7 +3156,7 @@ begin
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+      and d.log_day = 'infinity' and d.event_type not in ('ping', 'terminated') limit p_limit) x;
   insert into attempts (organization_id, delivery_id, number, at, response_status,
       error_code, error_message, duration_ms, response_body)
     select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
@@ -3212,7 +3233,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_98f2901cc31c(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_3a4edd0f43dc(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3297,8 +3318,8 @@ begin
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
         and e.cause->>'key' is distinct from coalesce(v_own_key, '')
         and case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3324,7 +3345,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_f7a71e98cbd6(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_7a06a24c8745(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -3389,8 +3410,8 @@ begin
       insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when e.cause->>'key' = v_own_key then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3398,32 +3419,32 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
               else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
-          select b.body->>'object' = 'removed' or not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where not case k.k->>'op'
+          select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
+            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3450,7 +3471,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_f0f50478fdad(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_140c3de5336c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -3472,8 +3493,17 @@ begin
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
+  with told as (
+      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
+        returning id, type, created_at, subject_kind, subject_id)
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
+        from told e;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
@@ -3482,7 +3512,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_9d4003cf6a55(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_f5dbc8cd3e9a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -3507,7 +3537,13 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
+  perform 1 from webhooks w where w.organization_id = p_organization_id
+    and w.subscription_id = p_row->>'subscription_id';
+  if found then
+    return 'conflict';
+  end if;
+  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id
+    and (w.subscription_id is null) = (p_row->>'subscription_id' is null);
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
@@ -3545,15 +3581,79 @@ begin
       on conflict (organization_id, kind) do update set stored_bytes = c.stored_bytes + excluded.stored_bytes;
   end if;
   insert into webhooks (organization_id, id, url, description, events, signatures, options, sealed_headers, status, api_key_id,
-      console_link_id, created_at, updated_at)
+      console_link_id, subscription_id, ends_at, created_at, updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, r.options, decode(r.sealed_headers, 'hex'),
-        'active', r.api_key_id, r.console_link_id, p_now, p_now
+        'active', r.api_key_id, r.console_link_id, r.subscription_id, r.ends_at, p_now, p_now
       from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], options jsonb,
-        sealed_headers text, api_key_id uuid, console_link_id uuid);
+        sealed_headers text, api_key_id uuid, console_link_id uuid, subscription_id text, ends_at timestamptz);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
   insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  if p_row ? 'position' then
+    insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
+      select p_organization_id, p_webhook_id, (p_row->>'recovery_id')::uuid, least((p_row->>'since')::timestamptz, p_now), greatest(c.last_stamp, p_now), p_now, (p_row->>'position')::uuid, p_now
+        from organization_clocks c where c.organization_id = p_organization_id;
+  end if;
+  return 'done';
+end;
+$function$;
+
+create or replace function refresh_subscription_daa162e0cc7d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+language plpgsql volatile as $function$
+declare
+  v_since timestamptz;
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
+  v_since := missed_since_03021fc29a61(p_organization_id, p_webhook_id, p_now, p_log_begin);
+  update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
+      gap_since = coalesce(w.gap_since, w.disabled_at),
+      gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
+      updated_at = greatest(millisecond_after(w.updated_at), p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.subscription_id is not null
+      and w.ends_at > p_now and w.disabled_reason is distinct from 'registrant_revoked';
+  if not found then
+    return 'conflict';
+  end if;
+  if p_sealed_with is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check = p_sealed_with) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if p_sealed is not null then
+    delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+      and expires_at is not null;
+    update webhook_secrets set expires_at = p_expires_at
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+      select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+          greatest(p_now, max(s.created_at) + interval '1 millisecond')
+        from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  end if;
+  perform 1 from recoveries r where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id
+    and r.finished_at is null;
+  if v_since is not null and not found then
+    insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
+      select p_organization_id, p_webhook_id, p_recovery_id, least(v_since, p_now), greatest(c.last_stamp, p_now), p_now, first_uuid_v7(least(v_since, p_now)), p_now
+        from organization_clocks c where c.organization_id = p_organization_id;
+    update webhooks set gap_since = null, gap_until = null
+    where organization_id = p_organization_id and id = p_webhook_id;
+  end if;
+  -- The queue before the record of its health, as completing locks them.
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update webhook_health set failure_count = 0, failing_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
   return 'done';
 end;
 $function$;
@@ -4162,7 +4262,7 @@ begin
 end;
 $function$;
 
-create or replace function missed_since_62a34984f83c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+create or replace function missed_since_03021fc29a61(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 declare
   v_created_at timestamptz;
@@ -4171,12 +4271,14 @@ begin
   select w.created_at, least(
       (select min(f.event_created_at) from (select d.event_created_at from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-        and d.event_type <> 'ping' and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        and d.event_type not in ('ping', 'gap', 'terminated')
+        and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413)) and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.status, d.id limit 100) f),
       (select min(r.since) from recoveries r
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
           and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-        and d.event_type <> 'ping'
+        and d.event_type not in ('ping', 'gap', 'terminated')
+        and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413))
             and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute')) and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')))),
       case when w.disabled_at is not null or w.gap_until >= p_log_begin
         then least(w.gap_since, w.disabled_at) - interval '1 minute' end)
@@ -4449,7 +4551,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_814177ea5bb6(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_a17244a57370(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -4485,8 +4587,17 @@ begin
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
+  with told as (
+      insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
+        returning id, type, created_at, subject_kind, subject_id)
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
+        from told e;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)

@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'delivery_failed'
   | 'delivery_skipped'
   | 'delivery_pending'
+  | 'subscription'
   | 'webhook_disabled'
   | 'limit_reached'
   | 'last_managing_key'
@@ -753,6 +754,8 @@ export interface Webhook extends Row {
   apiKeyId: string
   /** The console link whose session registered it, for that key; null when the key did so itself. It stays after the session has ended. */
   consoleLinkId: string | null
+  /** The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise. */
+  subscription?: { id: string; endsAt: string }
 }
 
 export interface WebhookInput {

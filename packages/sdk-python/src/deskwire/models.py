@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
+ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
 """What errors are told apart by. Later versions may know more."""
 
 class FieldError(TypedDict):
@@ -1026,7 +1026,7 @@ class BatchItem(_BatchItemRequired, total=False):
 
 
 class _ItemProblemRequired(TypedDict):
-    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
+    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
     """What to decide by. Later versions may know more."""
     title: str
     """The same for every problem with this code."""
@@ -1083,6 +1083,11 @@ class _WebhookConditionsRequired(TypedDict):
 
 class WebhookConditions(_WebhookConditionsRequired, total=False):
     value: str | float | bool | None | list[str | float | bool | None]
+
+
+class WebhookSubscription(TypedDict):
+    id: str
+    endsAt: str
 
 
 class _WebhookRequired(TypedDict):
@@ -1151,6 +1156,8 @@ class Webhook(_WebhookRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    subscription: WebhookSubscription
+    """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
 
 class _WebhookWithSecretConditionsRequired(TypedDict):
@@ -1160,6 +1167,11 @@ class _WebhookWithSecretConditionsRequired(TypedDict):
 
 class WebhookWithSecretConditions(_WebhookWithSecretConditionsRequired, total=False):
     value: str | float | bool | None | list[str | float | bool | None]
+
+
+class WebhookWithSecretSubscription(TypedDict):
+    id: str
+    endsAt: str
 
 
 class _WebhookWithSecretRequired(TypedDict):
@@ -1230,6 +1242,8 @@ class WebhookWithSecret(_WebhookWithSecretRequired, total=False):
     """Envelopes say who caused the event; absent where they do not."""
     skipOwn: bool
     """Events that its own key has caused are skipped; absent where not."""
+    subscription: WebhookWithSecretSubscription
+    """The subscription of an agent that it belongs to, and when that ends unless it is refreshed. Only its agent changes it; deleting it ends it. Absent otherwise."""
 
 
 class _WebhookCreateConditionsRequired(TypedDict):
