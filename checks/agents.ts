@@ -81,7 +81,12 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
   async 'hand an angry customer to a person'() {
     const { id: conversationId } = await makeConversation(api, { handledBy: 'ai' })
     await makeMessage(api, { conversationId, body: 'I want to talk to a person!' })
+    await use('add_note', { conversationId, body: 'Angry: was charged twice.' })
     await use('hand_to_human', { conversationId })
+    assert.equal(
+      (await read(`/v1/messages?conversationId=${conversationId}&direction=outbound`)).data.length,
+      0,
+    )
     assert.equal((await read(`/v1/conversations/${conversationId}`)).handledBy, 'human')
   },
 

@@ -209,6 +209,40 @@ create table messages_words (
 );
 create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
+-- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table notes (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  conversation_id uuid,
+  author_id uuid,
+  customer_id uuid,
+  body_version smallint not null default 1,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index notes_author_id on notes (organization_id, author_id, created_at desc, id desc) where removed_at is null and author_id is not null;
+create index notes_browse on notes (organization_id, created_at desc, id desc) where removed_at is null;
+create index notes_conversation_id on notes (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index notes_customer_id on notes (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index notes_live on notes (organization_id, updated_at, id) where removed_at is null;
+create index notes_removed on notes (organization_id, updated_at, id) where removed_at is not null;
+create index notes_stream on notes (organization_id, updated_at, id);
+
+-- What notes are found by.
+create table notes_words (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
+  primary key (organization_id, id)
+);
+create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
   organization_id uuid not null,
@@ -821,7 +855,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_0a0babc02dae(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_b5141256295d(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -938,6 +972,18 @@ begin
       into v_found from (select p_organization_id as organization_id, k.id, k.expected
           from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
       where not exists (select 1 from messages t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'note_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'note_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from notes t where t.organization_id = r.organization_id
         and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1078,6 +1124,44 @@ begin
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
           content_digest)
         values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.author_id from notes f
+          where f.organization_id = d.organization_id and f.author_id between d.id and d.id and f.removed_at is null
+          order by f.author_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-44)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.author_id, '/author/id' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.author_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update notes t set author_id = null, body = left((overlay(t.body placing '' from strpos(t.body, ',"id":"' || t.author_id || '"') for 44)), -39) || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
@@ -1234,6 +1318,52 @@ begin
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
           content_digest)
         values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
+            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from notes_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
@@ -1428,6 +1558,52 @@ begin
       end if;
 
       with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_gone) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
+            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from notes_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
           from (select p_organization_id as organization_id, k.id
@@ -1508,6 +1684,7 @@ begin
       v_receipt := '{"object":"erasure","resource":"customer","id":"' || v_rows[1] || '","erasedAt":"' || v_text || '","removed":{'
         || '"customer":' || (select count(*) from customers t
           where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"message":' || (select count(*) from messages t
+          where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"note":' || (select count(*) from notes t
           where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"ticket":' || (select count(*) from tickets t
           where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"booking":' || (select count(*) from bookings t
           where t.organization_id = p_organization_id and t.updated_at = v_stamp and t.removed_at is not null) || ',' || '"conversation":' || (select count(*) from conversations t
@@ -1517,7 +1694,10 @@ begin
           where c.organization_id = p_organization_id and c.kind = 'customer') || ',' || (select '"message":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
           || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
           || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
-          where c.organization_id = p_organization_id and c.kind = 'message') || ',' || (select '"ticket":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          where c.organization_id = p_organization_id and c.kind = 'message') || ',' || (select '"note":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
+          || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
+          || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
+          where c.organization_id = p_organization_id and c.kind = 'note') || ',' || (select '"ticket":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
           || lpad(to_hex((coalesce(max(c.digest), 0) - case when coalesce(max(c.digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '","contentDigest":"'
           || lpad(to_hex((coalesce(max(c.content_digest), 0) - case when coalesce(max(c.content_digest), 0) < 9223372036854775808 then 0 else 18446744073709551616 end)::bigint), 16, '0') || '"}' from kind_counters c
           where c.organization_id = p_organization_id and c.kind = 'ticket') || ',' || (select '"booking":{"count":' || coalesce(max(c.live_count), 0) || ',"digest":"'
@@ -1596,6 +1776,44 @@ begin
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
           content_digest)
         values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.customer_id from notes f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.customer_id from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+          on conflict do nothing;
+        update notes t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
+            updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
@@ -1770,6 +1988,52 @@ begin
       end if;
 
       with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at, f.conversation_id from notes f
+          where f.organization_id = d.organization_id and f.conversation_id between d.id and d.id and f.removed_at is null
+          order by f.conversation_id offset 0) t offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
+      if v_dependents is not null then
+        update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context, cause)
+            select p_organization_id, new_uuid_v7(v_stamp), 'note.deleted', v_stamp, 'note', d.id, d.body,
+                p_changes->'events'->0->>'trace_context', p_changes->'events'->0->'cause'
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from notes f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
+            returning id, type, subject_kind, subject_id)
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from notes_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left((overlay(t.body placing '"conversationId":null' from strpos(t.body, '"conversationId":') for 55)), -39) || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
           from (select p_organization_id as organization_id, k.id
@@ -1875,6 +2139,39 @@ begin
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
       delete from messages_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
+    end if;
+  end if;
+
+  if p_changes ? 'note_delete' then
+    with gone as (
+      update notes t set conversation_id = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"note","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'note_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from notes_words w using (select p_organization_id as organization_id, k.id
           from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
         where w.organization_id = d.organization_id and w.id = d.id;
     end if;
@@ -2152,6 +2449,99 @@ begin
       where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null)
         or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'note_references' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'conversationId'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'author'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'dangling', 'field', 'customerId'))
+      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'note_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from notes t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'note_conversation_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'note_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'note_author_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'note_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.author_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.author_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'note_customer_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'note_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from notes t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from notes t where t.organization_id = p_organization_id and t.customer_id = r.target
           and t.removed_at is null);
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -2696,6 +3086,72 @@ begin
     insert into messages_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
+        join unnest(v_done) as d(id) on d.id = r.id
+      on conflict (organization_id, id) do update set terms = excluded.terms;
+  end if;
+
+  if p_changes ? 'note_insert' then
+    with added as (
+      insert into notes (organization_id, id, created_at, updated_at, body, body_version, conversation_id, author_id, customer_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.author_id, r.customer_id
+        from jsonb_to_recordset(p_changes->'note_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, author_id uuid, customer_id uuid)
+          where r.id <> all(v_refused)
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', v_count, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'note_update' then
+    with changed as (
+      update notes t set conversation_id = r.conversation_id, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.author_id, k.customer_id
+          from jsonb_to_recordset(p_changes->'note_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, author_id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest)
+        values (p_organization_id, 'note', 0, v_digest, v_bytes, 0, v_content)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = mod(c.content_digest + excluded.content_digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'note_search_documents' then
+    insert into notes_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'note_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;

@@ -33,6 +33,7 @@ export async function makeDesk(url: string, key: string): Promise<Target[]> {
       customers,
       conversations,
       messages: await make('messages', { ...within, direction: 'inbound', author, body: 'Hello' }),
+      notes: await make('notes', { ...within, author: { type: 'ai' }, body: 'Careful' }),
       tickets: await make('tickets', { ...of, ...within, subject: 'Help' }),
       bookings: await make('bookings', { ...of, ...within, ...times, title: 'Fitting' }),
       'api-keys': await make('api-keys', { name: 'Fuzz', scopes: ['customers:read'] }),

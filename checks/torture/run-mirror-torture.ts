@@ -50,7 +50,7 @@ const pauses = {
   database: [15_000, 30_000],
   store: [5_000, 15_000],
 } as const
-const plurals = ['teammates', 'customers', 'conversations', 'messages', 'tickets', 'bookings']
+const plurals = ['teammates', 'customers', 'conversations', 'messages', 'notes', 'tickets', 'bookings']
 
 export async function runMirrorTorture(options: {
   readonly store: MirrorTortureReport['store']

@@ -47,6 +47,15 @@ export const makeMessage = async (api: Api, body: Readonly<Record<string, unknow
   })
 }
 
+/** Of `conversationId`, or of a conversation that it creates. */
+export const makeNote = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
+  made(api, '/v1/notes', {
+    author: { type: 'teammate' },
+    body: 'Careful',
+    ...body,
+    conversationId: body.conversationId ?? (await makeConversation(api)).id,
+  })
+
 /** Of `customerId`, or of a customer that it creates. */
 export const makeBooking = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
   made(api, '/v1/bookings', {

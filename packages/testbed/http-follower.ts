@@ -8,7 +8,7 @@ type Row = { id: string; updatedAt: string }
 export function httpReader(options: {
   readonly url: () => string
   readonly token: string
-  readonly kind: 'teammates' | 'customers' | 'conversations' | 'messages' | 'tickets' | 'bookings'
+  readonly kind: 'teammates' | 'customers' | 'conversations' | 'messages' | 'notes' | 'tickets' | 'bookings'
   readonly limit: number
 }): (cursor: string | null) => Promise<FollowedPage<string>> {
   const { url, token, kind, limit } = options

@@ -220,8 +220,7 @@ function batchMethods({ path, operation }: Found): readonly string[] {
         )
         return answer
 `
-  const hasUpsert =
-    JSON.stringify(operation).includes(kind) && plural !== 'messages' && plural !== 'teammates'
+  const hasUpsert = !['messages', 'notes', 'teammates'].includes(plural)
   return [
     method('create_many', `${kind}Create`, 'create', 'Creates rows.'),
     method(

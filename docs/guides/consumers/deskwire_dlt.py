@@ -16,6 +16,7 @@ TABLES = {
     "customer": "customers",
     "conversation": "conversations",
     "message": "messages",
+    "note": "notes",
     "ticket": "tickets",
     "booking": "bookings",
     "teammate": "teammates",

@@ -6,6 +6,7 @@ import type {
   Customer,
   EventType,
   Message,
+  Note,
   Teammate,
   Ticket,
 } from '@deskwire/sdk'
@@ -97,6 +98,19 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     const { id } = await newReply(client, done)
     await client.messages.delete(id)
     done({ did: 'deleted', object: 'message', id, events: ['message.deleted'] })
+  },
+  'note.created': async (client, done) => {
+    await newNote(client, done)
+  },
+  'note.updated': async (client, done) => {
+    const { id } = await newNote(client, done)
+    await client.notes.update(id, { body: 'The cards are damp, not jammed.' })
+    done({ did: 'changed', object: 'note', id, events: ['note.updated'] })
+  },
+  'note.deleted': async (client, done) => {
+    const { id } = await newNote(client, done)
+    await client.notes.delete(id)
+    done({ did: 'deleted', object: 'note', id, events: ['note.deleted'] })
   },
   'ticket.created': async (client, done) => {
     await newTicket(client, done)
@@ -218,6 +232,14 @@ async function newReply(client: Client, done: (step: Step) => void): Promise<Mes
   })
   done({ did: 'created', object: 'message', id: message.id, events: ['message.sent'] })
   return message
+}
+
+async function newNote(client: Client, done: (step: Step) => void): Promise<Note> {
+  const { id: conversationId } = await newConversation(client, done)
+  const body = 'The cards are jammed again.'
+  const note = await client.notes.create({ conversationId, author: { type: 'system' }, body })
+  done({ did: 'created', object: 'note', id: note.id, events: ['note.created'] })
+  return note
 }
 
 async function newTicket(client: Client, done: (step: Step) => void): Promise<Ticket> {

@@ -16,7 +16,15 @@ import { MemoryStore } from '../src/stores/memory.ts'
 /** In every text of the person's. */
 const trace = 'Zarathustra'
 
-const plurals = ['customers', 'conversations', 'messages', 'tickets', 'bookings', 'teammates'] as const
+const plurals = [
+  'customers',
+  'conversations',
+  'messages',
+  'notes',
+  'tickets',
+  'bookings',
+  'teammates',
+] as const
 const numbered = (n: number) => ({ 'idempotency-key': `${n} of the day` })
 
 async function rowsWith({ database }: TestService, text: string): Promise<string[]> {
@@ -55,6 +63,7 @@ async function household(api: Api): Promise<{ id: string; conversationId: string
   const inbound = { ...on, direction: 'inbound', author: { type: 'customer', name: trace } }
   for (let n = 0; n < 3; n++) await made('/v1/messages', { ...inbound, body: `${trace} ${n}` })
   await made('/v1/messages/batch', { items: Array(40).fill({ ...inbound, body: trace }) })
+  await made('/v1/notes', { ...on, author: { type: 'teammate', name: trace }, body: trace })
   await made('/v1/tickets', { ...of, ...on, subject: trace, description: trace })
   const time = { startAt: '2026-04-01T09:00:00Z', endAt: '2026-04-01T10:00:00Z', timezone: 'UTC' }
   await made('/v1/bookings', {

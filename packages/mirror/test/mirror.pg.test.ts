@@ -25,7 +25,7 @@ import { hooked } from './hooked.ts'
 import { type Place, places } from './stores.ts'
 
 const shared = sharedService()
-const plurals = ['teammates', 'customers', 'conversations', 'messages', 'tickets', 'bookings']
+const plurals = ['teammates', 'customers', 'conversations', 'messages', 'notes', 'tickets', 'bookings']
 
 const optionsOf = ({ token }: Api) => ({ baseUrl: `${shared().url}/v1`, apiKey: token })
 const clientOf = (api: Api) => createClient(optionsOf(api))
@@ -51,6 +51,9 @@ async function furnish(client: Client, count = 2): Promise<{ customerIds: string
     await client.messages.batch(
       each((n) => ({ ...conversation(n), direction: 'inbound', author, body: 'Hello' })),
     ),
+  )
+  idsOf(
+    await client.notes.batch(each((n) => ({ ...conversation(n), author: { type: 'ai' }, body: 'Careful' }))),
   )
   idsOf(
     await client.tickets.batch(

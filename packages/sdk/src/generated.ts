@@ -173,6 +173,7 @@ export interface CustomerExport {
   customer: Customer
   conversations: Conversation[]
   messages: Message[]
+  notes: Note[]
   tickets: Ticket[]
   bookings: Booking[]
 }
@@ -361,6 +362,46 @@ export interface MessageFilters {
   conversationId?: string | undefined
   /** Has this direction. */
   direction?: 'inbound' | 'outbound' | undefined
+  /** Has this customerId. */
+  customerId?: string | undefined
+  /** Created later than this, exclusive. */
+  createdAfter?: string | undefined
+  /** Created earlier than this, exclusive. */
+  createdBefore?: string | undefined
+  /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
+  q?: string | undefined
+}
+
+/** An internal note on a conversation. The customer never sees it. */
+export interface Note extends Row {
+  object: 'note'
+  /** The conversation it is about. */
+  conversationId: string
+  /** Who wrote it. */
+  author: { type: Open<'teammate' | 'ai' | 'system'>; id?: string; name?: string }
+  /** The text. The customer never sees it. */
+  body: string
+  /** The conversation's. Becomes null when the customer is deleted. */
+  customerId: string | null
+}
+
+export interface NoteInput {
+  /** The conversation it is about. */
+  conversationId: string
+  /** Who wrote it. */
+  author: { type: 'teammate' | 'ai' | 'system'; id?: string; name?: string }
+  /** The text. The customer never sees it. */
+  body: string
+}
+
+export interface NotePatch {
+  /** The text. The customer never sees it. */
+  body?: string
+}
+
+export interface NoteFilters {
+  /** Has this conversationId. */
+  conversationId?: string | undefined
   /** Has this customerId. */
   customerId?: string | undefined
   /** Created later than this, exclusive. */
@@ -663,7 +704,7 @@ export class Bookings extends ChangeableResource<Booking, BookingInput, BookingP
 }
 
 /** A row of any kind. */
-export type AnyRow = Teammate | Customer | Conversation | Message | Ticket | Booking
+export type AnyRow = Teammate | Customer | Conversation | Message | Note | Ticket | Booking
 
 /** What an event's `data` holds, by the event's type. */
 export interface EventData {
@@ -682,6 +723,9 @@ export interface EventData {
   'message.received': Message
   'message.sent': Message
   'message.deleted': RemovalRecord
+  'note.created': Note
+  'note.updated': Note
+  'note.deleted': RemovalRecord
   'ticket.created': Ticket
   'ticket.updated': Ticket
   'ticket.status_changed': Ticket
@@ -1009,6 +1053,7 @@ export const resources = (send: Send) => ({
   customers: new Customers(send, 'customers'),
   conversations: new Conversations(send, 'conversations'),
   messages: new Resource<Message, MessageInput, MessageFilters>(send, 'messages'),
+  notes: new ChangeableResource<Note, NoteInput, NotePatch, NoteFilters>(send, 'notes'),
   tickets: new ChangeableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
   bookings: new Bookings(send, 'bookings'),
 })
@@ -1024,6 +1069,8 @@ export type Scope =
   | 'conversations:write'
   | 'messages:read'
   | 'messages:write'
+  | 'notes:read'
+  | 'notes:write'
   | 'tickets:read'
   | 'tickets:write'
   | 'bookings:read'

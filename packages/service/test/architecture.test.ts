@@ -205,10 +205,12 @@ test('a folder of the desk imports the machinery of kinds, and no other but what
         .filter((imported) => roomOf(imported) === 'desk' && dirname(imported) !== dirname(path))
         .map((imported) => `${dirname(path)} → ${dirname(imported)}`),
     )
-  // An arriving message moves its conversation, and the tickets of it.
+  // An arriving message moves its conversation, and the tickets of it. A note has an author and a customer as messages have.
   expect([...new Set(across)].sort()).toEqual([
     'desk/message → desk/conversation',
     'desk/message → desk/ticket',
+    'desk/note → desk/conversation',
+    'desk/note → desk/message',
   ])
 })
 

@@ -27,6 +27,11 @@ messages list	GET	/messages	List or sync messages	limit# offset# after updatedAf
 messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt
 messages get	GET	/messages/{id}	Read a message		
 messages delete	DELETE	/messages/{id}	Delete a message		
+notes list	GET	/notes	List or sync notes	limit# offset# after updatedAfter cursor wait# ids conversationId customerId createdAfter createdBefore q	
+notes create	POST	/notes	Create a note		conversationId! author!{} body!
+notes get	GET	/notes/{id}	Read a note		
+notes update	PATCH	/notes/{id}	Change a note		body
+notes delete	DELETE	/notes/{id}	Delete a note		
 tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag createdAfter createdBefore q	
 tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets get	GET	/tickets/{id}	Read a ticket		

@@ -259,6 +259,8 @@ class CustomerExport(TypedDict):
     """The oldest first."""
     messages: list[Message]
     """The oldest first."""
+    notes: list[Note]
+    """The oldest first."""
     tickets: list[Ticket]
     """The oldest first."""
     bookings: list[Booking]
@@ -537,6 +539,90 @@ class MessageImport(_MessageImportRequired, total=False):
     """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
     sentAt: str | None
     """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    conversationExternalId: str
+    """Instead of conversationId: the externalId of the conversation."""
+
+
+class _NoteAuthorRequired(TypedDict):
+    type: Literal["teammate", "ai", "system"]
+
+
+class NoteAuthor(_NoteAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class Note(TypedDict):
+    """An internal note on a conversation. The customer never sees it."""
+
+    id: str
+    """Its id."""
+    object: Literal["note"]
+    """Its kind."""
+    organizationId: str
+    """Whose it is."""
+    createdAt: str
+    """When it was made."""
+    conversationId: str
+    """The conversation it is about. Set at creation: reported by `note.created`."""
+    author: NoteAuthor
+    """Who wrote it. Set at creation: reported by `note.created`. No event reports that it loses a deleted object: sync only."""
+    body: str
+    """The text. The customer never sees it. Reported by `note.updated`."""
+    customerId: str | None
+    """The conversation's. Becomes null when the customer is deleted. No event: sync only."""
+    updatedAt: str
+    """Its version, and its place in the stream: later than every change committed before."""
+
+
+class _NoteCreateAuthorRequired(TypedDict):
+    type: Literal["teammate", "ai", "system"]
+
+
+class NoteCreateAuthor(_NoteCreateAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class NoteCreate(TypedDict):
+    conversationId: str
+    """The conversation it is about. Must be the id (a UUID) of a conversation."""
+    author: NoteCreateAuthor
+    """Who wrote it. Must be an object {type, id, name}: type teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters."""
+    body: str
+    """The text. The customer never sees it. Must be a string of 1 to 64000 characters (no U+0000)."""
+
+
+class NotePatch(TypedDict, total=False):
+    """Fields left out stay as they are."""
+
+    body: str
+    """The text. The customer never sees it. Must be a string of 1 to 64000 characters (no U+0000)."""
+
+
+class _NoteImportAuthorRequired(TypedDict):
+    type: Literal["teammate", "ai", "system"]
+
+
+class NoteImportAuthor(_NoteImportAuthorRequired, total=False):
+    id: str
+    name: str
+
+
+class _NoteImportRequired(TypedDict):
+    author: NoteImportAuthor
+    """Who wrote it. Must be an object {type, id, name}: type teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters."""
+    body: str
+    """The text. The customer never sees it. Must be a string of 1 to 64000 characters (no U+0000)."""
+
+
+class NoteImport(_NoteImportRequired, total=False):
+    """A note with its past. Times are not before its createdAt, nor in the future."""
+
+    createdAt: str | None
+    """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    conversationId: str
+    """The conversation it is about. Must be the id (a UUID) of a conversation."""
     conversationExternalId: str
     """Instead of conversationId: the externalId of the conversation."""
 
@@ -1101,7 +1187,7 @@ class _WebhookRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard", "v1a"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
@@ -1185,7 +1271,7 @@ class _WebhookWithSecretRequired(TypedDict):
     """Where deliveries go."""
     description: str | None
     """Its purpose, for people."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str]
     """The event types it receives."""
     signatures: list[Literal["service", "standard", "v1a"] | str]
     """How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well; `v1a` in these also with the key pair of the organization (Ed25519)."""
@@ -1258,8 +1344,8 @@ class WebhookCreateConditions(_WebhookCreateConditionsRequired, total=False):
 class _WebhookCreateRequired(TypedDict):
     url: str
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
-    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
 
 
 class WebhookCreate(_WebhookCreateRequired, total=False):
@@ -1305,8 +1391,8 @@ class WebhookPatch(TypedDict, total=False):
     """Where deliveries go: https, a public address, no user info, no fragment. Must be a string of 1 to 2048 characters (no U+0000)."""
     description: str | None
     """Its purpose, for people. Must be a string of at most 255 characters (no U+0000), or null."""
-    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
-    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
+    events: list[Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"]]
+    """The event types it receives. Must be a list of 1 to 100 of teammate.deleted, customer.created, customer.updated, customer.deleted, conversation.created, conversation.assigned, conversation.unassigned, conversation.escalated, conversation.resolved, conversation.reopened, conversation.summarized, conversation.deleted, message.received, message.sent, message.deleted, note.created, note.updated, note.deleted, ticket.created, ticket.updated, ticket.status_changed, ticket.assigned, ticket.deleted, booking.created, booking.confirmed, booking.rescheduled, booking.cancelled, booking.completed, booking.no_show, booking.rejected, booking.deleted."""
     signatures: list[Literal["service", "standard", "v1a"]]
     """How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well, and with v1a in these also by Ed25519. Must be a list of service, which cannot be left out, and standard, to which v1a may be added. Initially `['service']`."""
     headers: dict[str, str] | None
@@ -1496,7 +1582,7 @@ class EventPage(TypedDict):
 class _ListedEventRequired(TypedDict):
     id: str
     """The event, as receivers deduplicate it."""
-    type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
+    type: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted"] | str
     """The type of the event."""
     apiVersion: str
     """The version of the envelope."""
@@ -1549,7 +1635,7 @@ class ApiKey(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1576,7 +1662,7 @@ class ApiKeyWithToken(TypedDict):
     """Whose it is."""
     name: str
     """Its purpose, for people."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     expiresAt: str | None
     """When it ceases to work; null when it does not expire."""
@@ -1597,8 +1683,8 @@ class ApiKeyWithToken(TypedDict):
 class _ApiKeyCreateRequired(TypedDict):
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, notes:read, notes:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
 
 
 class ApiKeyCreate(_ApiKeyCreateRequired, total=False):
@@ -1611,8 +1697,8 @@ class ApiKeyPatch(TypedDict, total=False):
 
     name: str
     """Its purpose, for people. Must be a string of 1 to 255 characters (no U+0000)."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
-    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"]]
+    """The calls that it may make. A key can grant only scopes that it holds itself. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, notes:read, notes:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import, api_keys:manage, *."""
     expiresAt: str | None
     """When it ceases to work, a time to come; null for never. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
@@ -1624,7 +1710,7 @@ class ConsoleLink(TypedDict):
     """Its id."""
     object: Literal["console_link"]
     """Its kind."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The scopes of its session."""
     url: str
     """Opens the console, once. Its secret is behind the #, which browsers send to nobody."""
@@ -1641,7 +1727,7 @@ class ConsoleSession(TypedDict):
     """Its kind."""
     organizationId: str
     """Whose it is."""
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import", "api_keys:manage", "*"] | str]
     """The calls that it may make."""
     token: str
     """Says who calls, as the token of a key does. Shown this once."""
@@ -1650,8 +1736,8 @@ class ConsoleSession(TypedDict):
 
 
 class _ConsoleLinkCreateRequired(TypedDict):
-    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import"]]
-    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import."""
+    scopes: list[Literal["teammates:read", "teammates:write", "customers:read", "customers:write", "customers:erase", "conversations:read", "conversations:write", "messages:read", "messages:write", "notes:read", "notes:write", "tickets:read", "tickets:write", "bookings:read", "bookings:write", "webhooks:read", "webhooks:write", "import"]]
+    """The scopes of its session, at most those of the key that makes it. It cannot manage keys. Must be a list of 1 to 100 of teammates:read, teammates:write, customers:read, customers:write, customers:erase, conversations:read, conversations:write, messages:read, messages:write, notes:read, notes:write, tickets:read, tickets:write, bookings:read, bookings:write, webhooks:read, webhooks:write, import."""
 
 
 class ConsoleLinkCreate(_ConsoleLinkCreateRequired, total=False):
@@ -1760,6 +1846,21 @@ class MessageFilters(TypedDict, total=False):
     """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
 
 
+class NoteFilters(TypedDict, total=False):
+    """Several filters must all hold."""
+
+    conversationId: str
+    """Has this conversationId."""
+    customerId: str
+    """Has this customerId."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
+    q: str
+    """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
+
+
 class TicketFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
@@ -1830,7 +1931,7 @@ class AllDeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed", "skipped"]
     """Has this status."""
-    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
     webhookId: str
     """Goes to this endpoint; to one that does not exist, nothing does."""
@@ -1841,7 +1942,7 @@ class DeliveryFilters(TypedDict, total=False):
 
     status: Literal["pending", "succeeded", "failed", "skipped"]
     """Has this status."""
-    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+    eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
     """Reports this."""
 
 
@@ -1854,7 +1955,7 @@ class ApiKeyFilters(TypedDict, total=False):
     """Created earlier than this, exclusive."""
 
 
-AnyRow = Teammate | Customer | Conversation | Message | Ticket | Booking
+AnyRow = Teammate | Customer | Conversation | Message | Note | Ticket | Booking
 """A row of any kind."""
 
 class _Envelope(TypedDict):
@@ -1866,7 +1967,7 @@ class _Envelope(TypedDict):
 
 
 class RemovalEvent(_Envelope):
-    type: Literal["teammate.deleted", "customer.deleted", "conversation.deleted", "message.deleted", "ticket.deleted", "booking.deleted"]
+    type: Literal["teammate.deleted", "customer.deleted", "conversation.deleted", "message.deleted", "note.deleted", "ticket.deleted", "booking.deleted"]
     data: Removed
 
 
@@ -1885,6 +1986,11 @@ class MessageEvent(_Envelope):
     data: Message
 
 
+class NoteEvent(_Envelope):
+    type: Literal["note.created", "note.updated"]
+    data: Note
+
+
 class TicketEvent(_Envelope):
     type: Literal["ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned"]
     data: Ticket
@@ -1900,7 +2006,7 @@ class PingEvent(_Envelope):
     data: dict[str, Any]
 
 
-Event = RemovalEvent | CustomerEvent | ConversationEvent | MessageEvent | TicketEvent | BookingEvent | PingEvent
+Event = RemovalEvent | CustomerEvent | ConversationEvent | MessageEvent | NoteEvent | TicketEvent | BookingEvent | PingEvent
 """What a receiver gets. Later versions may send more types: answer them 2xx."""
 
-EventType = Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]
+EventType = Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "ping"]

@@ -16,7 +16,7 @@ import {
 } from './tool.ts'
 import { writeTool } from './write-tool.ts'
 
-const found = ['customers', 'conversations', 'tickets', 'bookings', 'teammates']
+const found = ['customers', 'conversations', 'notes', 'tickets', 'bookings', 'teammates']
 
 export function deskTools(parts: ToolParts): readonly Tool[] {
   return [
@@ -61,6 +61,22 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
           direction: 'outbound',
           author: { type: 'ai', ...(name === undefined ? {} : { name }) },
         },
+      }),
+    }),
+    writeTool(parts, {
+      name: 'add_note',
+      title: 'Add an internal note',
+      description:
+        'Writes a note on a conversation for those who work at the desk. The customer never sees it.',
+      kind: 'notes',
+      effect: 'adds',
+      properties: {
+        ...propertiesOf(parts, 'NoteCreate', ['author']),
+        authorName: words('The name that the note is signed with.'),
+      },
+      required: requiredBy(parts, 'NoteCreate', ['author']),
+      write: ({ dryRun, idempotencyKey, authorName: name, ...note }) => ({
+        body: { ...note, author: { type: 'ai', ...(name === undefined ? {} : { name }) } },
       }),
     }),
     writeTool(parts, {
@@ -111,7 +127,7 @@ function find(parts: ToolParts): Tool {
     name: 'find',
     title: 'Find',
     description:
-      'Finds customers, conversations, tickets, bookings or teammates, newest first: by words, and by fields such as status, email, customerId or tag.',
+      'Finds customers, conversations, internal notes, tickets, bookings or teammates, newest first: by words, and by fields such as status, email, customerId or tag.',
     scopes: kinds.map((plural) => `${plural}:read`),
     anyScope: true,
     effect: 'reads',

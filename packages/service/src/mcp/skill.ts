@@ -11,7 +11,7 @@ description: Work a Deskwire customer service desk through its MCP tools. Use fo
    \`idempotencyKey\` where the tool takes one.
 3. After \`version_mismatch\`, read again and decide again. After \`rate_limited\`, wait.
 
-- Unsure, or the customer asks for a person: \`hand_to_human\`.
+- Unsure, or the customer asks for a person: \`hand_to_human\`, after an \`add_note\` that says why.
 - A duplicate ticket: \`change_ticket\` with a tag and status \`resolved\`.
 - An endpoint misses events: \`delivery_problems\`, then repair the receiver, then \`replay_missed_events\`.
 - To follow the desk, store the \`nextCursor\` of \`changes_since\`. It never expires.

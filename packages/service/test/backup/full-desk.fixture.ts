@@ -7,6 +7,7 @@ import {
   makeConversation,
   makeCustomer,
   makeMessage,
+  makeNote,
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
@@ -79,6 +80,7 @@ async function oneOfEach(api: Api, n: number): Promise<void> {
   await makeConversation(api, { customerId: gone.id })
   const conversation = await makeConversation(api, { customerId: customer.id })
   await makeMessage(api, { conversationId: conversation.id, body: '\\.\n\\N\tend' })
+  await makeNote(api, { conversationId: conversation.id })
   await makeBooking(api, { customerId: customer.id })
   await makeTicket(api, { customerId: customer.id })
   await makeTeammate(api)

@@ -9,6 +9,7 @@ import {
   makeConversation,
   makeCustomer,
   makeMessage,
+  makeNote,
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
@@ -139,6 +140,13 @@ const story: readonly Line[] = [
     types: ['message.received'],
   },
   { what: 'is deleted', act: remove('message'), types: ['message.deleted'] },
+  {
+    what: 'a note on it',
+    act: (api, cast) => make(cast, 'note', makeNote(api, { conversationId: cast.conversation })),
+    types: ['note.created'],
+  },
+  { what: 'changes', act: change('note', { body: 'Löwe 🦁' }), types: ['note.updated'] },
+  { what: 'and is deleted', act: remove('note'), types: ['note.deleted'] },
   { what: 'and then the conversation', act: remove('conversation'), types: ['conversation.deleted'] },
   {
     what: 'a booking',
@@ -195,7 +203,7 @@ const story: readonly Line[] = [
 const typeOf = ({ headers }: ReceivedRequest) => headers['x-service-event-type'] ?? ''
 
 test('the story causes every event type there is', () => {
-  expect(eventTypes).toHaveLength(28)
+  expect(eventTypes).toHaveLength(31)
   expect([...new Set(story.flatMap(({ types }) => types))].sort()).toEqual([...eventTypes].sort())
 })
 

@@ -8,6 +8,7 @@ import {
   makeConversation,
   makeCustomer,
   makeMessage,
+  makeNote,
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
@@ -52,12 +53,13 @@ async function settled(api: Api, name: string): Promise<Organization> {
   const conversations = await makeConversation(api, { ...common, ...of, subject: name })
   const within = { conversationId: conversations.id }
   const messages = await makeMessage(api, { ...within, body: name })
+  const notes = await makeNote(api, { ...within, body: name })
   const tickets = await makeTicket(api, { ...common, ...of, ...within, subject: name, type: 'task' })
   const bookings = await makeBooking(api, { ...common, ...of, ...within, title: name })
   const keys = await makeKey(api, { name })
   const [delivery] = await deliveriesOf(api, webhook.id)
   const recovery = await api.post(`/v1/webhooks/${webhook.id}/recover`, { since: webhook.createdAt })
-  const made = { teammates, customers, conversations, messages, tickets, bookings }
+  const made = { teammates, customers, conversations, messages, notes, tickets, bookings }
   return {
     api,
     ids: {
@@ -177,6 +179,11 @@ const creation: Readonly<Record<string, (ids: Organization['ids']) => Readonly<R
   messages: ({ conversations, teammates }) => ({
     conversationId: conversations,
     direction: 'outbound',
+    author: { type: 'teammate', id: teammates },
+    body: 'b',
+  }),
+  notes: ({ conversations, teammates }) => ({
+    conversationId: conversations,
     author: { type: 'teammate', id: teammates },
     body: 'b',
   }),

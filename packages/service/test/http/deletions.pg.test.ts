@@ -7,6 +7,7 @@ import {
   makeConversation,
   makeCustomer,
   makeMessage,
+  makeNote,
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
@@ -24,7 +25,7 @@ beforeEach(async () => {
   api = await shared().newOrganization()
 })
 
-const kinds = ['customers', 'conversations', 'messages', 'tickets', 'bookings', 'teammates'] as const
+const kinds = ['customers', 'conversations', 'messages', 'notes', 'tickets', 'bookings', 'teammates'] as const
 
 /** The stored text of a read, apart from its stamp. */
 async function bodyOf(path: string): Promise<string> {
@@ -42,7 +43,7 @@ async function remove(path: string): Promise<void> {
   expect(await audit(shared().database.pool, api.organizationId)).toEqual([])
 }
 
-test('a conversation takes its messages along, and its tickets and bookings stay without it', async () => {
+test('a conversation takes its messages and notes along, and its tickets and bookings stay without it', async () => {
   const followers = kinds.map((kind) =>
     follow(httpReader({ url: () => shared().url, token: api.token, kind, limit: 2 })),
   )
@@ -52,6 +53,7 @@ test('a conversation takes its messages along, and its tickets and bookings stay
   // Looks like the member that is cleared.
   const tricky = { customAttributes: { conversationId: conversation.id } }
   const messages = [await makeMessage(api, said), await makeMessage(api, said)]
+  const note = await makeNote(api, said)
   const ticket = await makeTicket(api, { ...on, ...tricky, subject: `"conversationId":"${conversation.id}"` })
   const booking = await makeBooking(api, { ...on, ...tricky })
   const kept = await makeMessage(api)
@@ -61,6 +63,7 @@ test('a conversation takes its messages along, and its tickets and bookings stay
   const count = (await storedEvents(shared(), api.organizationId)).length
   await remove(`/v1/conversations/${conversation.id}`)
   for (const { id } of messages) expect((await api.get(`/v1/messages/${id}`)).status).toBe(404)
+  expect((await api.get(`/v1/notes/${note.id}`)).status).toBe(404)
   const cleared = (body: string | undefined) =>
     body?.replace(`"conversationId":"${conversation.id}"`, '"conversationId":null')
   expect(await Promise.all(paths.map(bodyOf))).toEqual([cleared(before[0]), cleared(before[1]), before[2]])
@@ -68,6 +71,7 @@ test('a conversation takes its messages along, and its tickets and bookings stay
     'conversation.deleted',
     'message.deleted',
     'message.deleted',
+    'note.deleted',
   ])
   for (const follower of followers) {
     await follower.drain()

@@ -5,6 +5,7 @@ import {
   makeConversation,
   makeCustomer,
   makeMessage,
+  makeNote,
   makeTeammate,
   makeTicket,
 } from '../../../testbed/desk.ts'
@@ -26,9 +27,10 @@ async function person() {
     await makeMessage(api, { conversationId: conversation.id }),
     await makeMessage(api, { conversationId: conversation.id }),
   ]
+  const note = await makeNote(api, { conversationId: conversation.id })
   const ticket = await makeTicket(api, { customerId, conversationId: conversation.id })
   const booking = await makeBooking(api, { customerId, conversationId: conversation.id })
-  return { customerId, conversation, messages, ticket, booking }
+  return { customerId, conversation, messages, note, ticket, booking }
 }
 
 test('the receipt counts what went, at the stamp of its removal records, with the checkpoints of that moment', async () => {
@@ -44,7 +46,7 @@ test('the receipt counts what went, at the stamp of its removal records, with th
     resource: 'customer',
     id: customerId,
     erasedAt: expect.any(String),
-    removed: { customer: 1, conversation: 1, message: 2, ticket: 1, booking: 1 },
+    removed: { customer: 1, conversation: 1, message: 2, note: 1, ticket: 1, booking: 1 },
     checkpoint,
   })
   expect(data.map(({ id }: { id: string }) => id).sort()).toEqual(
@@ -52,6 +54,7 @@ test('the receipt counts what went, at the stamp of its removal records, with th
       others.customerId,
       others.conversation.id,
       ...others.messages.map(({ id }) => id),
+      others.note.id,
       others.ticket.id,
       others.booking.id,
     ].sort(),
@@ -63,6 +66,7 @@ test('the receipt counts what went, at the stamp of its removal records, with th
     'customer.deleted',
     'message.deleted',
     'message.deleted',
+    'note.deleted',
     'ticket.deleted',
   ])
   expect(new Set(events.map(({ createdAt }) => createdAt))).toEqual(new Set([json.erasedAt]))
@@ -95,7 +99,7 @@ test('it needs a scope of its own, which no other scope includes', async () => {
 test('a customer without anything is erased alone, and a plain deletion still leaves the rest', async () => {
   const { id } = await makeCustomer(api)
   const { json } = await api.post(`/v1/customers/${id}/erase`, undefined)
-  expect(json.removed).toEqual({ customer: 1, conversation: 0, message: 0, ticket: 0, booking: 0 })
+  expect(json.removed).toEqual({ customer: 1, conversation: 0, message: 0, note: 0, ticket: 0, booking: 0 })
   const { customerId, conversation } = await person()
   expect((await api.delete(`/v1/customers/${customerId}`)).status).toBe(204)
   expect((await api.get(`/v1/conversations/${conversation.id}`)).json.customerId).toBeNull()
@@ -103,7 +107,7 @@ test('a customer without anything is erased alone, and a plain deletion still le
 
 test('an export holds everything about one person, as GET answers it, and nobody else', async () => {
   await person()
-  const { customerId, conversation, ticket, booking } = await person()
+  const { customerId, conversation, note, ticket, booking } = await person()
   for (let n = 0; n < 450; n += 150) {
     const said = { conversationId: conversation.id, direction: 'inbound', author: { type: 'customer' } }
     const items = Array.from({ length: 150 }, (_, k) => ({ ...said, body: `Line ${n + k}` }))
@@ -115,6 +119,7 @@ test('an export holds everything about one person, as GET answers it, and nobody
   expect(
     text.startsWith(`{"object":"customer_export","customer":${await read(`/v1/customers/${customerId}`)}`),
   ).toBe(true)
+  expect(text).toContain(`"notes":[${await read(`/v1/notes/${note.id}`)}]`)
   expect(text).toContain(`"tickets":[${await read(`/v1/tickets/${ticket.id}`)}]`)
   expect(text).toContain(`"bookings":[${await read(`/v1/bookings/${booking.id}`)}]`)
   expect(json.conversations).toHaveLength(1)
@@ -125,12 +130,14 @@ test('an export holds everything about one person, as GET answers it, and nobody
 
 test('an export needs the read scope of all that it holds', async () => {
   const { customerId } = await person()
-  const read = ['customers', 'conversations', 'messages', 'tickets'].map((plural) => `${plural}:read`)
+  const read = ['customers', 'conversations', 'messages', 'tickets', 'bookings'].map(
+    (plural) => `${plural}:read`,
+  )
   const reader = await shared().newKey(api.organizationId, read)
   const refused = await reader.get(`/v1/customers/${customerId}/export`)
   expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_scope'])
-  expect(refused.json.detail).toContain('bookings:read')
-  const all = await shared().newKey(api.organizationId, [...read, 'bookings:read'])
+  expect(refused.json.detail).toContain('notes:read')
+  const all = await shared().newKey(api.organizationId, [...read, 'notes:read'])
   expect((await all.get(`/v1/customers/${customerId}/export`)).status).toBe(200)
   await makeTeammate(api)
 })

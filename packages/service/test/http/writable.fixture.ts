@@ -30,6 +30,7 @@ const bodies: Readonly<Record<string, (desk: Desk, unique: string) => Body>> = {
     author: { type: 'ai' },
     body: word,
   }),
+  notes: ({ conversationId, word }) => ({ conversationId, author: { type: 'ai' }, body: word }),
   tickets: ({ customerId, word }) => ({ customerId, subject: word }),
   bookings: ({ customerId, word }) => ({
     customerId,

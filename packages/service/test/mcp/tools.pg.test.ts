@@ -14,7 +14,16 @@ import { sharedService } from '../../../testbed/shared-service.ts'
 
 const service = sharedService({ mcp: true })
 
-const writers = ['open_ticket', 'change_ticket', 'reply', 'hand_to_human', 'resolve', 'summarize', 'book']
+const writers = [
+  'open_ticket',
+  'change_ticket',
+  'reply',
+  'add_note',
+  'hand_to_human',
+  'resolve',
+  'summarize',
+  'book',
+]
 
 async function newDesk() {
   const api = await service().newOrganization()
@@ -33,6 +42,7 @@ describe('the protocol', () => {
       'open_ticket',
       'change_ticket',
       'reply',
+      'add_note',
       'hand_to_human',
       'resolve',
       'summarize',
@@ -70,7 +80,7 @@ describe('the protocol', () => {
   test('serves clients of the revisions before, too', async () => {
     const api = await service().newOrganization()
     await using client = await mcpClient(service().url, api.token, 'legacy')
-    expect((await client.listTools()).tools).toHaveLength(15)
+    expect((await client.listTools()).tools).toHaveLength(16)
     expect(await call(client, 'find', { kind: 'tickets' })).toEqual({ found: [], total: 0, hasMore: false })
   })
 
@@ -191,7 +201,7 @@ describe('writes', () => {
     )
   })
 
-  test('reply, hand_to_human, summarize and resolve lead a conversation to its end', async () => {
+  test('reply, add_note, hand_to_human, summarize and resolve lead a conversation to its end', async () => {
     const { api, client } = await newDesk()
     const conversation = await makeConversation(api, { handledBy: 'ai' })
     const conversationId = conversation.id
@@ -200,6 +210,11 @@ describe('writes', () => {
       direction: 'outbound',
       author: { type: 'ai', name: 'Bot' },
       body: 'Hello',
+    })
+    const { note } = await call(client, 'add_note', { conversationId, body: 'Wants a refund' })
+    expect((await api.get(`/v1/notes/${note.id}`)).json).toEqual(note)
+    expect(await call(client, 'find', { kind: 'notes', where: { conversationId } })).toMatchObject({
+      found: [{ author: { type: 'ai' }, body: 'Wants a refund' }],
     })
     expect((await call(client, 'hand_to_human', { conversationId })).conversation.handledBy).toBe('human')
     const { conversation: resolved } = await call(client, 'resolve', { conversationId })

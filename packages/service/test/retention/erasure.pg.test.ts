@@ -31,6 +31,7 @@ async function household(api: Api) {
   const message = { direction: 'inbound', author: { type: 'customer' }, body: 'Hello' }
   await post(api, '/v1/messages', { ...on, ...message }, 'message')
   await post(api, '/v1/messages/batch', { items: [{ ...on, ...message }] }, 'messages')
+  await post(api, '/v1/notes', { ...on, author: { type: 'ai' }, body: 'Careful' }, 'note')
   await post(api, '/v1/tickets', { ...of, ...on, subject: 'Help' }, 'ticket')
   await post(api, `/v1/conversations/${conversation.id}/escalate`, undefined, 'escalate')
   await post(api, `/v1/conversations/${conversation.id}/resolve`, undefined, 'resolve')
@@ -67,7 +68,7 @@ test('a day after its deletion, a customer’s id stands in removal records and 
     const counts = Map.groupBy(await rowsWith(service, id), ({ table }) => table)
     return Object.fromEntries([...counts].map(([table, rows]) => [table, rows.length]))
   }
-  const all = ['bookings', 'conversations', 'messages', 'tickets', 'customers', 'customers_words']
+  const all = ['bookings', 'conversations', 'messages', 'notes', 'tickets', 'customers', 'customers_words']
   expect(Object.keys(await tables()).sort()).toEqual(
     [...all, 'deliveries', 'events', 'idempotency_keys'].sort(),
   )

@@ -634,6 +634,131 @@ class Messages(Kind[models.Message]):
         return answer
 
 
+class Notes(Kind[models.Note]):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport, "notes", "note")
+
+    def list(self, **filters: Unpack[models.NoteFilters]) -> Rows[models.Note]:
+        """List notes."""
+        return Rows(self._transport, ["notes"], filters)
+
+    def create(
+        self,
+        body: models.NoteCreate,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Note:
+        """Create a note."""
+        answer: models.Note = self._transport.request(
+            "POST",
+            ["notes"],
+            body=body,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def get(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Note:
+        """Read a note."""
+        answer: models.Note = self._transport.request(
+            "GET",
+            ["notes", id],
+            timeout=timeout,
+        )
+        return answer
+
+    def update(
+        self,
+        id: str,
+        body: models.NotePatch,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Note:
+        """Change a note."""
+        answer: models.Note = self._transport.request(
+            "PATCH",
+            ["notes", id],
+            body=body,
+            if_match=if_match,
+            timeout=timeout,
+        )
+        return answer
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a note."""
+        self._transport.request(
+            "DELETE",
+            ["notes", id],
+            if_match=if_match,
+            timeout=timeout,
+        )
+
+    def create_many(
+        self,
+        items: Sequence[models.NoteCreate],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["notes", "batch"],
+            body={"operation": "create", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def import_many(
+        self,
+        items: Sequence[models.NoteImport],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.BatchAnswer:
+        """Creates rows with their past, without events; rows that have these external ids stay as they are. Up to 1,000, in one transaction; an item that is refused is named and no failure."""
+        answer: models.BatchAnswer = self._transport.request(
+            "POST",
+            ["notes", "batch"],
+            body={"operation": "import", "items": items},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+        return answer
+
+    def digests(
+        self,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        parts: int | None = None,
+        ids_up_to: int | None = None,
+        timeout: float | None = None,
+    ) -> models.RangeDigests:
+        """Counts and digests of ranges of notes."""
+        answer: models.RangeDigests = self._transport.request(
+            "GET",
+            ["notes", "digests"],
+            query={"after": after, "before": before, "parts": parts, "idsUpTo": ids_up_to},
+            timeout=timeout,
+        )
+        return answer
+
+
 class Tickets(Kind[models.Ticket]):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport, "tickets", "ticket")
@@ -1520,6 +1645,7 @@ class Resources:
         self.customers = Customers(transport)
         self.conversations = Conversations(transport)
         self.messages = Messages(transport)
+        self.notes = Notes(transport)
         self.tickets = Tickets(transport)
         self.bookings = Bookings(transport)
         self.webhooks = Webhooks(transport)

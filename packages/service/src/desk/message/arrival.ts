@@ -11,6 +11,7 @@ import { conversation } from '../conversation/index.ts'
 import { withLastMessage, withMessage, withoutSummary } from '../conversation/moves.ts'
 import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
+import { authorErrors } from './author.ts'
 import type { Message } from './fields.ts'
 
 /** The customer writes inbound messages and no others; it has content; `sentAt` is now by default. */
@@ -22,10 +23,7 @@ export function createMessage(draft: Message, { now }: RuleContext): Result<Mess
     const detail = `must be ${accepted}: the message is ${direction}`
     errors.push({ pointer: '/author/type', code: 'invalid_value', detail })
   }
-  if (author.id !== undefined && author.type !== 'teammate') {
-    const detail = 'only a teammate has an id; leave it out'
-    errors.push({ pointer: '/author/id', code: 'invalid_value', detail })
-  }
+  errors.push(...authorErrors(author))
   if (!draft.body && draft.attachments.length === 0) {
     const detail = 'is required unless there are attachments: must be a string of 1 to 64000 characters'
     errors.push({ pointer: '/body', code: 'required', detail })
@@ -71,7 +69,8 @@ export const arrival: Effects<Message> = {
   },
 }
 
-const noConversation = validationFailed([
+/** Refuses a creation in a conversation that does not exist. */
+export const noConversation = validationFailed([
   { pointer: '/conversationId', code: 'unknown_reference', detail: 'there is no conversation with this id' },
 ])
 

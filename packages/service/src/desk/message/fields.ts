@@ -2,24 +2,9 @@ import { z } from 'zod'
 import { defineField, type StateOf } from '../../kernel/fields/field.ts'
 import { choice, reference, storableText, text, timestamp } from '../../kernel/fields/fields.ts'
 import { channels } from '../conversation/fields.ts'
+import { author } from './author.ts'
 
 const authorTypes = ['customer', 'teammate', 'ai', 'system'] as const
-
-interface Author {
-  readonly type: (typeof authorTypes)[number]
-  /** Of a teammate only. */
-  readonly id?: string
-  readonly name?: string
-}
-
-const authorSchema = z.strictObject({
-  type: z.enum(authorTypes),
-  id: z
-    .guid()
-    .transform((id) => id.toLowerCase())
-    .optional(),
-  name: storableText(1, 255).optional(),
-})
 
 interface Attachment {
   readonly fileName: string
@@ -57,27 +42,7 @@ export const messageFields = {
     filter: true,
     description: 'inbound from the customer, outbound to the customer.',
   }),
-  author: defineField<Author>(
-    authorSchema,
-    'an object {type, id, name}: type customer, teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters',
-    'uuid',
-    {
-      required: true,
-      access: 'create',
-      column: 'author_id',
-      description: 'Who wrote it. Of an inbound message the customer, and of no other.',
-    },
-    {
-      examples: [{ type: 'teammate', name: 'Grace Hopper' }],
-      acceptsWithin: {
-        type: `one of ${authorTypes.join(', ')}`,
-        id: 'the id (a UUID) of a teammate, or left out',
-        name: 'a string of 1 to 255 characters, or left out',
-      },
-      stored: ({ id }) => id ?? null,
-      reference: { kind: 'teammate', onRemove: 'clear', within: '/id' },
-    },
-  ),
+  author: author(authorTypes, 'Who wrote it. Of an inbound message the customer, and of no other.'),
   body: text({
     max: 64_000,
     access: 'create',
