@@ -208,7 +208,7 @@ export const commands: readonly NamedCommand[] = [
   {
     name: 'import',
     group: 'data',
-    summary: 'take rows in from a CSV file',
+    summary: 'take rows in from a file of CSV or lines of JSON',
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
   {

@@ -15,6 +15,7 @@ import { UsageError } from './usage-error.ts'
 interface Bulk {
   batch(items: readonly object[], options: CreateOptions): Promise<BatchAnswer>
   upsert(items: readonly object[], options: CreateOptions): Promise<BatchAnswer>
+  import(items: readonly object[], options: CreateOptions): Promise<BatchAnswer>
   export(options?: CallOptions): ExportStream<Row>
 }
 

@@ -139,6 +139,9 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   'docs/guides/moving-in.md': [
     ['npx deskwire import', 'here'],
     ['externalId,name', 'here'],
+    ['npx deskwire import tickets', 'here'],
+    ['externalId,customerExternalId', 'here'],
+    ['import', 'printed'],
     ['import', 'printed'],
     ['const', 'here'],
     ['npx deskwire export', 'here'],
@@ -389,10 +392,13 @@ const client = createClient()
 `
 /** Programs that a block with their output follows, by document. */
 const printed = Object.entries(accounts).flatMap(([document, entries]) =>
-  entries.flatMap(([begins, account]) => {
+  entries.flatMap(([begins, account], n) => {
     if (account !== 'printed') return []
-    const at = blocksIn(document).findIndex((block) => block.startsWith(begins))
-    const [program = '', output = ''] = blocksIn(document).slice(at, at + 2)
+    const earlier = entries.slice(0, n).filter(([start, of]) => of === 'printed' && start === begins)
+    const blocks = blocksIn(document)
+    const starts = blocks.flatMap((block, at) => (block.startsWith(begins) ? [at] : []))
+    const at = starts[earlier.length] ?? blocks.length
+    const [program = '', output = ''] = blocks.slice(at, at + 2)
     return [{ document, program, output }]
   }),
 )
@@ -445,6 +451,8 @@ test('samples and commands of the guides that need a service', async () => {
   await writeFile(join(cwd, 'customers.csv'), take('docs/guides/moving-in.md', 'externalId,name'))
   const imported = await shell(take('docs/guides/moving-in.md', 'npx deskwire import'))
   expect(imported).toMatch(/2 created/)
+  await writeFile(join(cwd, 'tickets.csv'), take('docs/guides/moving-in.md', 'externalId,customerExternalId'))
+  expect(await shell(take('docs/guides/moving-in.md', 'npx deskwire import tickets'))).toMatch(/1 created/)
   expect(
     await sample(take('docs/guides/moving-in.md', 'const'), '', 'console.log(created, refused)'),
   ).toMatch(/^1 .*email.*\n0 1\n$/)

@@ -12,11 +12,13 @@ import { printOut, screen } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const importCommand: Command = {
-  help: () => `deskwire import FILE.csv: create or update a row for each line of a CSV file (UTF-8, the first line names the columns).
+  help: () => `deskwire import FILE: create or update a row for each line of a CSV file (UTF-8, the first line names the columns), or of a
+file of JSON objects, one a line (FILE.ndjson or FILE.jsonl).
 
   --kind KIND            what the rows are (customers): ${plurals.join(', ')}
   --delimiter CHARACTER  what separates values (,); "tab" is one too
-  --ignore COLUMN,…      columns to leave out
+  --ignore COLUMN,…      columns or fields to leave out
+  --history              take rows with their past, such as createdAt, without events; needs the scope import
   --dry-run              check every line, send nothing, write nothing
   --json                 print the summary as one JSON object
 ${clientHelp}
@@ -26,6 +28,9 @@ boolean, or that would be rounded, is rejected.
 
 With a column externalId, rows are found by it: those that are there are changed, the others created. Without, all are
 created, and the same file sent again within a day with the same key creates nothing twice.
+
+With --history, rows also have createdAt, and customerExternalId or conversationExternalId instead of an id; rows whose externalId is
+there stay as they are.
 
 An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. The command reports refused
 lines with their numbers and writes them to a new file, FILE.rejects.csv or FILE.rejects-2.csv and so on, with a column "error" that an
@@ -40,14 +45,15 @@ Example:
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
       texts: ['kind', 'delimiter', 'ignore', ...clientFlags],
-      switches: ['dry-run', 'json'],
+      switches: ['dry-run', 'history', 'json'],
       words: 1,
     })
     const [path] = words
-    if (path === undefined) throw new UsageError('import needs a CSV file')
+    if (path === undefined) throw new UsageError('import needs a file')
     const kind = kindNamed(texts.kind ?? 'customers')
     const ignored = (texts.ignore ?? '').split(',').filter((name) => name !== '')
-    const source = { path, delimiter: readDelimiter(texts.delimiter ?? ','), ignored }
+    const delimiter = readDelimiter(texts.delimiter ?? ',')
+    const source = { path, delimiter, ignored, history: switches.history === true }
     const begun = performance.now()
     const known = { file: path, kind: kind.plural }
     if (switches['dry-run']) {

@@ -2,7 +2,14 @@
  * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an object,
  * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
-import { fieldSchema, type Kind, quoted } from '@deskwire/service/administration'
+import {
+  fieldSchema,
+  importShape,
+  type Kind,
+  kinds,
+  namedReferences,
+  quoted,
+} from '@deskwire/service/administration'
 import { UsageError } from '../usage-error.ts'
 import type { FieldFault } from './fault.ts'
 
@@ -23,14 +30,36 @@ export interface Layout {
   /** What each column means; null for one that is left out. */
   readonly columns: readonly (Column | null)[]
   readonly hasExternalId: boolean
+  /** Rows come with their past (`--history`). */
+  readonly isHistory: boolean
+  /** Of lines of JSON instead of columns. */
+  readonly isLines: boolean
+  /** Fields of lines to leave out. */
+  readonly ignored: readonly string[]
+}
+
+/** How lines of JSON are read, of which this is the first. */
+export function lineLayout(
+  kind: Kind,
+  first: string,
+  isHistory: boolean,
+  ignored: readonly string[],
+): Layout {
+  const hasExternalId = kind.fields.externalId !== undefined && first.includes('"externalId"')
+  return { kind, header: [''], columns: [], hasExternalId, isHistory, isLines: true, ignored }
 }
 
 /** Written behind the columns of rejected lines, and left out where it is read: corrected lines are imported as they are. */
 export const errorColumn = 'error'
 
 /** @throws UsageError that names every column which the kind does not have, and those that it has. */
-export function readHeader(kind: Kind, cells: readonly string[], ignored: readonly string[]): Layout {
-  const known = columnsOf(kind)
+export function readHeader(
+  kind: Kind,
+  cells: readonly string[],
+  ignored: readonly string[],
+  isHistory = false,
+): Layout {
+  const known = columnsOf(kind, isHistory)
   const header = cells.map((cell) => cell.trim())
   const leftOut = (name: string) => name === errorColumn || ignored.includes(name)
   const columns = header.map((name) => (leftOut(name) ? null : known.find(name)))
@@ -38,7 +67,11 @@ export function readHeader(kind: Kind, cells: readonly string[], ignored: readon
   if (unknown.length > 0) {
     const [first = ''] = unknown
     const hint =
-      /[;\t|]/.test(first) && header.length === 1 ? '; is the delimiter another one (--delimiter)?' : ''
+      /[;\t|]/.test(first) && header.length === 1
+        ? '; is the delimiter another one (--delimiter)?'
+        : !isHistory && unknown.some((name) => columnsOf(kind, true).find(name) !== null)
+          ? '; --history takes columns of the past'
+          : ''
     const names = unknown.map((name) => JSON.stringify(name)).join(', ')
     throw new UsageError(
       `${kind.plural} have no column ${names}${hint}; accepted: ${known.accepted.join(', ')}; --ignore leaves columns out`,
@@ -50,7 +83,12 @@ export function readHeader(kind: Kind, cells: readonly string[], ignored: readon
     throw new UsageError(`the column ${twice} is there twice; --ignore leaves a column out`)
   const hasExternalId = columns.some((column) => column?.path[0] === 'externalId')
   if (!hasExternalId) requireColumns(kind, columns)
-  return { kind, header, columns, hasExternalId }
+  return { kind, header, columns, hasExternalId, isHistory, isLines: false, ignored }
+}
+
+/** The column that gives a reference by its object's externalId. */
+function namedBy(kind: Kind, field: string): string | undefined {
+  return namedReferences(kind, kinds).find((reference) => reference.field === field)?.name
 }
 
 /** New rows need what the kind requires; rows that are there already can be changed in part. */
@@ -58,7 +96,7 @@ function requireColumns(kind: Kind, columns: readonly (Column | null)[]): void {
   const missing = Object.entries(kind.fields)
     .filter(([, field]) => field.access !== 'read' && field.initial === undefined)
     .map(([name]) => name)
-    .filter((name) => !columns.some((column) => column?.path[0] === name))
+    .filter((name) => !columns.some((column) => [name, namedBy(kind, name)].includes(column?.path[0])))
   if (missing.length > 0) throw new UsageError(`new ${kind.plural} need columns for: ${missing.join(', ')}`)
 }
 
@@ -94,11 +132,20 @@ interface Schema {
 }
 
 /** Every column that a kind can have. */
-function columnsOf(kind: Kind): { accepted: string[]; find(name: string): Column | null } {
+function columnsOf(
+  kind: Kind,
+  isHistory: boolean,
+): { accepted: string[]; find(name: string): Column | null } {
   const fixed = new Map<string, Column>()
   const open: string[] = []
   const accepted: string[] = []
-  for (const [name, field] of Object.entries(kind.fields)) {
+  if (isHistory) {
+    for (const { name } of namedReferences(kind, kinds)) {
+      fixed.set(name, { path: [name], read: (value) => ({ value }) })
+      accepted.push(name)
+    }
+  }
+  for (const [name, field] of Object.entries((isHistory ? importShape(kind) : kind).fields)) {
     if (field.access === 'read') continue
     const schema = fieldSchema({ ...field, nullable: false }, 'input') as Schema
     if (schema.properties !== undefined) {

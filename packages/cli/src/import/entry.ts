@@ -1,13 +1,22 @@
 /** A record of a file as a row to send, or everything that is wrong with it. */
-import { parseNew, systemClock } from '@deskwire/service/administration'
+import {
+  type Kind,
+  kinds,
+  namedReferences,
+  parseImport,
+  parseNew,
+  systemClock,
+} from '@deskwire/service/administration'
 import { itemOf, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
 import { type FieldFault, faultsText, stepsOf } from './fault.ts'
+import { objectOf } from './ndjson.ts'
 
 /** A record with the row that it makes, or why it makes none. */
 export type Entry = CsvRecord & ({ readonly item: Record<string, unknown> } | { readonly fault: string })
 
 export function entryOf(record: CsvRecord, layout: Layout): Entry {
+  if (layout.isLines) return lineEntry(record, layout)
   const { length } = record.cells
   const wanted = layout.header.length
   if (length !== wanted) return { ...record, fault: `it has ${length} values where the header has ${wanted}` }
@@ -22,13 +31,33 @@ export function entryOf(record: CsvRecord, layout: Layout): Entry {
   return { ...record, fault: faultsText([...faults, ...others]) }
 }
 
+function lineEntry(record: CsvRecord, layout: Layout): Entry {
+  const read = objectOf(layout, record.cells[0] ?? '')
+  if ('fault' in read || !layout.hasExternalId || read.item.externalId !== undefined)
+    return { ...record, ...read }
+  const missing = { path: ['externalId'], detail: 'rows are found by it' }
+  return { ...record, fault: faultsText([missing, ...brokenRules(layout, read.item)]) }
+}
+
+const anyId = '00000000-0000-0000-0000-000000000000'
+
+/** The service finds the ids: `customerId` instead of `customerExternalId`. */
+function withIds(kind: Kind, item: Record<string, unknown>): Record<string, unknown> {
+  const named = namedReferences(kind, kinds).filter(({ name }) => typeof item[name] === 'string')
+  const left = Object.entries(item).filter(([name]) => !named.some((reference) => reference.name === name))
+  return Object.fromEntries([...left, ...named.map(({ field }) => [field, anyId])])
+}
+
 /** What this version of the service would refuse of a row by itself. */
-export function brokenRules({ kind, hasExternalId }: Layout, item: Record<string, unknown>): FieldFault[] {
-  const parsed = parseNew(kind, item, systemClock)
+export function brokenRules(layout: Layout, item: Record<string, unknown>): FieldFault[] {
+  const { kind, hasExternalId, isHistory } = layout
+  const parsed = isHistory
+    ? parseImport(kind, withIds(kind, item), systemClock)
+    : parseNew(kind, item, systemClock)
   if (parsed.ok) return []
   const { detail, errors = [{ pointer: '', code: 'invalid_value', detail }] } = parsed.error
   // A row that is there already has what it requires.
-  const left = errors.filter(({ code }) => !(hasExternalId && code === 'required'))
+  const left = errors.filter(({ code }) => !(hasExternalId && !isHistory && code === 'required'))
   return left.map((error) => ({ path: stepsOf(error.pointer), detail: error.detail }))
 }
 

@@ -46,7 +46,7 @@ interface Done {
 export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
   const { path, delimiter, ignored } = source
   const { file, layout, rows: total } = found
-  const operation = layout.hasExternalId ? 'upsert' : 'create'
+  const operation = layout.isHistory ? 'import' : layout.hasExternalId ? 'upsert' : 'create'
   const identity = {
     file,
     kind: kind.plural,
@@ -55,8 +55,8 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
     ignored,
     target: digestOf(target),
   } as const
-  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity)
-  if (operation === 'create' && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
+  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity, !layout.hasExternalId)
+  if (!layout.hasExternalId && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
   await saveProgress(path, progress)
 
   const stop = interruption()
@@ -71,7 +71,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       batches: toBatches(rowsOf(source, found), layout),
       progress,
       send: (items, idempotencyKey) =>
-        bulk[operation === 'create' ? 'batch' : 'upsert'](items, { idempotencyKey, signal: stop }),
+        bulk[operation === 'create' ? 'batch' : operation](items, { idempotencyKey, signal: stop }),
       rejects,
       onProgress(now, rejected) {
         soFar = now.rows
@@ -100,11 +100,11 @@ function isTurnedAway(error: unknown): boolean {
 }
 
 /**
- * The keys of creations come from the file, so that it is not imported twice by accident; those of upserts are new each
- * time, as the same file may be meant to undo what has changed since.
+ * The keys of rows without externalId come from the file, so that it is not imported twice by accident; others are new
+ * each time, as the same file may be meant to undo what has changed since.
  */
-function firstProgress(of: ImportIdentity): Progress {
-  const keys = of.operation === 'create' ? of.file.sha256 : randomUUID()
+function firstProgress(of: ImportIdentity, isOnce: boolean): Progress {
+  const keys = isOnce ? of.file.sha256 : randomUUID()
   return {
     of,
     keys: `import:${keys}`,

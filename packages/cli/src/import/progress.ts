@@ -13,7 +13,7 @@ import type { FileIdentity } from './survey.ts'
 export interface ImportIdentity {
   readonly file: FileIdentity
   readonly kind: string
-  readonly operation: 'create' | 'upsert'
+  readonly operation: 'create' | 'import' | 'upsert'
   readonly delimiter: string
   readonly ignored: readonly string[]
   /** A digest of the service's address and the key. */

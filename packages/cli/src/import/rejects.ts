@@ -1,4 +1,4 @@
-/** The lines that were not imported, as a CSV of the same columns and one more that says why. */
+/** The lines that were not imported, in a file of the same form, with a column or field more that says why. */
 import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { extname } from 'node:path'
@@ -7,6 +7,7 @@ import { CommandFailure } from '../failure.ts'
 import { fileMode } from '../files.ts'
 import { errorColumn, type Layout } from './columns.ts'
 import type { CsvRecord } from './csv.ts'
+import { rejectedLine } from './ndjson.ts'
 
 export interface Reject extends CsvRecord {
   readonly error: string
@@ -49,12 +50,16 @@ export async function openRejects(
     // What is too much stays visible, and too much.
     ...cells.slice(layout.header.length),
   ]
+  const textOf = (rejects: readonly Reject[], isFirst: boolean) => {
+    if (layout.isLines)
+      return rejects.map(({ cells, error }) => rejectedLine(layout, cells[0] ?? '', error)).join('')
+    const header = isFirst ? [line(layout.header, errorColumn)] : []
+    return stringify([...header, ...rejects.map(({ cells, error }) => line(cells, error))], { delimiter })
+  }
   return {
     async append(rejects) {
       if (rejects.length > 0) {
-        const header = opened === null ? [line(layout.header, errorColumn)] : []
-        const rows = rejects.map(({ cells, error }) => line(cells, error))
-        const text = stringify([...header, ...rows], { delimiter })
+        const text = textOf(rejects, opened === null)
         opened ??= { ...(await openNew(path)), bytes: 0 }
         await opened.file.appendFile(text)
         hash.update(text)

@@ -4,8 +4,9 @@ import { stat } from 'node:fs/promises'
 import type { Kind } from '@deskwire/service/administration'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
-import { type Layout, readHeader } from './columns.ts'
+import { type Layout, lineLayout, readHeader } from './columns.ts'
 import { readRecords } from './csv.ts'
+import { isLinesFile, readLines } from './ndjson.ts'
 
 /** What tells a file from every other. */
 export interface FileIdentity {
@@ -23,15 +24,18 @@ export interface Survey {
 export interface Source {
   readonly path: string
   readonly delimiter: string
-  /** Columns to leave out. */
+  /** Columns or fields to leave out. */
   readonly ignored: readonly string[]
+  /** Rows come with their past. */
+  readonly history?: boolean
 }
 
 /**
- * Reads the whole file: it is CSV, in UTF-8, and its header fits the kind.
+ * Reads the whole file: it is UTF-8, and CSV with a header that fits the kind, or has lines.
  * @throws UsageError for a header that does not fit, and a file that cannot be read; CommandFailure for what is no CSV.
  */
-export async function survey(kind: Kind, { path, delimiter, ignored }: Source): Promise<Survey> {
+export async function survey(kind: Kind, source: Source): Promise<Survey> {
+  const { path, ignored, history = false } = source
   const file = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
       `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}`,
@@ -41,22 +45,33 @@ export async function survey(kind: Kind, { path, delimiter, ignored }: Source): 
   const { onPiece, identity } = identify()
   let layout: Layout | null = null
   let rows = 0
-  for await (const { cells } of readRecords(path, { delimiter, onPiece })) {
-    if (layout === null) layout = readHeader(kind, cells, ignored)
-    else rows++
+  for await (const { cells } of recordsOf(source, onPiece)) {
+    const isHeader: boolean = layout === null && !isLinesFile(path)
+    layout ??= isHeader
+      ? readHeader(kind, cells, ignored, history)
+      : lineLayout(kind, cells[0] ?? '', history, ignored)
+    if (!isHeader) rows++
   }
-  if (layout === null) throw new CommandFailure(`${path} is empty: its first line has to name the columns`)
+  if (layout === null) {
+    const wanted = isLinesFile(path) ? '' : ': its first line has to name the columns'
+    throw new CommandFailure(`${path} is empty${wanted}`)
+  }
   return { file: identity(), layout, rows }
 }
 
+function recordsOf({ path, delimiter }: Source, onPiece: (piece: Uint8Array) => void) {
+  return isLinesFile(path) ? readLines(path, { onPiece }) : readRecords(path, { delimiter, onPiece })
+}
+
 /**
- * The records below the header. @throws CommandFailure at the end of a file that is not the one that was surveyed: somebody
+ * The records below the header, or the lines. @throws CommandFailure at the end of a file that is not the one that was surveyed: somebody
  * wrote to it meanwhile.
  */
-export async function* rowsOf({ path, delimiter }: Source, { file }: Survey) {
+export async function* rowsOf(source: Source, { file }: Survey) {
+  const { path } = source
   const { onPiece, identity } = identify()
-  let isHeader = true
-  for await (const record of readRecords(path, { delimiter, onPiece })) {
+  let isHeader = !isLinesFile(path)
+  for await (const record of recordsOf(source, onPiece)) {
     if (!isHeader) yield record
     isHeader = false
   }

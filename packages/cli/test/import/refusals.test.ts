@@ -10,7 +10,7 @@ import { fileOf } from './files.ts'
 const nowhere = ['--url', 'http://127.0.0.1:1', '--key', 'dwk_x']
 
 test.each<[reason: string, words: () => string[], kind: new (message: string) => Error, message: RegExp]>([
-  ['no file', () => [], UsageError, /^import needs a CSV file$/],
+  ['no file', () => [], UsageError, /^import needs a file$/],
   [
     'a file that is not there',
     () => ['/no/such.csv'],
