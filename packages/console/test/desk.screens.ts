@@ -79,6 +79,26 @@ test('an answer that cannot be sent is kept, and is sent once', async () => {
   await context.close()
 })
 
+test('an internal note is added apart from a reply, and its draft is never offered as one', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page, context, complaints, audit } = await bench().open(api, `/conversations/${parcel.id}`)
+  await page.getByRole('button', { name: 'Note', exact: true }).click()
+  await page.getByLabel('Your note').fill('The carrier lost it.')
+  await page.getByRole('button', { name: 'Reply', exact: true }).click()
+  expect(await page.getByLabel('Your reply').inputValue()).toBe('')
+  await page.getByRole('button', { name: 'Note', exact: true }).click()
+  await page.getByRole('button', { name: 'Add note' }).click()
+  const shown = page.getByRole('listitem').filter({ hasText: 'The carrier lost it.' })
+  await shown.getByText('Internal note').waitFor()
+  await audit()
+  const { data } = await read(api, `/v1/notes?conversationId=${parcel.id}`)
+  expect(data).toMatchObject([{ body: 'The carrier lost it.', author: { type: 'teammate' } }])
+  expect((await read(api, `/v1/messages?conversationId=${parcel.id}&q=lost`)).data).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 test('a conversation is assigned, handed to a person, resolved, summarized and opened again', async () => {
   const api = await newOrganization()
   const { bot, joan } = await makeDesk(api)

@@ -19,7 +19,7 @@ import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import { CustomerLink } from '../desk/names.tsx'
-import { type Conversation, type Message, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { type Conversation, type Message, type Note, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
@@ -84,6 +84,13 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
       ),
     pageSize: 40,
     isEnabled: mayRead,
+  })
+  const mayNote = may('notes:read')
+  const notes = useQuery({
+    queryKey: keys.list('notes', { conversationId: id }),
+    queryFn: async ({ signal }): Promise<readonly Note[]> =>
+      (await answerOf(api().notes.list({ conversationId: id, limit: 100 }, { signal }).page())).data,
+    enabled: mayNote,
   })
   // New messages come below those that are read and move nothing, so they are shown at once.
   const { news, showNews } = messages
@@ -166,13 +173,18 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
     >
       <div className={css.columns}>
         <div className={css.said}>
-          {mayRead ? <Thread messages={messages} /> : <Forbidden scope="messages:read" />}
+          {mayRead ? (
+            <Thread messages={messages} notes={notes.data ?? []} />
+          ) : (
+            <Forbidden scope="messages:read" />
+          )}
           {status === 'resolved' && <Summary conversation={conversation} />}
-          {may('messages:write') && (
+          {(may('messages:write') || may('notes:write')) && (
             <Reply
               conversation={conversation}
               onSent={async () => {
                 await Promise.all([
+                  client.invalidateQueries({ queryKey: keys.list('notes', { conversationId: id }) }),
                   client.invalidateQueries({ queryKey: keys.list('messages', { conversationId: id }) }),
                   renew(),
                 ])

@@ -1,10 +1,11 @@
-/** The reply. Drafts survive navigation; a reply is sent once, however often sending is tried. */
+/** The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried. */
 import { useId, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { FilterSelect, FormError } from '../../design/field.tsx'
+import { Switch } from '../../design/switch.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { draftOf, keepDraft } from '../../session/drafts.ts'
 import { beTeammate, useSession } from '../../session/store.ts'
@@ -21,11 +22,14 @@ interface ReplyProps {
 
 export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   const { may } = useCaller()
+  const mayReply = may('messages:write')
+  const [kind, setKind] = useState<'reply' | 'note'>(mayReply ? 'reply' : 'note')
+  const isNote = kind === 'note'
   const intent = useIntent()
   const fieldId = useId()
   const { all } = useTeammates()
   const teammates = all.filter(({ active }) => active)
-  const [text, setText] = useState(draftOf(id) ?? '')
+  const [text, setText] = useState(draftOf(draftName(id, isNote)) ?? '')
   const [busy, setBusy] = useState<'send' | 'resolve' | null>(null)
   const [error, setError] = useState<string>()
   const { teammateId } = useSession()
@@ -34,7 +38,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   function write(next: string): void {
     setText(next)
     setError(undefined)
-    keepDraft(id, next || null)
+    keepDraft(draftName(id, isNote), next || null)
   }
 
   async function send(isLast: boolean): Promise<void> {
@@ -45,14 +49,16 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
     }
     setBusy(isLast ? 'resolve' : 'send')
     setError(undefined)
-    const body = {
+    const written = {
       conversationId: id,
-      direction: 'outbound' as const,
       author: { type: 'teammate' as const, ...(as === undefined ? {} : { id: as }) },
       body: text,
     }
+    const body = { ...written, direction: 'outbound' as const }
     try {
-      await answerOf(api().messages.create(body, { idempotencyKey: intent.keyFor(body) }))
+      await (isNote
+        ? answerOf(api().notes.create(written, { idempotencyKey: intent.keyFor(written) }))
+        : answerOf(api().messages.create(body, { idempotencyKey: intent.keyFor(body) })))
       intent.done()
       write('')
       await onSent()
@@ -70,31 +76,47 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   return (
     <form
       className={css.reply}
-      aria-label="Reply"
+      data-kind={kind}
+      aria-label={isNote ? 'Note' : 'Reply'}
       onSubmit={(event) => {
         event.preventDefault()
         void send(false)
       }}
     >
       <label className="unseen" htmlFor={fieldId}>
-        Your reply
+        {isNote ? 'Your note' : 'Your reply'}
       </label>
       <textarea
         id={fieldId}
         className={css.text}
         rows={3}
-        placeholder="Write a reply"
+        placeholder={isNote ? 'Write a note that the customer never sees' : 'Write a reply'}
         value={text}
         aria-describedby={`${fieldId}-keys`}
         onChange={(event) => write(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
-          void send(event.shiftKey && resolve !== null)
+          void send(!isNote && event.shiftKey && resolve !== null)
         }}
       />
       <FormError message={error} />
       <div className={css.actions}>
+        {mayReply && may('notes:write') && (
+          <Switch
+            label="What you write"
+            value={kind}
+            options={[
+              ['reply', 'Reply'],
+              ['note', 'Note'],
+            ]}
+            onChange={(next) => {
+              setKind(next)
+              setText(draftOf(draftName(id, next === 'note')) ?? '')
+              setError(undefined)
+            }}
+          />
+        )}
         {may('teammates:read') && teammates.length > 0 && (
           <FilterSelect
             label="I am"
@@ -105,17 +127,23 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
           />
         )}
         <span className={css.keys} id={`${fieldId}-keys`}>
-          Ctrl Enter sends{resolve === null ? '' : ', with Shift it resolves as well'}
+          Ctrl Enter {isNote ? 'adds it' : 'sends'}
+          {isNote || resolve === null ? '' : ', with Shift it resolves as well'}
         </span>
-        {resolve !== null && (
+        {!isNote && resolve !== null && (
           <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>
             Send and resolve
           </Button>
         )}
         <Button kind="primary" type="submit" isBusy={busy === 'send'}>
-          Send
+          {isNote ? 'Add note' : 'Send'}
         </Button>
       </div>
     </form>
   )
+}
+
+/** A note that was not added is never offered as a reply. */
+function draftName(id: string, isNote: boolean): string {
+  return isNote ? `${id} note` : id
 }

@@ -1,14 +1,20 @@
-/** Messages, oldest first. All are shown as text: nothing in them is run or loaded. */
+/** Messages and internal notes, oldest first. All are shown as text: nothing in them is run or loaded. */
 import { Fragment, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { locale, Time } from '../../design/time.tsx'
-import { type Message, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
+import { type Message, type Note, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
 import css from './thread.module.css'
 
-export function Thread({ messages }: { readonly messages: List<Message> }) {
+export function Thread({
+  messages,
+  notes,
+}: {
+  readonly messages: List<Message>
+  readonly notes: readonly Note[]
+}) {
   const end = useRef<HTMLDivElement>(null)
   const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
   const { nameOf: nameOfTeammate } = useTeammates()
@@ -25,18 +31,21 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
   if (messages.error !== null && messages.rows.length === 0) {
     return <ErrorState error={messages.error} retry={messages.retry} />
   }
-  if (messages.rows.length === 0) {
+  if (messages.rows.length === 0 && notes.length === 0) {
     return (
       <Empty title="No messages yet">
         <p>Write the first message below.</p>
       </Empty>
     )
   }
-  const inOrder = [...messages.rows].sort(
-    (a, b) => a.sentAt.localeCompare(b.sentAt) || a.id.localeCompare(b.id),
-  )
+  // Notes of times whose messages are not shown yet wait for them.
+  const earliest = messages.hasMore ? (messages.rows.at(-1)?.createdAt ?? '') : ''
+  const inOrder = [
+    ...messages.rows,
+    ...notes.filter(({ createdAt }) => createdAt >= earliest).map(asMessage),
+  ].sort((a, b) => a.sentAt.localeCompare(b.sentAt) || a.id.localeCompare(b.id))
 
-  function authorOf({ author, customerId }: Message): string {
+  function authorOf({ author, customerId }: Pick<Shown, 'author' | 'customerId'>): string {
     if (author.name) return author.name
     if (author.type === 'customer') {
       const customer = customers.get(customerId ?? '')
@@ -69,6 +78,7 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
                 <p className={css.who}>
                   <strong>{authorOf(message)}</strong>
                   {message.author.type === 'ai' && message.author.name !== undefined && <Tag>AI</Tag>}
+                  {message.direction === 'note' && <Tag>Internal note</Tag>}
                   {message.contentType !== 'text' && <Tag>{message.contentType}</Tag>}
                   <Time at={message.sentAt} />
                 </p>
@@ -97,6 +107,22 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
       <div ref={end} className={css.end} />
     </div>
   )
+}
+
+type Shown = Omit<Message, 'direction'> & { readonly direction: Message['direction'] | 'note' }
+
+function asMessage(note: Note) {
+  const { id, author, body, customerId, createdAt } = note
+  return {
+    id,
+    author,
+    body,
+    customerId,
+    sentAt: createdAt,
+    direction: 'note' as const,
+    contentType: 'text' as const,
+    attachments: [],
+  }
 }
 
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full' })

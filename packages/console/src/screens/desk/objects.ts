@@ -1,12 +1,12 @@
 /** The objects of the desk as the API shows them, and their names. */
 
-import type { Booking, Conversation, Customer, List, Message, Teammate, Ticket } from '@deskwire/sdk'
+import type { Booking, Conversation, Customer, List, Message, Note, Teammate, Ticket } from '@deskwire/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useCaller } from '../../session/caller.tsx'
 
-export type { Booking, Conversation, Customer, Message, Teammate, Ticket }
+export type { Booking, Conversation, Customer, Message, Note, Teammate, Ticket }
 
 /** A customer's name: the first of what there is. */
 export function nameOf({ name, company, email, phone, externalId }: Customer): string {
