@@ -855,7 +855,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_b5141256295d(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_b8edbe288d49(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -883,6 +883,7 @@ declare
   v_event_kinds text[] := '{}';
   v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
+  v_may_skip boolean;
   v_woken jsonb := '{}';
   v_gone uuid[];
   v_receipt text;
@@ -3313,7 +3314,7 @@ begin
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
-  select array_agg(w.id) into v_webhooks from webhooks w
+  select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
   -- More than 1000 are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
@@ -3329,7 +3330,9 @@ begin
       select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', case when w.options ? 'skipOwn' then w.api_key_id::text end, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   elsif v_webhooks is not null then
-    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+    -- Preparing to read events costs each commit, in each of their partitions.
+    if v_may_skip then
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), w.id, case when c.is_own then (p_now at time zone 'UTC')::date when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, case when c.is_own then 'skipped' when not c.holds then 'skipped' else 'pending' end, 'current', 0, (p_changes->>'max_attempts')::int, case when c.is_own then 'own_change' when not c.holds then 'conditions_not_met' else null end, case when c.is_own then 'the key of the endpoint caused it' when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when c.is_own then null when not c.holds then null else p_now end, p_now, p_now
@@ -3349,6 +3352,17 @@ begin
             case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
               where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    else
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, (p_changes->>'max_attempts')::int, null, null, p_now, p_now, p_now
+        from webhooks w
+        join (select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id)) e
+          on e.type = any(w.events)
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    end if;
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)

@@ -101,10 +101,14 @@ export function conditionsHold(conditions: string, eventId: string): string {
             and x.id = ${eventId} and x.body is not null) b), true) end`
 }
 
+const ofCommit = { webhookId: 'w.id', event: 'e', attempts: "(p_changes->>'max_attempts')::int" }
+const events = `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
+            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`
+
 /**
  * A delivery of each event of a commit to each endpoint that is active and subscribed now, under the clock row that disabling takes too.
  * Part of the commit function (`journal/commit-function.ts`): it reads `v_events` and the arrays beside it, and
- * `v_stamp`, and sets `v_webhooks`, `v_woken` and `v_large`.
+ * `v_stamp`, and sets `v_webhooks`, `v_may_skip`, `v_woken` and `v_large`.
  */
 export const deliverEvents = `${findSubscribers}
   -- More than ${largeBeyond.deliveries} are inserted after the commit, in pieces, from the subscriptions noted here: nothing else of the
@@ -117,21 +121,23 @@ export const deliverEvents = `${findSubscribers}
       select p_organization_id, w.id, v_stamp, w.events, w.options->'conditions', ${ownKey}, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
         ${fromSubscribers};
   elsif v_webhooks is not null then
-    ${insertDeliveries({
-      webhookId: 'w.id',
-      event: 'e',
-      attempts: "(p_changes->>'max_attempts')::int",
-      from: fromSubscribersWith(
-        `(select u.id, u.type, v_stamp as created_at, u.subject_kind, u.subject_id
-            from unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as u(id, type, subject_kind, subject_id))`,
-        // The event is read only for those that ask.
-        `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds,
+    -- Preparing to read events costs each commit, in each of their partitions.
+    if v_may_skip then
+      ${insertDeliveries({
+        ...ofCommit,
+        from: fromSubscribersWith(
+          events,
+          `
+        cross join lateral (select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds,
             case when w.options ? 'skipOwn' then (select x.cause->>'key' = w.api_key_id::text from events x
               where x.organization_id = p_organization_id and x.id = e.id) end as is_own offset 0) c`,
-      ),
-      holds: 'c.holds',
-      isOwn: 'c.is_own',
-    })}
+        ),
+        holds: 'c.holds',
+        isOwn: 'c.is_own',
+      })}
+    else
+      ${insertDeliveries({ ...ofCommit, from: fromSubscribersWith(events) })}
+    end if;
     -- Each queue is locked as well: a worker that is about to find it empty waits, and then finds these. A worker that is busy
     -- with the queue is not notified: it looks again before it releases it.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)

@@ -111,6 +111,7 @@ const declarations = `declare
   v_event_kinds text[] := '{}';
   v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
+  v_may_skip boolean;
   v_woken jsonb := '{}';
   v_gone uuid[];
   v_receipt text;

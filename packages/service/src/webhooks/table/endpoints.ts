@@ -113,8 +113,8 @@ export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids 
       ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);`
 
-/** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`. */
-export const findSubscribers = `select array_agg(w.id) into v_webhooks from webhooks w
+/** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`; whether one may skip events, into `v_may_skip`. */
+export const findSubscribers = `select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));`
 
@@ -131,11 +131,10 @@ export const fromSubscribers = `from ${own} and w.id = any(v_webhooks)`
 export const fromSubscriptions = (among: string) =>
   `from ${own} and w.subscription_id is not null and ${among}`
 
-/** The same with each of these events, `e`, that the endpoint subscribes to, and a row for each. */
-export const fromSubscribersWith = (events: string, each: string) => `from webhooks w
+/** The same with each of these events, `e`, that the endpoint subscribes to, and what `each` joins. */
+export const fromSubscribersWith = (events: string, each = '') => `from webhooks w
         join ${events} e
-          on e.type = any(w.events)
-        cross join lateral ${each}
+          on e.type = any(w.events)${each}
         where w.organization_id = p_organization_id and w.id = any(v_webhooks)`
 
 /** `p_webhook_id`, or all endpoints of the organization if that is null, each with the rows of `rows`, as `f`. */
