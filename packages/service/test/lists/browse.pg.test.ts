@@ -3,6 +3,8 @@ import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../../../testbed/desk.ts'
 import { type Api, testService } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { newObject, unchangedDesk } from '../http/writable.fixture.ts'
 
 const shared = sharedService()
 
@@ -68,6 +70,36 @@ describe('order and pages', () => {
       { total: 5, limit: 20, offset: 999_999_999_999_999, hasMore: false },
     ])
   })
+
+  test.each(kinds)(
+    'a filtered list of $plural is read by after while its rows change, come and go',
+    async (kind) => {
+      const api = await shared().newOrganization()
+      const desk = await unchangedDesk(api, 'Word')
+      const make = async (n: number) => {
+        const { status, json } = await api.post(`/v1/${kind.plural}`, newObject(kind, desk, `u ${n}`))
+        expect(status).toBe(201)
+        return json.id as string
+      }
+      const made: string[] = []
+      for (let n = 0; n < 6; n++) made.unshift(await make(n))
+      const known = new Set(made)
+      const seen: string[] = []
+      for (let after = '', n = 10; ; n++) {
+        const { json } = await api.get(
+          `/v1/${kind.plural}?q=word&createdAfter=2020-01-01T00:00:00Z&limit=2${after}`,
+        )
+        const page: string[] = json.data.map(({ id }: { id: string }) => id)
+        seen.push(...page)
+        if (!json.pagination.hasMore) break
+        after = `&after=${page.at(-1)}`
+        await make(n)
+        expect((await api.delete(`/v1/${kind.plural}/${page.at(-1)}`)).status).toBe(204)
+      }
+      expect(seen.filter((id) => known.has(id))).toEqual(made)
+      expect(new Set(seen).size).toBe(seen.length)
+    },
+  )
 
   test('after pages by place: a row that matches all the while is on one page, whatever leaves or comes', async () => {
     const api = await shared().newOrganization()
