@@ -1,0 +1,149 @@
+/** Subscriptions as the AI SDK makes and receives them, as published: in the guide's own program, and told of an end. */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { expect, test, vi } from 'vitest'
+import { makeTicket } from '../../../testbed/desk.ts'
+import { blockWith, startSource } from '../../../testbed/document-programs.ts'
+import { eventually } from '../../../testbed/eventually.ts'
+import { hour, minute } from '../../../testbed/hooks.ts'
+import { authority } from '../../../testbed/sending.ts'
+import { subscribing } from './subscriber.fixture.ts'
+
+/** TLS in front of a program on the loopback. */
+async function inFrontOf(port: number) {
+  const server = createServer(authority.issue(['127.0.0.1']), (incoming, outgoing) => {
+    const { method, url: path, headers } = incoming
+    const onward = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
+    })
+    onward.on('error', () => outgoing.destroy())
+    incoming.pipe(onward)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
+test('the program of the guide has the tools, and prints what happens', async () => {
+  await using it = await subscribing({ startAt: Date.now() })
+  const port = await freePort()
+  using proxy = await inFrontOf(port)
+  const program = startSource(blockWith('docs/guides/agents.md', 'js', '@ai-sdk/mcp'), {
+    DESKWIRE_URL: it.service.url,
+    DESKWIRE_API_KEY: it.api.token,
+    PUBLIC_URL: proxy.url,
+    PORT: String(port),
+  })
+  try {
+    await eventually('it has subscribed', async () => program.output.all.includes('subscribed until 2'))
+    expect(program.output.all).toContain('read_conversation')
+    await makeTicket(it.api, { subject: 'The printer burns' })
+    await it.work()
+    await eventually('it has the event', async () =>
+      program.output.all.includes('ticket.created The printer burns'),
+    )
+    const [{ id, url }] = await it.endpoints()
+    expect(url).toContain(`${proxy.url}/events?mcp_event_subscription=`)
+    expect((await it.api.get(`/v1/webhooks/${id}/deliveries`)).json.data).toMatchObject([
+      { status: 'succeeded' },
+    ])
+  } finally {
+    await program.end('SIGKILL')
+  }
+})
+
+test('its handler accepts events, a refresh, a gap and the end', async () => {
+  await using it = await subscribing({ startAt: Date.now() })
+  // It is untyped here, as a program of the guide is.
+  const name = '@ai-sdk/mcp'
+  const { createMCPClient, experimental_createMCPEventWebhook } = await import(name)
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const kept = new Map<string, any>()
+  const store = {
+    get: async (key: string) => kept.get(key),
+    getById: async (id: string) => [...kept.values()].find((one) => one.id === id),
+    set: async (one: { key: string }) => void kept.set(one.key, one),
+    update: async (key: string, changes: object) => void kept.set(key, { ...kept.get(key), ...changes }),
+    delete: async (key: string) => void kept.delete(key),
+  }
+  const told: string[] = []
+  const receive = experimental_createMCPEventWebhook({
+    store,
+    onEvent: async ({ event }: { event: { name: string } }) => void told.push(event.name),
+    onGap: async () => void told.push('gap'),
+    onTerminated: async ({ termination }: { termination: { error: { message: string } } }) =>
+      void told.push(termination.error.message),
+  })
+  const statuses: number[] = []
+  let broken = false
+  it.receiver.will(async (socket, { path, headers, body }) => {
+    // The handler refuses what seems old or to come: it lives by the test's clock.
+    vi.setSystemTime(Number(headers['webhook-timestamp']) * 1_000)
+    const answer: Response = broken
+      ? new Response(null, { status: 500 })
+      : await receive(
+          new Request(`https://127.0.0.1${path}`, { method: 'POST', headers, body: new Uint8Array(body) }),
+        )
+    vi.useRealTimers()
+    statuses.push(answer.status)
+    const text = await answer.text()
+    socket.write(`HTTP/1.1 ${answer.status} Whatever\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
+  })
+  const key = await it.service.newKey(it.api.organizationId, ['webhooks:write', 'tickets:read'])
+  const client = await createMCPClient({
+    transport: {
+      type: 'http',
+      url: `${it.service.url}/mcp`,
+      headers: { authorization: `Bearer ${key.token}` },
+    },
+    experimental_events: { store },
+  })
+  const made = await client.experimental_events.subscribe({
+    name: 'ticket.created',
+    delivery: { mode: 'webhook', url: it.url },
+  })
+  await makeTicket(it.api)
+  await it.work()
+  expect(told).toEqual(['ticket.created'])
+  expect(await client.experimental_events.refresh({ id: made.id })).toMatchObject({ id: made.id })
+
+  broken = true
+  await makeTicket(it.api)
+  for (const wait of [0, minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]) {
+    it.clock.advance(wait)
+    await it.work()
+  }
+  broken = false
+  it.clock.advance(minute)
+  await it.work()
+  expect(told).toEqual(['ticket.created', 'gap'])
+  await client.experimental_events.refresh({ id: made.id })
+  await it.work()
+  expect(told).toEqual(['ticket.created', 'gap', 'ticket.created'])
+
+  const [{ apiKeyId }] = await it.endpoints()
+  await it.api.delete(`/v1/api-keys/${apiKeyId}`)
+  await it.work()
+  expect(told.at(-1)).toBe('Forbidden')
+  expect(kept.size).toBe(0)
+  // The challenge, the first event, six attempts and one of the gap in vain, then the rest.
+  expect(statuses).toEqual([200, 204, ...Array(7).fill(500), 204, 204, 204])
+  await client.close()
+})
