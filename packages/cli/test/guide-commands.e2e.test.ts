@@ -133,6 +133,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
     ['select', mirror],
     ['select', mirror],
     ['select', mirror],
+    ['npx deskwire mirror run --to reports.db', 'here'],
     ['const', mirror],
     ['const', mirror],
   ],
@@ -539,6 +540,9 @@ test('commands of the guide on mirrors', async () => {
   const at = { 'postgres://desk@db.internal/warehouse': url }
   await shell(`${keep} --once`, at)
   expect(await shell(verify, at)).toMatch(/exact/)
+  const selected = take('docs/guides/mirror.md', 'npx deskwire mirror run --to reports.db').trim()
+  const secret = 'DESKWIRE_HASH_KEY=0123456789abcdef'
+  expect(await shell(`${secret} ${selected} --once`)).toMatch(/up to date/)
 })
 
 test('commands of the guides for operators', async () => {

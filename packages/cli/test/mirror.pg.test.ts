@@ -170,6 +170,35 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   ])
 })
 
+test('a selection is kept to by each command, and verify says how it compares', async () => {
+  const { at, client, customer } = await desk()
+  await client.customers.update(customer.id, { email: 'ada@example.com' })
+  const file = join(directory, 'selected.db')
+  const words = ['--kinds', 'customers, tickets', '--exclude', 'tickets.subject', '--hash', 'customers.email']
+  let settings: Record<string, string> = {}
+  const run = (...words: string[]) => runHere([...words, '--to', file, ...at], { settings })
+  expect(await run('mirror', '--once', ...words)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('DESKWIRE_HASH_KEY'),
+  })
+  settings = { DESKWIRE_HASH_KEY: 'a key of sixteen characters' }
+  expect(await run('mirror', '--once', ...words)).toMatchObject({ code: 0, stderr: '' })
+  sql(file, "update customers set email = 'eve@example.com'")
+  expect((await run('repair')).stdout).toMatch(/^customer \S+ {2}changed: email\n1 row repaired/)
+  const { code, stdout } = await run('verify')
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining('exact; fetched, and compared as far as kept: customer, ticket'),
+  ])
+  const [held] = sql(file, 'select * from tickets limit 1')
+  expect(Object.keys(held ?? {})).not.toContain('subject')
+  const other = await run('mirror', '--once', '--no-body')
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('which cannot be changed') })
+  expect(JSON.parse((await runHere(['mirror', 'status', '--json', '--to', file])).stdout)).toMatchObject({
+    selection: { kinds: ['customers', 'tickets'] },
+  })
+})
+
 test('status and metrics show rows, lag and the last comparison', async () => {
   const { at } = await desk()
   const file = join(directory, 'status.db')
@@ -280,6 +309,7 @@ test.each([
   [['--to', 'copy.db', '--schema', 'x'], '--schema goes with postgres:// alone'],
   [['--to', 'copy.db', '--removals', 'keep'], '"keep" is not accepted; there are delete and mark'],
   [['--to', 'ndjson:out', '--removals', 'mark'], '--removals goes with a copy'],
+  [['--to', 'copy.db', '--exclude', ','], '--exclude needs names'],
   [['--to', 'ndjson:out', '--adopt'], '--adopt goes with a copy'],
   [['--to', 'copy.db'], 'mirror needs a service and a key'],
 ])('%j is refused', async (words, why) => {

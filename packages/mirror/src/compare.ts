@@ -12,9 +12,10 @@ import {
   type IdRange,
   type Moment,
 } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import type { Copy, QuarantinedRow } from './copy.ts'
-import { isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns } from './row.ts'
-import type { Store, StoredRow, StoreReader, Table } from './store.ts'
+import { cellsOf, isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns } from './row.ts'
+import type { Column, Store, StoredRow, StoreReader, Table } from './store.ts'
 import { contentDigestOf, OrderedSums, Sums, type SumsText } from './sums.ts'
 
 /** A row of the copy that differs from the service's. */
@@ -39,6 +40,8 @@ export interface ComparedKind {
   readonly removed: readonly CopyDifference[]
   /** Whether it keeps another number of removed rows than was noted. */
   readonly isMiscounted: boolean
+  /** Whether rows are kept in part, and so were fetched. */
+  readonly isReduced: boolean
   readonly quarantined: readonly QuarantinedRow[]
   /** The sums of the snapshot's rows, and the noted ones. */
   readonly found: Sums
@@ -56,14 +59,27 @@ export async function compareCopy(
   const since = new ChangesSince(client, copy.cursor, signal)
   for (const [kind, table] of copy.tables) {
     const quarantined = await copy.quarantined(at, kind)
-    const held = new HeldRows(store, at, kind, table, since, quarantined)
+    const held = new HeldRows(store, at, kind, table, since, quarantined, copy.hasBody)
     const differences = await held.nobodys()
+    const choose = copy.chooserOf(kind)
     try {
-      for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
-        const { id, type } = difference
-        const columns = type === 'changed' ? held.wrong(id, { ...difference.row }) : []
-        differences.push({ kind, id, type, columns })
-      }
+      if (choose !== undefined) {
+        await held.span()
+        for await (const texts of client.kind(table.name).export({ signal }).texts())
+          for (const text of texts) {
+            const members = readJson(text) as Members
+            if (members.object !== 'removed') await held.check(choose(members))
+          }
+        // Rows that have changed since are not compared: the copy has yet to learn of them.
+        const changed = new ChangesSince(client, copy.cursor, signal)
+        await changed.advance({ asOf: never, cursor: '' })
+        differences.push(...held.checked(changed.of(kind)))
+      } else
+        for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
+          const { id, type } = difference
+          const columns = type === 'changed' ? held.wrong(id, { ...difference.row }) : []
+          differences.push({ kind, id, type, columns })
+        }
     } finally {
       await held.leave()
     }
@@ -73,7 +89,15 @@ export async function compareCopy(
     const kept = copy.removedOf(kind)
     for (let n = count; n < kept; n++) removed.push({ kind, id: '', type: 'lost', columns: [] })
     const sums = { found: held.found, noted: copy.sumsOf(kind) }
-    compared.push({ kind, differences, removed, isMiscounted: count !== kept, quarantined, ...sums })
+    compared.push({
+      kind,
+      differences,
+      removed,
+      isMiscounted: count !== kept,
+      isReduced: choose !== undefined,
+      quarantined,
+      ...sums,
+    })
   }
   return compared
 }
@@ -105,6 +129,8 @@ async function wrongRemovals(
 
 const noId = '00000000-0000-0000-0000-000000000000'
 const firstId = '00000000-0000-0000-0000-000000000001'
+/** Later than every change. */
+const never = '9999-12-31T23:59:59.999Z'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const timeOf = (change: Change<AnyRow>) =>
@@ -169,6 +195,11 @@ class HeldRows implements ComparedCopy {
   readonly #since: ChangesSince
   readonly #quarantined: ReadonlyMap<string, string>
   readonly #rows = new OrderedSums()
+  readonly #hasBody: boolean
+  /** By the number of the row, whether `check` has met it, and what it has found. */
+  #met = new Uint8Array()
+  readonly #wrong = new Map<string, CopyDifference>()
+  readonly #metAside = new Set<string>()
   /** Of the texts in the store, without later changes, those of rows whose columns are wrong included. */
   readonly found = new Sums()
   #reading: Promise<void> | undefined
@@ -183,7 +214,9 @@ class HeldRows implements ComparedCopy {
     table: Table,
     since: ChangesSince,
     quarantined: readonly QuarantinedRow[],
+    hasBody: boolean,
   ) {
+    this.#hasBody = hasBody
     this.#store = store
     this.#at = at
     this.#kind = kind
@@ -236,6 +269,43 @@ class HeldRows implements ComparedCopy {
       }
     }
     this.found.shift({ from: new Sums(), to: this.#rows.between(0, this.#rows.length) })
+  }
+
+  /** Compares a row that the service has, as far as it is kept. */
+  async check({ text, members }: { readonly text: string; readonly members: Members }): Promise<void> {
+    await this.#reading
+    if (this.#met.length === 0) this.#met = new Uint8Array(this.#rows.length + 1)
+    const id = members.id as string
+    const kind = this.#kind
+    const n = this.#rows.upTo(id)
+    const isThere = this.#rows.idAt(n - 1) === id
+    if (isThere) this.#met[n - 1] = 1
+    const aside = this.#quarantined.get(id)
+    if (aside !== undefined) this.#metAside.add(id)
+    if (aside !== undefined && !isThere) {
+      if (aside !== text) this.#wrong.set(id, { kind, id, type: 'changed', columns: ['_body'] })
+    } else if (!isThere) this.#wrong.set(id, { kind, id, type: 'missing', columns: [] })
+    else if (aside !== undefined || !this.#rows.holds(n - 1, this.#comparable(text, members))) {
+      await this.texts([id])
+      const columns = this.wrong(id, members, text)
+      this.#wrong.set(id, { kind, id, type: 'changed', columns })
+    }
+  }
+
+  /** What `check` has found, and the rows that it has not met, except those that have changed since. */
+  checked(changed: ReadonlyMap<string, unknown>): CopyDifference[] {
+    const unmet = [...this.#quarantined.keys()].filter((id) => !this.#metAside.has(id))
+    for (let n = 0; n < this.#rows.length; n++) if (!this.#met[n]) unmet.push(this.#rows.idAt(n))
+    for (const id of unmet) this.#wrong.set(id, { kind: this.#kind, id, type: 'extra', columns: [] })
+    return [...this.#wrong.values()].filter(({ id }) => !changed.has(id))
+  }
+
+  /** What `#comparedText` is of a sound row. */
+  #comparable(text: string, members: Members): string {
+    if (this.#hasBody) return text
+    const cells = cellsOf(this.#table, members)
+    const shown = cells.map((cell, n) => this.#store.shown?.(this.#table.columns[n] as Column, cell) ?? cell)
+    return `${text}\n${JSON.stringify(shown)}`
   }
 
   /** Ends the reading: the snapshot is about to end. */
@@ -311,15 +381,16 @@ class HeldRows implements ComparedCopy {
   }
 
   /** The columns that differ from the service's row; of a row that `texts` has read last. */
-  wrong(id: string, members: Members): string[] {
+  wrong(id: string, members: Members, text = JSON.stringify(members)): string[] {
     const row = this.#latest.get(id)
     if (row === undefined) return []
     const wrong = wrongColumns(this.#store, this.#table, row, members)
-    return row.text === JSON.stringify(members) ? wrong : [...wrong, '_body']
+    return row.text === text ? wrong : [...wrong, '_body']
   }
 
   /** A row's text; if its columns differ from it, another text, which no row of the service has. */
   #comparedText(row: StoredRow, members: Members | undefined): string {
+    if (!this.#hasBody) return `${row.text}\n${JSON.stringify(row.cells)}`
     const isSound = members && wrongColumns(this.#store, this.#table, row, members).length === 0
     return isSound ? row.text : `${row.text}\n${JSON.stringify([row.cells, row.removedAt])}`
   }

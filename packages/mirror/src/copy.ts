@@ -3,7 +3,14 @@
  * nothing, and one that comes late, after another process has advanced the copy, notices it.
  */
 import { hash } from 'node:crypto'
-import { type AnyRow, type Checkpoint, type Client, DeskwireError, type SyncPage } from '@deskwire/sdk'
+import {
+  type AnyRow,
+  type Change,
+  type Checkpoint,
+  type Client,
+  DeskwireError,
+  type SyncPage,
+} from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { MirrorError } from './error.ts'
 import {
@@ -17,6 +24,7 @@ import {
   updatedAtOf,
 } from './row.ts'
 import { type Kind, kindsOf, tableOf } from './schema.ts'
+import { Chooser, type NotedSelection, notedSelection, type Selection } from './select.ts'
 import {
   NameTaken,
   type Removal,
@@ -41,6 +49,8 @@ export interface CopyOptions {
   readonly marksRemovals: boolean
   /** Whether a new copy takes over tables that fit, and replaces their rows. */
   readonly adopts?: boolean
+  readonly select?: Selection | undefined
+  readonly hashKey?: string | undefined
   readonly now: () => number
   readonly onQuarantined?: (row: QuarantinedRow) => void
 }
@@ -66,10 +76,11 @@ interface ServedRow {
 
 /** What each transaction notes about the copy. */
 interface Position {
-  /** Increased when the notes change their form. In form 1 tables have no `_removal`. */
-  readonly form: 1 | 2
+  /** In form 1 tables have no `_removal`; form 3 has a selection, which earlier releases would not keep to. */
+  readonly form: 1 | 2 | 3
   readonly organizationId: string
   readonly marksRemovals: boolean
+  readonly selection?: NotedSelection
   /** Where the stream goes on. */
   readonly cursor: string
   readonly sums: Readonly<Record<string, SumsText>>
@@ -113,6 +124,7 @@ export class Copy {
   readonly #tables: Map<string, Table>
   readonly #known = new Map<string, ReadonlySet<string>>()
   #position: Position
+  #chooser: Chooser
   #justQuarantined: QuarantinedRow[] = []
   #documentReadAt = Number.NEGATIVE_INFINITY
 
@@ -120,6 +132,7 @@ export class Copy {
     this.name = name
     this.#options = options
     this.#position = noted.position
+    this.#chooser = new Chooser(noted.position.selection, options.hashKey)
     this.#tables = new Map()
     this.#take(noted)
   }
@@ -132,12 +145,26 @@ export class Copy {
 
   /** An empty copy of every kind that the key may read. @throws NameTaken when another table has the name of one of its tables. */
   static async begin(name: CopyName, options: CopyOptions, like?: Copy): Promise<Copy> {
-    const { client, store, marksRemovals, adopts } = options
-    const [{ id: organizationId }, start] = [await client.organization.get(), await endOf(client)]
+    const { client, store, marksRemovals, adopts, hashKey } = options
+    const [{ id: organizationId }, end] = [await client.organization.get(), await endOf(client)]
     const declared = kindsOf(await client.document())
+    const selection =
+      like === undefined
+        ? notedSelection(options.select, hashKey, declared, end.kinds)
+        : like.#position.selection
+    const chooser = new Chooser(selection, hashKey)
+    const start = {
+      ...end,
+      kinds: end.kinds.filter((kind) => chooser.keeps(kindNamed(declared, kind).plural)),
+    }
+    if (marksRemovals && !chooser.hasBody)
+      throw new MirrorError(
+        'Marked removals need `_body`, by which they are proved. Delete removals, or keep it.',
+      )
     const tables = new Map(like?.tables)
     const position: Position = {
-      form: 2,
+      form: selection === undefined ? 2 : 3,
+      ...(selection && { selection }),
       organizationId,
       marksRemovals,
       cursor: start.cursor,
@@ -149,7 +176,7 @@ export class Copy {
       tables.set(kind, { ...table, name: tableName(name, table.name) })
     }
     for (const kind of start.kinds) {
-      const of = kindNamed(declared, kind)
+      const of = chooser.kind(kindNamed(declared, kind))
       tables.set(kind, tableOf(of, tableName(name, of.plural), marksRemovals, tables.get(kind)))
     }
     const noted: Noted = { position, tables: [...tables].filter(([kind]) => kind in position.sums) }
@@ -179,6 +206,27 @@ export class Copy {
     return this.#position.marksRemovals
   }
 
+  get selection(): NotedSelection | undefined {
+    return this.#position.selection
+  }
+
+  get hasBody(): boolean {
+    return this.#chooser.hasBody
+  }
+
+  /** How rows of a kind are reduced; undefined for one that is kept as it is served. */
+  chooserOf(kind: string) {
+    return this.#chooser.of(this.#plural(kind))
+  }
+
+  /** The changes of kinds that are kept. */
+  kept(changes: readonly Change<AnyRow>[]): readonly Change<AnyRow>[] {
+    if (this.selection?.kinds === undefined) return changes
+    return changes.filter((change) =>
+      this.#tables.has(change.type === 'upsert' ? change.row.object : change.resource),
+    )
+  }
+
   get isLoading(): boolean {
     return this.#position.loading !== null
   }
@@ -196,9 +244,13 @@ export class Copy {
   }
 
   differing(checkpoints: Readonly<Record<string, Checkpoint>>): string[] {
-    return Object.entries(checkpoints).flatMap(([kind, checkpoint]) =>
-      this.sumsOf(kind).equals(checkpoint) ? [] : [kind],
-    )
+    return Object.entries(checkpoints).flatMap(([kind, checkpoint]) => {
+      const table = this.#tables.get(kind)
+      if (table === undefined && this.selection?.kinds !== undefined) return []
+      const sums = this.sumsOf(kind)
+      const isReduced = table !== undefined && this.#chooser.reduces(plain(table.name))
+      return (isReduced ? sums.covers(checkpoint) : sums.equals(checkpoint)) ? [] : [kind]
+    })
   }
 
   /** Reads the notes again: another process may have advanced the copy. @throws CopyGone */
@@ -211,7 +263,7 @@ export class Copy {
 
   /** Converts notes and removed rows of an earlier release, in which removed rows had no mark. */
   async upgrade(): Promise<void> {
-    if (this.#position.form === 2) return
+    if (this.#position.form !== 1) return
     const isCurrent = await this.#write(async (tx) => {
       const removed: Record<string, number> = {}
       for (const [kind, table] of this.#tables) {
@@ -296,7 +348,10 @@ export class Copy {
   /** The end of the stream of all kinds that the key may read, if some of them are not kept. */
   async lacking(): Promise<Start | undefined> {
     const start = await endOf(this.#options.client)
-    return start.kinds.every((kind) => kind in this.#position.sums) ? undefined : start
+    // Selected kinds are all there from the beginning.
+    const isWhole =
+      this.selection?.kinds !== undefined || start.kinds.every((kind) => kind in this.#position.sums)
+    return isWhole ? undefined : start
   }
 
   /** Begins to keep all kinds of `start`, once the copy has everything before it. New kinds then have to be loaded. */
@@ -309,7 +364,7 @@ export class Copy {
     await this.#write(async (tx) => {
       const tables = new Map(this.#tables)
       for (const kind of added) {
-        const of = kindNamed(declared, kind)
+        const of = this.#chooser.kind(kindNamed(declared, kind))
         const table = tableOf(of, tableName(this.name, of.plural), marksRemovals)
         await make(tx, table)
         tables.set(kind, table)
@@ -353,6 +408,7 @@ export class Copy {
     const plural = this.#plural(kind)
     const { asOf, kinds } = this.#position.loading ?? { asOf: '', kinds: {} }
     const from = kinds[kind] ?? null
+    const choose = this.chooserOf(kind)
     let batch: ServedRow[] = []
     let characters = 0
     let isCurrent = true
@@ -397,7 +453,7 @@ export class Copy {
           const members = readJson(text) as StreamPosition & Members & { removedAt?: string }
           if ((members.removedAt ?? members.updatedAt) > asOf) break reading
           if (members.object === 'removed' || (from !== null && !isAfter(members, from))) continue
-          batch.push({ text, members })
+          batch.push(choose ? choose(members) : { text, members })
           characters += text.length
         }
         if (characters >= charactersOfBatch) await flush(false)
@@ -417,7 +473,7 @@ export class Copy {
         change.type === 'upsert' ? [change.row.object, change.row.id] : [change.resource, change.id]
       const changes = kinds.get(kind) ?? new Map()
       const members = change.type === 'upsert' ? (change.row as object) : undefined
-      changes.set(id, members ? { text: JSON.stringify(members), members } : change)
+      changes.set(id, members ? this.#served(kind, members as Members) : change)
       kinds.set(kind, changes)
       latest[kind] = change.type === 'upsert' ? change.row.updatedAt : change.removedAt
     }
@@ -463,7 +519,10 @@ export class Copy {
     const work = async (tx: StoreWriter, refused: Refused) => {
       // Requested while nobody else writes, so that nothing newer is overwritten.
       const served = ids.length === 0 ? [] : await resource.getMany(ids)
-      rows = served.map((row) => storedRow(table, JSON.stringify(row), { ...row }))
+      rows = served.map((row) => {
+        const { text, members } = this.#served(kind, { ...row })
+        return storedRow(table, text, members)
+      })
       const there = new Set(rows.map(({ id }) => id))
       const erased = ids.filter((id) => !there.has(id) && (!table.marksRemovals || extra.has(id)))
       const { position, tables } = this.#noted
@@ -693,10 +752,11 @@ export class Copy {
   async #widen(declared: ReadonlyMap<string, Kind>): Promise<void> {
     const widened = [...this.#tables].flatMap(([kind, table]) => {
       const of = declared.get(kind)
-      const wider = of && tableOf(of, table.name, table.marksRemovals, table)
+      const wider = of && tableOf(this.#chooser.kind(of), table.name, table.marksRemovals, table)
       return wider && wider.columns.length > table.columns.length ? [[kind, wider] as const] : []
     })
     if (widened.length === 0) return
+    if (!this.hasBody && this.rows > 0) throw new CopyOutgrown()
     const isCurrent = await this.#write(async (tx) => {
       const filled: Record<string, Written> = {}
       for (const [kind, table] of widened) {
@@ -773,6 +833,11 @@ export class Copy {
     }
   }
 
+  /** A row of the service, as far as it is kept. */
+  #served(kind: string, members: Members): ServedRow {
+    return this.chooserOf(kind)?.(members) ?? { text: JSON.stringify(members), members }
+  }
+
   #table(kind: string): Table {
     const table = this.#tables.get(kind)
     if (table === undefined) throw new MirrorError(`The copy has no table of kind ${kind}. Begin it again.`)
@@ -795,6 +860,9 @@ interface Start {
   readonly kinds: readonly string[]
 }
 
+/** New columns need values of rows whose text is not kept: the copy has to be built again. */
+export class CopyOutgrown extends Error {}
+
 /** The copy is gone, or another process has changed it. */
 export class CopyGone extends MirrorError {}
 
@@ -808,7 +876,7 @@ export async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | 
   const [position, tables] = [await at.note(name), await at.note(`${name} tables`)]
   if (position === undefined || tables === undefined) return undefined
   const parsed = readJson(position) as Position
-  if (parsed.form !== 1 && parsed.form !== 2)
+  if (![1, 2, 3].includes(parsed.form))
     throw new MirrorError('The store holds a copy of a later release of @deskwire/mirror. Update this one.')
   return { position: parsed, tables: readJson(tables) }
 }
@@ -831,14 +899,15 @@ function* counted(table: Table, rows: readonly ServedRow[], sums: Sums): Generat
   }
 }
 
-/** The end of the stream of all kinds that the key may read, and how many rows they have. */
+/** The end of the stream of all kinds that the key may read, and how many rows each has. */
 export async function endOf(
   client: Client,
   signal?: AbortSignal,
-): Promise<Start & { readonly total: number }> {
+): Promise<Start & { readonly counts: Readonly<Record<string, number>> }> {
   const { value: page } = await client.changes.sync({ updatedAfter: end, limit: 1 }, { signal }).next()
   if (page?.checkpoint === undefined) throw new MirrorError('The service did not say which kinds there are.')
-  return { cursor: page.cursor, kinds: Object.keys(page.checkpoint), total: page.total }
+  const counts = Object.fromEntries(Object.entries(page.checkpoint).map(([kind, { count }]) => [kind, count]))
+  return { cursor: page.cursor, kinds: Object.keys(counts), counts }
 }
 
 /** The time of the organization's last commit: that of the digests of no ids, as all kinds have one order. */

@@ -12,6 +12,7 @@ import { MirrorError } from './error.ts'
 import { directoryMode, fileMode } from './files.ts'
 import { type LoadProgress, Mirror, type Trouble } from './mirror.ts'
 import { kindsOf } from './schema.ts'
+import { Chooser, type Selection } from './select.ts'
 import type { Store, StoreReader, Table } from './store.ts'
 import type { SumsText } from './sums.ts'
 
@@ -22,6 +23,9 @@ export interface ExportOptions {
    * are complete; other files stay, and one with the name of an export's file is refused.
    */
   readonly directory: string
+  /** As of a `Mirror`: what the files hold. */
+  readonly select?: Selection | undefined
+  readonly hashKey?: string | undefined
   /** As of a `Mirror`. */
   readonly onLoaded?: (progress: LoadProgress) => void
   readonly onTrouble?: (trouble: Trouble) => void
@@ -34,9 +38,11 @@ export interface ExportManifest {
   readonly organizationId: string
   /** Where a sync of all kinds goes on (specification 7.7). */
   readonly cursor: string
-  /** By kind, the service's checkpoint at that position (specification 7.8). */
+  /** By kind, the service's checkpoint at that position (specification 7.8); `contentDigest` is of the lines where fields were left out. */
   readonly checkpoint: Readonly<Record<string, SumsText>>
   readonly files: Readonly<Record<string, string>>
+  /** What the files hold of the desk, if not all. */
+  readonly selection?: Selection
   /** Rows that the files cannot hold, if any: the checkpoint counts them. */
   readonly quarantined?: readonly QuarantinedRow[]
 }
@@ -67,7 +73,10 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   // Before anything is loaded, and again when it is.
   await requireOwn(
     directory,
-    kinds.flatMap((kind) => nameOf(declared.get(kind)?.plural, form)),
+    kinds.flatMap((kind) => {
+      const { plural = '' } = declared.get(kind) ?? {}
+      return new Chooser(options.select).keeps(plural) ? nameOf(plural, form) : []
+    }),
   )
   const scratch = join(directory, scratchName)
   await mkdir(scratch, { mode: directoryMode }).catch(async (error) => {
@@ -106,8 +115,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
 /** In the scratch directory: the files of an export whose manifest is about to be replaced. */
 const ownName = 'own.json'
 
-const nameOf = (plural: string | undefined, { ending }: ExportForm) =>
-  plural === undefined ? [] : [`${plural}.${ending}`]
+const nameOf = (plural: string, { ending }: ExportForm) => (plural === '' ? [] : [`${plural}.${ending}`])
 
 /** The files in the directory that are an export's. @throws MirrorError when one that is to be written is not. */
 async function requireOwn(directory: string, names: readonly string[]): Promise<Set<string>> {
@@ -166,6 +174,7 @@ async function writeParts(
     cursor,
     checkpoint,
     files,
+    ...(copy.selection && { selection: copy.selection }),
     ...(lacking.length > 0 && { quarantined: lacking }),
   }
 }

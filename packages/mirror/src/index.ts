@@ -15,6 +15,7 @@ export {
   type Trouble,
   type Verification,
 } from './mirror.ts'
+export type { Selection } from './select.ts'
 export { type KindStatus, type MirrorStatus, statusOf } from './status.ts'
 export {
   type Cell,

@@ -6,9 +6,18 @@
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
 import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
-import { Copy, CopyGone, type CopyOptions, endOf, hasCopy, type QuarantinedRow } from './copy.ts'
+import {
+  Copy,
+  CopyGone,
+  type CopyOptions,
+  CopyOutgrown,
+  endOf,
+  hasCopy,
+  type QuarantinedRow,
+} from './copy.ts'
 import { MirrorError } from './error.ts'
 import { kindsOf } from './schema.ts'
+import { requireSame, type Selection } from './select.ts'
 import { adoptStatus, recordStatus, statusTable } from './status.ts'
 import { type Store, StoreUnavailable, WriteRefused } from './store.ts'
 
@@ -20,6 +29,10 @@ export interface MirrorOptions {
   readonly removals?: 'delete' | 'mark'
   /** Whether a new copy takes over tables of its names that no mirror made. They have to fit, and their rows are replaced. Default: false. */
   readonly adopts?: boolean
+  /** What is kept. It is fixed when a copy begins; default: what the copy has, and everything in a new one. */
+  readonly select?: Selection | undefined
+  /** The secret of hashed fields, at least 16 characters, the same at every start. */
+  readonly hashKey?: string | undefined
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page with changes. */
@@ -50,6 +63,8 @@ export type Trouble =
   /** What is tried again, and after how many milliseconds. */
   | { readonly type: 'unavailable'; readonly error: Error; readonly pauseMs: number }
   | { readonly type: 'restored' }
+  /** Without `_body`, new fields of a release make the copy be built again. */
+  | { readonly type: 'rebuilt' }
   /** The copy did not match the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
   | { readonly type: 'mended'; readonly differences: readonly CopyDifference[] }
   /** The store cannot hold this row: it is kept apart from the tables until it changes or is removed. */
@@ -73,6 +88,8 @@ export interface Verification {
   readonly exact: boolean
   readonly rows: Readonly<Record<string, number>>
   readonly differences: readonly CopyDifference[]
+  /** Kinds that are kept in part: every row was fetched, and compared after the same selection. */
+  readonly reduced?: readonly string[]
   /** Rows that the store cannot hold, which the tables lack. */
   readonly quarantined: readonly QuarantinedRow[]
 }
@@ -98,16 +115,28 @@ export class Mirror {
   #copy: Promise<Copy> | undefined
   /** Whether kinds that the key may read by now were looked for. */
   #isExtended = false
+  /** Whether the copy was begun by this mirror, and so has all declared fields. */
+  #isNew = false
   #wake: () => void = () => {}
   #isHinted = false
   #recordedAt = 0
 
   constructor(options: MirrorOptions) {
     const { client, store, removals = 'delete', adopts = false, now = Date.now, sleep = pause } = options
+    const { select, hashKey } = options
     this.#options = options
     this.#sleep = sleep
     const onQuarantined = (row: QuarantinedRow) => options.onTrouble?.({ type: 'quarantined', ...row })
-    this.#of = { client, store, marksRemovals: removals === 'mark', adopts, now, onQuarantined }
+    this.#of = {
+      client,
+      store,
+      marksRemovals: removals === 'mark',
+      adopts,
+      select,
+      hashKey,
+      now,
+      onQuarantined,
+    }
   }
 
   /**
@@ -176,7 +205,14 @@ export class Mirror {
     const kinds = compared.map(({ kind }) => kind)
     const verifiedAt = this.#time()
     await recordStatus(this.#options.store, { verifiedAt, compared: kinds, differing: [...differing] })
-    return { exact: differences.length === 0 && quarantined.length === 0, rows, differences, quarantined }
+    const reduced = compared.flatMap(({ kind, isReduced }) => (isReduced ? [kind] : []))
+    return {
+      exact: differences.length === 0 && quarantined.length === 0,
+      rows,
+      ...(reduced.length > 0 && { reduced }),
+      differences,
+      quarantined,
+    }
   }
 
   /**
@@ -216,6 +252,7 @@ export class Mirror {
   async close(): Promise<void> {
     this.#copy = undefined
     this.#isExtended = false
+    this.#isNew = false
     await this.#options.store.close()
   }
 
@@ -277,6 +314,8 @@ export class Mirror {
   async #advanced(signal: AbortSignal | undefined, wait: number | undefined): Promise<Advanced> {
     const copy = await this.#opened(signal)
     try {
+      if (!this.#isExtended && !this.#isNew) await copy.refit()
+      await this.#load(copy, signal)
       if (!this.#isExtended) {
         const start = await copy.lacking()
         if (start !== undefined) {
@@ -289,9 +328,9 @@ export class Mirror {
       }
       return await this.#read(copy, signal, wait)
     } catch (error) {
-      if (!isRestored(error)) throw error
+      if (!isRestored(error) && !(error instanceof CopyOutgrown)) throw error
+      this.#options.onTrouble?.({ type: error instanceof CopyOutgrown ? 'rebuilt' : 'restored' })
     }
-    this.#options.onTrouble?.({ type: 'restored' })
     return this.#rebuild(copy, signal)
   }
 
@@ -314,7 +353,7 @@ export class Mirror {
           await live.reload()
           return this.#advanced(signal, undefined)
         }
-        if (!isRestored(error)) throw error
+        if (!isRestored(error) && !(error instanceof CopyOutgrown)) throw error
         await next.drop()
       }
       next = undefined
@@ -341,17 +380,15 @@ export class Mirror {
     let copy = await this.#held()
     if (copy === undefined) {
       copy = await Copy.begin('live', this.#of)
+      this.#isNew = true
       if (this.#of.adopts) await adoptStatus(store)
-    } else {
-      await store.read((at) => (copy as Copy).requireShape(at))
-      await copy.refit()
-    }
-    await this.#load(copy, signal)
+    } else await store.read((at) => (copy as Copy).requireShape(at))
     return copy
   }
 
   async #refuseOthers(copy: Copy): Promise<void> {
-    const { client, removals } = this.#options
+    const { client, removals, select, hashKey } = this.#options
+    requireSame(copy.selection, select, hashKey)
     const { id, name } = await client.organization.get()
     if (copy.organizationId !== id) {
       throw new MirrorError(
@@ -369,7 +406,8 @@ export class Mirror {
   async #load(copy: Copy, signal: AbortSignal | undefined): Promise<void> {
     if (!copy.isLoading) return
     const { client, onLoaded } = this.#options
-    const { total } = await endOf(client, signal)
+    const { counts } = await endOf(client, signal)
+    const total = [...copy.tables.keys()].reduce((sum, kind) => sum + (counts[kind] ?? 0), 0)
     await copy.load(signal, (rows) => onLoaded?.({ rows, total }))
   }
 
@@ -381,9 +419,10 @@ export class Mirror {
       const { value: page } = await client.changes.sync({ cursor, wait: waits }, { signal }).next()
       if (page === undefined) throw new MirrorError('The service answered no page.')
       if (page.changes.length > 0) {
-        if (!(await copy.apply(cursor, page))) continue
-        changes += page.changes.length
-        onChanges?.(appliedPage(page.changes))
+        const kept = copy.kept(page.changes)
+        if (!(await copy.apply(cursor, { ...page, changes: [...kept] }))) continue
+        changes += kept.length
+        if (kept.length > 0) onChanges?.(appliedPage(kept))
       }
       if (page.checkpoint !== undefined) return { changes, differing: copy.differing(page.checkpoint) }
     }

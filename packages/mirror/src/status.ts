@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import { adopt, type Noted, notedOf } from './copy.ts'
 import { storedRow } from './row.ts'
+import type { Selection } from './select.ts'
 import { NameTaken, type Store, type StoreReader, type Table } from './store.ts'
 
 export interface KindStatus {
@@ -24,6 +25,8 @@ export interface MirrorStatus {
   /** Seconds since the copy last matched the service's checkpoint; null before the first time. */
   readonly lagSeconds: number | null
   readonly quarantined: number
+  /** What the copy keeps of the desk; null for all. */
+  readonly selection: Selection | null
   readonly kinds: readonly KindStatus[]
 }
 
@@ -80,6 +83,7 @@ export async function statusOf(store: Store, now = Date.now()): Promise<MirrorSt
       isLoading: loading !== null,
       lagSeconds,
       quarantined,
+      selection: noted.position.selection ?? null,
       kinds: kindsOf(noted, seen),
     }
   })

@@ -53,6 +53,12 @@ export class Sums {
     return own.count === count && own.digest === digest && own.contentDigest === contentDigest
   }
 
+  /** Whether ids and versions are the same, whatever the texts. */
+  covers({ count, digest }: Checkpoint): boolean {
+    const own = this.text
+    return own.count === count && own.digest === digest
+  }
+
   get text(): SumsText {
     return { count: this.#count, digest: hexOf(this.#digest), contentDigest: hexOf(this.#content) }
   }
@@ -83,6 +89,13 @@ export class OrderedSums {
     this.#ids = Buffer.from(this.#ids.buffer.transfer(16 * length))
     this.#digests = new BigUint64Array(this.#digests.buffer.transfer(8 * length))
     this.#contents = new BigUint64Array(this.#contents.buffer.transfer(8 * length))
+  }
+
+  /** Whether the row has this text. */
+  holds(n: number, text: string): boolean {
+    return (
+      BigInt.asUintN(64, (this.#contents[n + 1] as bigint) - (this.#contents[n] as bigint)) === termOf(text)
+    )
   }
 
   /** Of the rows from one index to before another. */

@@ -572,12 +572,13 @@ test('a field of a later release becomes a column while mirrors run', async () =
     fetch: (asked, init) => fetch(asked.replace('http://desk.invalid', url), init),
   })
   const [id = ''] = await makeParcels(releases.api, 3)
-  const copies: { at: Place; mirror: Mirror }[] = []
-  for (const place of Object.values(places)) {
+  const copies: { at: Place; mirror: Mirror; body: boolean }[] = []
+  const kinds = Object.values(places).flatMap((place) => [true, false].map((body) => ({ place, body })))
+  for (const { place, body } of kinds) {
     const at = stack.use(await place(shared().database.connection))
-    const mirror = mirrorOf(client, at.store())
+    const mirror = mirrorOf(client, at.store(), { select: body ? undefined : { body } })
     stack.defer(() => mirror.close())
-    copies.push({ at, mirror })
+    copies.push({ at, mirror, body })
     await mirror.catchUp()
     expect(Object.keys((await at.sql('select * from parcels'))[0] ?? {})).not.toContain('urgent')
   }
@@ -589,9 +590,9 @@ test('a field of a later release becomes a column while mirrors run', async () =
     expect(await at.sql(`select id from parcels where urgent = true`)).toEqual([{ id }])
   }
   await backfill.run()
-  for (const { at, mirror } of copies) {
+  for (const { at, mirror, body } of copies) {
     expect(await mirror.verify()).toMatchObject({ exact: true, rows: { parcel: 3 } })
-    await expect(differencesByHand(client, at.sql, ['parcels'])).resolves.toEqual([])
+    if (body) await expect(differencesByHand(client, at.sql, ['parcels'])).resolves.toEqual([])
   }
 })
 

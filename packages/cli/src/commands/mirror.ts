@@ -1,11 +1,11 @@
-import type { MirrorOptions, QuarantinedRow } from '@deskwire/mirror'
+import type { MirrorOptions, QuarantinedRow, Selection } from '@deskwire/mirror'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'
 import { readMetricsAddress, serveMetrics } from '../mirror/metrics.ts'
-import { copyHelp, explained, readPlace } from '../mirror/place.ts'
+import { copyHelp, explained, hashKey, readPlace } from '../mirror/place.ts'
 import { batchText, createLoadBar, quarantineText, troubleText } from '../mirror/show.ts'
 import { plain, printError, printOut, screen } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
@@ -14,12 +14,19 @@ import { UsageError } from '../usage-error.ts'
 export const mirrorCommand: Command = {
   help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
-${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
+${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --kinds LIST           keep these tables alone: customers,tickets; default: all that the key may read
+  --exclude LIST         leave out these fields: tickets.notes,messages.body
+  --hash LIST            keep the HMAC-SHA-256 of these fields under DESKWIRE_HASH_KEY: customers.email
+  --no-body              leave out the row's text, _body
+  --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --adopt                take over tables of these names that no mirror made, if their columns fit; their rows are replaced
   --once                 bring the copy up to date, and end; otherwise it follows
   --metrics [HOST:]PORT  serve the state of the copy to Prometheus at /metrics; default host: 127.0.0.1
   --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}
+Other fields never reach the place. A selection is fixed when a copy begins. Rows that are kept in part are proved by ids and versions
+after each page; deskwire mirror verify fetches them, and compares what is kept.
+
 Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again.
 It compares its rows with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
 the tables; deskwire mirror verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
@@ -39,8 +46,8 @@ Examples:
 `,
   async run(args) {
     const { texts, switches } = parseFlags(args, {
-      texts: ['to', 'schema', 'removals', 'metrics', ...clientFlags],
-      switches: ['once', 'json', 'adopt'],
+      texts: ['to', 'schema', 'removals', 'metrics', 'kinds', 'exclude', 'hash', ...clientFlags],
+      switches: ['once', 'json', 'adopt', 'no-body'],
     })
     const place = readPlace('mirror', texts)
     const { removals } = texts
@@ -55,6 +62,18 @@ Examples:
     if (place.type === 'export' && texts.metrics !== undefined)
       throw new UsageError('--metrics goes with a copy: an export ends')
     const metrics = texts.metrics === undefined ? undefined : readMetricsAddress(texts.metrics)
+    const lists = (['kinds', 'exclude', 'hash'] as const).flatMap((name) => {
+      const items = texts[name]
+        ?.split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+      if (items?.length === 0) throw new UsageError(`--${name} needs names, with commas between them`)
+      return items ? [[name, items]] : []
+    })
+    const select: Selection = { ...Object.fromEntries(lists), ...(switches['no-body'] && { body: false }) }
+    // A copy that was begun goes on as it was begun.
+    const isSelected = Object.keys(select).length > 0
+    const chosen = { ...(isSelected && { select }), hashKey: hashKey() }
     const client = clientOf(requireTarget('mirror', texts))
     const signal = stopSignal()
     const bar = createLoadBar(screen, () => performance.now())
@@ -75,7 +94,7 @@ Examples:
     } satisfies Partial<MirrorOptions>
     try {
       if (place.type === 'export') {
-        const manifest = await place.write({ client, signal, ...told })
+        const manifest = await place.write({ client, signal, ...chosen, ...told })
         const rows = Object.values(manifest.checkpoint).reduce((sum, { count }) => sum + count, 0)
         tell(
           { to: place.name, ...manifest },
@@ -98,6 +117,7 @@ Examples:
         // A copy that was begun goes on as it was begun, unless it is told otherwise.
         ...(removals && { removals }),
         adopts: switches.adopt === true,
+        ...chosen,
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onCaughtUp: () => {

@@ -22,14 +22,15 @@ Example:
 `,
   async run(args) {
     const { json, place, result } = await withCopy('verify', args, (mirror) => mirror.verify())
-    const { exact, rows, differences, quarantined } = result
+    const { exact, rows, reduced = [], differences, quarantined } = result
+    const how = reduced.length === 0 ? '' : `; fetched, and compared as far as kept: ${reduced.join(', ')}`
     const compared = Object.values(rows).reduce((sum, n) => sum + n, 0)
     if (json) printOut(`${JSON.stringify({ to: place, ...result })}\n`)
-    else if (exact) printOut(`${count(compared)} rows compared: the copy in ${place} is exact\n`)
+    else if (exact) printOut(`${count(compared)} rows compared: the copy in ${place} is exact${how}\n`)
     else {
       const what = differences.length === 1 ? '1 row differs' : `${count(differences.length)} rows differ`
       printOut(
-        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire mirror repair fetches those'}\n`,
+        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire mirror repair fetches those'}${how}\n`,
       )
     }
     if (!exact) process.exitCode = exitCodes.found

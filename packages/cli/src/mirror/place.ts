@@ -81,6 +81,9 @@ export function readCopy(command: string, given: { to?: string; schema?: string 
   )
 }
 
+/** The secret of hashed fields; not a flag, as others on the machine see those. */
+export const hashKey = () => process.env.DESKWIRE_HASH_KEY || undefined
+
 /** The store of a copy that is there already, open. @throws CommandFailure when there is no copy. */
 async function openCopy(place: Place & { type: 'copy' }): Promise<Store> {
   const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
@@ -127,7 +130,7 @@ export async function withCopy<T>(
   try {
     const store = await openCopy(place)
     const { Mirror } = await import('@deskwire/mirror')
-    const mirror = new Mirror({ client, store })
+    const mirror = new Mirror({ client, store, hashKey: hashKey() })
     try {
       return { json: switches.json === true, place: place.name, result: await work(mirror) }
     } finally {

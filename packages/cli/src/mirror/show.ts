@@ -62,6 +62,8 @@ export function troubleText(trouble: Trouble): string {
       return `${trouble.error.message} Trying again in ${(trouble.pauseMs / 1_000).toFixed(1)} s.`
     case 'restored':
       return 'The service went back to a backup: a new copy is built beside this one, and takes its place when it is whole.'
+    case 'rebuilt':
+      return 'The service has new fields, and the copy has no _body to fill them from: a new copy is built beside this one.'
     case 'mended':
       return `The copy did not add up to the service's checkpoint, or did not hold as many rows: ${rowsText(trouble.differences.length)} repaired.`
     case 'quarantined':
