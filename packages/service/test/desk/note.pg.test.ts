@@ -40,7 +40,15 @@ test('is written, changed, found and deleted, and moves neither conversation nor
   ])
     expect((await api.get(`/v1/notes?${query}`)).json.data).toEqual([changed.json])
   expect((await api.get(`/v1/conversations/${conversation.id}`)).text).toBe(before.text)
-  expect((await api.delete(`/v1/notes/${note.id}`)).status).toBe(204)
+  const path = `/v1/notes/${note.id}`
+  const tag = { 'if-none-match': String(changed.headers.get('etag')) }
+  expect((await api.get(path, tag)).status).toBe(304)
+  const stale = { 'if-match': `"${note.updatedAt}"` }
+  expect((await api.patch(path, { body: 'x' }, stale)).status).toBe(412)
+  expect((await api.delete(path, stale)).status).toBe(412)
+  const filtered = await api.get('/v1/notes?updatedAfter=1970-01-01T00:00:00Z&q=x')
+  expect(filtered.json.code).toBe('filter_not_allowed_in_sync')
+  expect((await api.delete(path)).status).toBe(204)
   expect(await audit(shared().database.pool, api.organizationId)).toEqual([])
 })
 

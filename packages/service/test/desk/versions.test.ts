@@ -11,6 +11,7 @@ const shown: Readonly<Record<string, readonly [version: number, fields: string]>
     'channel subject status handledBy assigneeId escalatedAt resolvedAt lastMessageAt summary summarizedAt externalId tags customAttributes customerId',
   ],
   message: [1, 'conversationId direction author body contentType attachments sentAt channel customerId'],
+  note: [1, 'conversationId author body customerId'],
   ticket: [
     1,
     'conversationId subject description type priority status assigneeId dueAt resolvedAt closedAt externalId tags customAttributes customerId number',
