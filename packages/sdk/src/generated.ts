@@ -666,8 +666,8 @@ export interface BookingCancelInput {
 export interface BookingRescheduleInput {
   /** When it starts from now on. */
   startAt: string
-  /** When it ends from now on, after startAt. */
-  endAt: string
+  /** When it ends from now on, after startAt. It lasts as long as before, unless given. */
+  endAt?: string | null
 }
 
 /** The calls of bookings: those of every kind, and its actions. */

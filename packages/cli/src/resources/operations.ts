@@ -45,7 +45,7 @@ bookings delete	DELETE	/bookings/{id}	Delete a booking
 bookings confirm	POST	/bookings/{id}/confirm	Confirms a pending booking.		
 bookings reject	POST	/bookings/{id}/reject	Turns a pending booking down.		reason
 bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken place.		by!=customer|teammate|system reason
-bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt!
+bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
 inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	

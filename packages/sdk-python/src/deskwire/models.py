@@ -919,11 +919,14 @@ class BookingCancel(_BookingCancelRequired, total=False):
     """Why. Must be a string of at most 2000 characters (no U+0000), or null."""
 
 
-class BookingReschedule(TypedDict):
+class _BookingRescheduleRequired(TypedDict):
     startAt: str
     """When it starts from now on. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
-    endAt: str
-    """When it ends from now on, after startAt. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z."""
+
+
+class BookingReschedule(_BookingRescheduleRequired, total=False):
+    endAt: str | None
+    """When it ends from now on, after startAt. It lasts as long as before, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
 
 
 class BookingPatchLocation(TypedDict):

@@ -491,7 +491,13 @@ test('followers, first syncs and checkpoints are exact while an import goes on, 
   await drainAll()
   const [{ id }] = (await api.get('/v1/customers?externalId=u-2')).json.data
   const receipt = await api.post(`/v1/customers/${id}/erase`, undefined)
-  expect(receipt.json.removed).toEqual({ customer: 1, conversation: 1, message: 5, ticket: 1, booking: 0 })
+  expect(receipt.json.removed).toMatchObject({
+    customer: 1,
+    conversation: 1,
+    message: 5,
+    ticket: 1,
+    booking: 0,
+  })
   await drainAll()
   for (const follower of followers) expect(follower.faults).toEqual([])
   const fresh = follow(httpReader({ url: () => shared().url, token: api.token, kind: 'messages', limit: 7 }))

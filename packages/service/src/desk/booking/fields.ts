@@ -88,7 +88,9 @@ export const bookingFields = {
 
 export const rescheduleFields = {
   startAt: timestamp({ required: true, description: 'When it starts from now on.' }),
-  endAt: timestamp({ required: true, description: 'When it ends from now on, after startAt.' }),
+  endAt: timestamp({
+    description: 'When it ends from now on, after startAt. It lasts as long as before, unless given.',
+  }),
 }
 
 export type Booking = StateOf<typeof bookingFields>

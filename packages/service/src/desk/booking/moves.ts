@@ -1,6 +1,7 @@
 /** What happens to a booking: pure functions from one state to the next (specification 4.7). */
 import { type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Booking } from './fields.ts'
 
@@ -67,13 +68,19 @@ export function cancel(
   }))
 }
 
+/** The end of a booking that lasts as long as this one, whatever clocks show in between. */
+function endOf(before: Booking, startAt: string): string {
+  return formatTimestamp(Date.parse(startAt) + Date.parse(before.endAt) - Date.parse(before.startAt))
+}
+
 /** The same times are no move. */
 export function reschedule(
   before: Booking,
-  to: { readonly startAt: string; readonly endAt: string },
+  to: { readonly startAt: string; readonly endAt: string | null },
   { now }: RuleContext,
 ): Result<Booking, Problem> {
-  const { startAt, endAt } = to
+  const { startAt } = to
+  const endAt = to.endAt ?? endOf(before, startAt)
   if (endAt <= startAt) return fail(endsTooEarly)
   return moved(before, 'reschedule', now, () => {
     if (startAt === before.startAt && endAt === before.endAt) return before
