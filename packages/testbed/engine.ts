@@ -13,6 +13,7 @@ import { createSigner } from '../service/src/delivery/signer.ts'
 import { type ConcurrencyTuning, deliveryTuning } from '../service/src/delivery/tuning.ts'
 import { kinds } from '../service/src/desk/index.ts'
 import type { Clock } from '../service/src/kernel/timestamps.ts'
+import { endpointScope } from '../service/src/webhooks/endpoint-events.ts'
 import { signingKeysOf } from '../service/src/webhooks/signing-keys.ts'
 import { createOpener, type EncryptionKeys } from '../service/src/webhooks/vault.ts'
 import { deliverySettings } from './delivery-settings.ts'
@@ -75,6 +76,7 @@ export function testEngine(
       send: options.send ?? scripted,
       signerOf: (claim) => signer(claim.endpoint, claim),
       scopeOf: (subjectKind) => {
+        if (subjectKind === 'endpoint') return endpointScope
         const kind = kinds.find(({ name }) => name === subjectKind)
         return kind === undefined ? null : `${kind.plural}:read`
       },

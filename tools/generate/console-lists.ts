@@ -4,12 +4,13 @@ import { scopeNames } from '../../packages/service/src/auth/scopes.ts'
 import type { Fields } from '../../packages/service/src/kernel/fields/field.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { fieldSchema } from '../../packages/service/src/openapi/field-schemas.ts'
+import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 
 export function consoleLists(kinds: readonly Kind[]): string {
   const lists = {
     kinds: kinds.map(({ name, plural }) => ({ name, plural })),
     scopes: scopeNames(kinds),
-    eventTypes: kinds.flatMap(({ events }) => Object.keys(events)),
+    eventTypes: createEventTypes(kinds).names,
     fields: Object.fromEntries(kinds.map(({ name, fields }) => [name, comparisons(fields)])),
   }
   const exported = Object.entries(lists).map(

@@ -1,10 +1,16 @@
 import { kindApi } from '../../packages/service/src/kinds/http/routes.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
+import { endpointEvents } from '../../packages/service/src/webhooks/endpoint-events.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** The event types, in the order of the kinds, and which move causes which. */
 export function eventPage(kinds: readonly Kind[]): string {
+  const ofEndpoints = Object.entries(endpointEvents).map(([type, when]) => [
+    `\`${type}\``,
+    when,
+    'the endpoint as it was then',
+  ])
   const rows = kinds.flatMap((kind) =>
     Object.entries(kind.events).map(([type, when]) => [
       `\`${type}\``,
@@ -15,9 +21,10 @@ export function eventPage(kinds: readonly Kind[]): string {
   return `${madeBy}
 # Events
 
-An event is recorded in the same commit as the change that it reports: it exists exactly if the change does.
+An event is recorded in the same commit as the change that it reports: it exists exactly if the change does. One about an
+endpoint follows seconds later ([specification 9.7](../specification.md#97-events-about-endpoints)).
 
-${table(['type', 'sent when', 'data'], [...rows, ['`ping`', 'on request; it cannot be subscribed to', 'an empty object']])}
+${table(['type', 'sent when', 'data'], [...rows, ...ofEndpoints, ['`ping`', 'on request; it cannot be subscribed to', 'an empty object']])}
 
 How to receive them: [webhooks](../guides/webhooks.md).
 

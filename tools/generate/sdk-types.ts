@@ -7,6 +7,7 @@ import { schemaName } from '../../packages/service/src/kinds/docs/kind-schemas.t
 import { filterNames, listParameters } from '../../packages/service/src/kinds/http/list-query.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import type { QueryParameter } from '../../packages/service/src/openapi/api-module.ts'
+import { endpointEvents } from '../../packages/service/src/webhooks/endpoint-events.ts'
 import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import {
@@ -43,7 +44,9 @@ export type AnyRow = ${kinds.map(schemaName).join(' | ')}
 
 /** What an event's \`data\` holds, by the event's type. */
 export interface EventData {
-${kinds.flatMap(eventLines).join('')}}
+${kinds.flatMap(eventLines).join('')}${Object.keys(endpointEvents)
+  .map((type) => `  '${type}': Webhook\n`)
+  .join('')}}
 
 ${webhookTypes(createEventTypes(kinds).names)}
 

@@ -20,8 +20,8 @@ export interface Step {
   readonly events: readonly CausedType[]
 }
 
-/** What a change can cause. */
-type CausedType = Exclude<EventType, 'ping'>
+/** What a change of an object can cause. */
+type CausedType = Exclude<EventType, 'ping' | `endpoint.${string}`>
 
 type Trigger = (client: Client, done: (step: Step) => void) => Promise<void>
 

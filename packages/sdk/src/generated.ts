@@ -739,6 +739,10 @@ export interface EventData {
   'booking.no_show': Booking
   'booking.rejected': Booking
   'booking.deleted': RemovalRecord
+  'endpoint.failing': Webhook
+  'endpoint.disabling_soon': Webhook
+  'endpoint.disabled': Webhook
+  'endpoint.recovered': Webhook
 }
 
 /** An endpoint that events are delivered to. */

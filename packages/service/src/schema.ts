@@ -21,6 +21,7 @@ import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
 import { recoverPieceFunction } from './webhooks/recovery/job.ts'
 import { beginRecoveryFunction } from './webhooks/recovery/store.ts'
+import { reportFunction } from './webhooks/report-endpoints.ts'
 
 /** The schema for an installation with these kinds. */
 export function schemaOf(
@@ -46,6 +47,7 @@ export function schemaOf(
       failPendingFunction,
       retryNowFunction,
       recoverPieceFunction,
+      reportFunction,
       fanOutFunction,
       expireFunction,
       ...webhookFunctions,

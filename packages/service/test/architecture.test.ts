@@ -327,6 +327,7 @@ describe('SQL', () => {
       'databases/moves/cutover.ts',
       'journal/commit-function.ts',
       'journal/epoch.ts',
+      'journal/sql-fragments.ts',
     ])
     expect(violations(/insert into organization_clocks/)).toEqual(['organization/create.ts'])
   })

@@ -11,7 +11,7 @@ import {
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { joinEndpoint } from '../webhooks/table/endpoints.ts'
+import { endpointBody, joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { isControl } from './control.ts'
 import { countLoss } from './leases.ts'
 import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
@@ -75,6 +75,7 @@ export function createClaim(
   /** A manual retry sends the payload stored with the event. Removals and pings have only one payload. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
     payload === 'stored' && !isControl(eventType) && !removals.has(eventType)
+  const isOfEndpoint = ({ subjectKind }: DeliveryColumns) => subjectKind === 'endpoint'
   const origin = originOf(tables)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
@@ -107,7 +108,8 @@ export function createClaim(
     const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
     const { options: own = null, sealedHeaders = null } = optionsIn(endpoint.options)
     const { changedFields = false, includeActor = false } = own ?? {}
-    const needsEvent = (row: DeliveryColumns) => changedFields || includeActor || isStored(row)
+    const needsEvent = (row: DeliveryColumns) =>
+      changedFields || includeActor || isStored(row) || isOfEndpoint(row)
     const events = await readEvents(connection, organizationId, claimed.filter(needsEvent), origin)
     const watermark =
       endpoint.subscription === null || claimed.length === 0
@@ -115,6 +117,7 @@ export function createClaim(
         : await readWatermark(connection, { organizationId, webhookId }, { now: claimedAt, retention })
     const dataOf = (row: DeliveryColumns) => {
       if (isControl(row.eventType)) return '{}'
+      if (isOfEndpoint(row)) return events.get(row.eventId)?.body ?? null
       // A subject that the API would not serve is not sent, even if the event stored it.
       return row.current !== null && isStored(row) ? (events.get(row.eventId)?.body ?? null) : row.current
     }
@@ -157,7 +160,7 @@ async function readEvents(
 ) {
   if (claimed.length === 0) return new Map<string, StoredEvent>()
   const { rows } = await pool.query<StoredEvent & { readonly id: string }>(
-    `select e.id, e.body, e.changed::text as changed, ${origin} as origin from events e
+    `select e.id, case e.subject_kind when 'endpoint' then ${endpointBody} else e.body end as body, e.changed::text as changed, ${origin} as origin from events e
        where e.organization_id = $1 and e.id = any($2)`,
     [organizationId, claimed.map(({ eventId }) => eventId)],
   )

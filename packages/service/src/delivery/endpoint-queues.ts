@@ -146,6 +146,14 @@ export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_org
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
+/** The same of the queues of `webhookIds`, an array. */
+export const wakeQueues = (
+  webhookIds: string,
+) => `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(${webhookIds})
+    order by l.webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(${webhookIds});`
+
 /** SQL: a manual retry and a recovery start a delivery's schedule over, with its stored payload. */
 export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`

@@ -85,14 +85,14 @@ export function insertControl(
 
 /**
  * SQL: whether these conditions, jsonb or null, hold of the event with this id; without conditions no event is read. All but those on the
- * id always hold of a removal, so that receivers do not keep what is gone, and of a body that was erased. Of an event that lists no changes,
+ * id always hold of a removal, so that receivers do not keep what is gone, of an event about an endpoint, and of a body that was erased. Of an event that lists no changes,
  * as a creation, every field with a value counts as changed.
  */
 export function conditionsHold(conditions: string, eventId: string): string {
   const actual = "coalesce(b.body->(k.k->>'field'), 'null')"
   return `case when ${conditions} is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(${conditions}) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (${actual} <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), ${actual} <> 'null')
               when 'in' then k.k->'value' @> ${actual}

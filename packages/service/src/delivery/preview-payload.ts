@@ -2,7 +2,7 @@
 import type { Database } from '../db/fair-pool.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
-import { joinEndpoint } from '../webhooks/table/endpoints.ts'
+import { endpointBody, joinEndpoint } from '../webhooks/table/endpoints.ts'
 import { envelope } from './attempt.ts'
 import { currentBody } from './claim.ts'
 import { controlTypes } from './control.ts'
@@ -24,6 +24,7 @@ export function createReadPayload(
       case when w.options ? 'changedFields' then e.changed::text end as changed,
       case when w.options ? 'includeActor' then ${originOf(tables)} end as origin,
       case when d.event_type in (${controlTypes}) then '{}'
+        when d.subject_kind = 'endpoint' then ${endpointBody}
         when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
         when ${currentBody(tables)} is not null then e.body end as data
     from deliveries d ${joinEndpoint('$1', '$2')}

@@ -9,6 +9,7 @@ import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpointsOfKey } from '../webhooks/table/endpoints.ts'
+import { wakeQueues } from './endpoint-queues.ts'
 import type { DeliveryObserver } from './model.ts'
 import { insertControl } from './new-deliveries.ts'
 import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
@@ -19,10 +20,7 @@ import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
  */
 export const disableRegistered = `${disableEndpointsOfKey}
   ${insertControl('terminated', { among: 'w.id = any(v_webhook_ids)', attempts: '3' })}
-  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
-    order by l.webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);`
+  ${wakeQueues('v_webhook_ids')}`
 
 export const expireFunction: SchemaFunction = schemaFunction(
   'expire_api_key',

@@ -123,6 +123,14 @@ export interface RecoveryTuning extends JobTuning {
   readonly leaseFor: number
 }
 
+/** Events about endpoints: `webhooks/report-endpoints.ts`. */
+export interface ReportTuning extends JobTuning {
+  /** How long after the last report an endpoint may be reported as failing again. */
+  readonly failingAgainAfter: number
+  /** The fraction of `disableAfter` that counts as soon disabled. */
+  readonly disablingSoonAt: number
+}
+
 /** Deliveries of large commits: `fan-outs.ts`. */
 export interface FanOutTuning extends JobTuning {
   /** Events read in one piece, for which the organization's writers wait. */
@@ -193,6 +201,7 @@ export interface DeliveryTuning {
   readonly disabling: DisableTuning
   readonly registrants: RegistrantTuning
   readonly recoveries: RecoveryTuning
+  readonly reports: ReportTuning
   readonly fanOuts: FanOutTuning
   readonly sender: SenderTuning
   readonly responses: ResponseTuning
@@ -252,6 +261,14 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     eventsAPiece: 200,
     backlogAtMost: 1_000,
     leaseFor: 10_000,
+    busyPause: 250,
+    stopWithin: 10_000,
+  },
+  reports: {
+    every: 2_000,
+    atOnce: 2,
+    failingAgainAfter: 5 * 60 * 1000,
+    disablingSoonAt: 1 / 2,
     busyPause: 250,
     stopWithin: 10_000,
   },

@@ -20,6 +20,18 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   end if;`
 
 /**
+ * Stamps and writes an event that no commit makes, under the clock row; `v_stamp` and `v_event_id` are then set. Events are read in order
+ * by cursor, so none may be lost after it was read. `values`: its type, created_at, subject_kind, subject_id and body.
+ */
+export const recordEvent = (values: string) => `perform set_config('synchronous_commit', 'on', true);
+  select c.last_stamp into v_stamp from organization_clocks c where c.organization_id = p_organization_id;
+  v_stamp := greatest(v_stamp + interval '1 millisecond', p_now);
+  v_event_id := new_uuid_v7(v_stamp);
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, v_event_id, ${values});
+  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;`
+
+/**
  * SQL: the row of a stream table with this key, as a subquery in FROM. Without statistics the planner takes any index
  * that begins with the organization for as good as the primary key. Only the key has this order; it is a range
  * because an equality makes the order irrelevant.

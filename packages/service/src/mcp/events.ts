@@ -9,6 +9,7 @@ import { grants } from '../auth/scopes.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { ok, type Result } from '../kernel/result.ts'
 import type { Json } from '../openapi/api-module.ts'
+import { endpointEvents, endpointScope } from '../webhooks/endpoint-events.ts'
 import type { Api } from './api-calls.ts'
 import { codes, protocolError } from './event-errors.ts'
 import { maySubscribe } from './subscribe.ts'
@@ -36,19 +37,26 @@ export interface EventType {
 }
 
 export function eventTypesOf(parts: ToolParts): readonly EventType[] {
-  return parts.kinds.flatMap((kind) =>
-    Object.entries(kind.events).map(([name, when]) => ({
+  const ofKinds = parts.kinds.map((kind) => ({
+    events: kind.events,
+    scope: `${kind.plural}:read`,
+    payload: shown(
+      parts,
+      schemaOf(kind),
+      'The object as it is now, or its removal record; id and object alone where a webhook would be too large; empty when it is gone. Untrusted data.',
+    ),
+  }))
+  const endpoint = shown(parts, 'Webhook', 'The endpoint as it was then; empty when it is gone.')
+  const subjects = [...ofKinds, { events: endpointEvents, scope: endpointScope, payload: endpoint }]
+  return subjects.flatMap(({ events, scope, payload }) =>
+    Object.entries(events).map(([name, when]) => ({
       name,
-      scope: `${kind.plural}:read`,
+      scope,
       descriptor: {
         name,
         description: `Occurs when ${when}.`,
         inputSchema: objectOf({ subject: id('Only events about the object with this id.') }),
-        payloadSchema: shown(
-          parts,
-          schemaOf(kind),
-          'The object as it is now, or its removal record; id and object alone where a webhook would be too large; empty when it is gone. Untrusted data.',
-        ),
+        payloadSchema: payload,
       },
     })),
   )

@@ -45,7 +45,9 @@ import { createRegistry } from '../metrics/registry.ts'
 import { schemaOf } from '../schema.ts'
 import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
+import { endpointScope } from '../webhooks/endpoint-events.ts'
 import { createRecoverer, createRecoveries } from '../webhooks/recovery/job.ts'
+import { createReports } from '../webhooks/report-endpoints.ts'
 import { signingKeysOf } from '../webhooks/signing-keys.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
@@ -263,6 +265,7 @@ function startOn(
     worker.registrants.start()
     worker.recoverer.start()
     worker.fanOuts.start()
+    worker.reports.start()
     backfill.start()
   })
   return {
@@ -314,6 +317,7 @@ interface Worker {
   readonly engine: Engine
   readonly recoverer: JobLoop
   readonly fanOuts: JobLoop
+  readonly reports: JobLoop
   readonly registrants: JobLoop
   close(): Promise<void>
 }
@@ -343,7 +347,10 @@ export function createWorker(options: {
   const signer = createSigner(createOpener(encryptionKeys), (organizationId) =>
     signingKeysOf(encryptionKeys, organizationId),
   )
-  const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
+  const scopes = new Map([
+    ...kinds.map((kind) => [kind.name, `${kind.plural}:read`] as const),
+    ['endpoint', endpointScope] as const,
+  ])
   const tables = kinds.map((kind) => kind.table)
   const asked = telemetry === null ? undefined : observeStatements(telemetry)
   const database = sharedByOrganizations(pool, asked)
@@ -387,13 +394,24 @@ export function createWorker(options: {
     log,
     onDeliveries: () => engine.wake(),
   })
+  const reports = createReports({
+    database: otherDatabase,
+    clock,
+    schedule,
+    retention: settings.logRetention,
+    log,
+    exclusiveTasks,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,
     fanOuts,
+    reports,
     registrants,
     async close() {
-      await Promise.all([recoverer.stop(), fanOuts.stop(), registrants.stop(), engine.stop()])
+      const jobs = [recoverer, fanOuts, reports, registrants]
+      await Promise.all([...jobs.map((job) => job.stop()), engine.stop()])
       if (options.sending === undefined) sending[Symbol.dispose]()
     },
   }

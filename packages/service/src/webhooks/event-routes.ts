@@ -26,6 +26,7 @@ import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { count, time as instant, nullable, text, uuid } from '../openapi/shown-field.ts'
 import { createEventTypes } from './event-types.ts'
+import { endpointBody } from './table/endpoints.ts'
 
 interface EventServices {
   readonly database: Pick<Database, 'of'>
@@ -316,15 +317,15 @@ async function readPage(
     data: string | null
   }>(
     `with seen as materialized (
-       select e.id, e.type, e.created_at, e.subject_kind, e.subject_id from events e
+       select e.id, e.type, e.created_at, e.subject_kind, e.subject_id, ${endpointBody} as own_body from events e
          where e.organization_id = $1 and e.id > $2 ${subject === null ? '' : 'and e.subject_id = $6'}
          order by e.id limit $5)
      select c.epoch, c.last_stamp as clock, (select count(*)::int from seen) as seen,
          (select s.id from seen s order by s.id desc limit 1) as last,
-         d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", ${currentBody(tables)} as data,
+         d.id, d.event_type as type, ${timestampText('d.created_at')} as "createdAt", coalesce(d.own_body, ${currentBody(tables)}) as data,
          ${withActor ? `(select ${originOf(tables)} from events e where e.organization_id = $1 and e.id = d.id)` : 'null'} as origin
        from organization_clocks c
-       left join lateral (select s.id, s.type as event_type, s.created_at, s.subject_kind, s.subject_id from seen s
+       left join lateral (select s.id, s.type as event_type, s.created_at, s.subject_kind, s.subject_id, s.own_body from seen s
          where s.type = any($3) order by s.id limit $4) d on true
        where c.organization_id = $1 order by d.id`,
     [organizationId, position.id, types, limit, looked, ...(subject === null ? [] : [subject])],

@@ -5,6 +5,7 @@ import type { Condition } from '../delivery/options.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Field } from '../kernel/fields/field.ts'
 import type { Kind } from '../kinds/model/kind.ts'
+import { endpointEvents, endpointScope } from './endpoint-events.ts'
 
 export interface EventTypes {
   readonly names: readonly string[]
@@ -27,11 +28,22 @@ function shownAs({ shown, accepts }: Field): string {
 
 export function createEventTypes(kinds: readonly Kind[]): EventTypes {
   const scopes = new Map(
-    kinds.flatMap((kind) => Object.keys(kind.events).map((type) => [type, `${kind.plural}:read`] as const)),
+    [
+      ...kinds.map(({ events, plural }) => [events, `${plural}:read`] as const),
+      [endpointEvents, endpointScope] as const,
+    ].flatMap(([events, scope]) => Object.keys(events).map((type) => [type, scope] as const)),
   )
   return {
     unmeetable(conditions, types) {
       const subjects = kinds.filter((kind) => types.some((type) => Object.hasOwn(kind.events, type)))
+      if (subjects.length === 0 && conditions.length > 0)
+        return validationFailed([
+          {
+            pointer: '/conditions',
+            code: 'invalid_value',
+            detail: 'are about objects, and the endpoint receives events of none: leave them out',
+          },
+        ])
       const errors = conditions.flatMap(({ field: name, op, value }, index) => {
         const at = `/conditions/${index}`
         for (const { fields, plural } of subjects) {

@@ -12,6 +12,7 @@ import { type ApiModule, pageOf, ref } from '../openapi/api-module.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
 import { inputs } from '../openapi/field-schemas.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
+import { endpointEvents } from './endpoint-events.ts'
 import { type Endpoints, noSuchWebhook, rotationShape, webhookShapes } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { secretField, webhookFields } from './records.ts'
@@ -58,6 +59,13 @@ export function endpointApi(kinds: readonly Kind[]) {
   })
 
   return {
+    sent: () =>
+      Object.entries(endpointEvents).map(([type, when]) => ({
+        type,
+        summary: `Sent when ${when}`,
+        data: ref('Webhook'),
+        example,
+      })),
     tags: [{ name: 'webhooks', description: 'Endpoints that events are delivered to, and the log.' }],
     routes: [
       listWebhooks,

@@ -6,7 +6,7 @@ import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { hour, makeWebhook, minute, readWebhook } from '../../../testbed/hooks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { recovererOn } from '../webhooks/recovery.fixture.ts'
+import { recovererOn, reportsOn } from '../webhooks/recovery.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
@@ -93,4 +93,18 @@ test('the overlap of a rotation is chosen', async () => {
   const until = new Date(clock.now() + hour).toISOString()
   expect(await run('overlap: 3_600')).toBe(`Both sign until ${until}.\n`)
   expect((await readWebhook(api, webhook.id)).previousSecretExpiresAt).toBe(until)
+})
+
+test('an endpoint is notified of another one that is disabled', async () => {
+  const { api, run, webhook, engine, sent } = await desk()
+  const said = await run('endpoint.recovered', { URL: 'https://127.0.0.1:1/pager' })
+  const [pager] = (await api.get('/v1/webhooks')).json.data
+  expect(said).toBe(`${pager.id} is notified about the others\n`)
+  await api.patch(`/v1/webhooks/${webhook.id}`, { status: 'disabled' })
+  await reportsOn(shared(), clock).runDue()
+  await engine.runDue()
+  expect(JSON.parse(sent.at(-1)?.body ?? '')).toMatchObject({
+    type: 'endpoint.disabled',
+    data: { id: webhook.id, disabledReason: 'manual' },
+  })
 })

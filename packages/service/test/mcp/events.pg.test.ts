@@ -7,6 +7,7 @@ import { mcpClient } from '../../../testbed/mcp-client.ts'
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
+import { createEventTypes } from '../../src/webhooks/event-types.ts'
 
 const service = sharedService({ mcp: true })
 
@@ -73,7 +74,7 @@ describe('events/list', () => {
       extensions: { 'io.modelcontextprotocol/events': {} },
     })
     const { events } = (await all.ask('events/list', {})) as unknown as { events: { name: string }[] }
-    expect(events.map(({ name }) => name)).toEqual(kinds.flatMap((kind) => Object.keys(kind.events)))
+    expect(events.map(({ name }) => name)).toEqual(createEventTypes(kinds).names)
     for (const event of events)
       expect(event).toMatchObject({ inputSchema: { type: 'object' }, payloadSchema: { type: 'object' } })
     const key = await service().newKey(api.organizationId, ['tickets:read'])

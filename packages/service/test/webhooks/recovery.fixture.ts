@@ -2,11 +2,15 @@
 
 import { expect } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
+import { deliverySettings } from '../../../testbed/delivery-settings.ts'
 import { testEngine } from '../../../testbed/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
+import { unshared } from '../../src/db/fair-pool.ts'
+import type { Queryable } from '../../src/db/pool.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
 import { createRecoverer, createRecoveries } from '../../src/webhooks/recovery/job.ts'
+import { createReports } from '../../src/webhooks/report-endpoints.ts'
 
 export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
@@ -48,6 +52,21 @@ export function recovererOn({ database, app }: TestService, clock: Clock) {
   return createRecoverer({
     recoveries: createRecoveries(database.pool, 6),
     clock,
+    log: app.server.log,
+    onDeliveries: () => {},
+  })
+}
+
+export function reportsOn(
+  { database, app }: TestService,
+  clock: Clock,
+  connection: Queryable = database.pool,
+) {
+  return createReports({
+    database: unshared(connection),
+    clock,
+    schedule: deliverySettings.schedule,
+    retention: deliverySettings.logRetention,
     log: app.server.log,
     onDeliveries: () => {},
   })

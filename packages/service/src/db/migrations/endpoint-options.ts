@@ -76,4 +76,21 @@ export const endpointOptions: readonly Migration[] = [
     },
     statements: [],
   },
+  {
+    id: '20261126-09-endpoint-events',
+    gradually: {
+      prepare: [
+        'alter table webhooks add column if not exists reported_state text, add column if not exists reported_since timestamptz(3)',
+      ],
+      indexes: [
+        'drop index concurrently if exists webhooks_reported',
+        `create index concurrently webhooks_reported on webhooks (organization_id, id)
+          where reported_state is distinct from case when status = 'disabled' then 'disabled' end`,
+        'drop index concurrently if exists webhook_health_failing',
+        `create index concurrently webhook_health_failing on webhook_health (organization_id, webhook_id)
+          where failing_since is not null`,
+      ],
+    },
+    statements: [],
+  },
 ]

@@ -223,6 +223,7 @@ begin
       event: 'e',
       attempts: 'p_attempts',
       from: `from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and e.subject_id <> p_webhook_id
         and e.cause->>'key' is distinct from coalesce(v_own_key, '')
         and ${conditionsHold('v_conditions', 'e.id')}`,
     })}

@@ -100,6 +100,39 @@ export const disableEndpoint = `update webhooks w set status = 'disabled', disab
             and (k.expires_at is null or k.expires_at > p_now))
       end;`
 
+/**
+ * The state of an endpoint `w` with the health `h` that is still to be reported, or null. One that was reported less than `again` ago is
+ * not yet reported as failing, so that an endpoint that alternates stays quiet; one that fails since `soon` is disabled soon.
+ */
+export const stateToReport = (again: string, soon: string) => `case
+      when w.status = 'disabled' then case when w.reported_state is distinct from 'disabled' then 'disabled' end
+      when h.failing_since is null then case when w.reported_state is not null and h.last_success_at >= w.reported_since then 'recovered' end
+      when w.reported_state is null or w.reported_state = 'disabled'
+        then case when coalesce(w.reported_since <= ${again}, true) then 'failing' end
+      when h.failing_since <= ${soon} and (w.reported_state = 'failing' or w.reported_since <> h.failing_since) then 'disabling_soon' end`
+
+/** Endpoints with a state to report: those reported as another than most have, and failing ones, each by its index. */
+export const endpointsToReport = (again: string, soon: string) =>
+  [
+    "w.reported_state is distinct from case when w.status = 'disabled' then 'disabled' end",
+    "h.failing_since is not null and w.status = 'active' and w.reported_state is null",
+  ]
+    .map(
+      (found) => `select w.organization_id, w.id from webhooks w
+      join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
+      where ${found} and ${stateToReport(again, soon)} is not null`,
+    )
+    .join(' union all ')
+
+/** `p_state`, since `p_since`, was reported; before, `p_before` was. In the version that was read. */
+export const noteReported = `update webhooks w set reported_state = p_state, reported_since = p_since
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
+      and w.reported_state is not distinct from p_before;`
+
+/** The body of an event `e` about an endpoint, which is the endpoint as it then was; null once that is gone, and of other events. */
+export const endpointBody = `case when e.subject_kind = 'endpoint' and exists (select 1 from webhooks s
+        where s.organization_id = e.organization_id and s.id = e.subject_id) then e.body end`
+
 /* Endpoints of an organization, in a function. */
 
 /** Of the sort of `p_row`: subscriptions do not count against endpoints. */
