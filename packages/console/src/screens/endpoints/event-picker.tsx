@@ -2,7 +2,7 @@
 import { Checkbox } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import css from './event-picker.module.css'
-import { type EventType, kindsWithEvents } from './event-types.ts'
+import { type EventType, subjectsOfEvents } from './event-types.ts'
 
 /** The event without its kind, which is the heading. */
 function happening(type: EventType): string {
@@ -19,7 +19,7 @@ export function EventPicker({
   readonly error: string | undefined
 }) {
   const { may } = useCaller()
-  const all = kindsWithEvents.flatMap(({ types }) => types)
+  const all = subjectsOfEvents.flatMap(({ types }) => types)
   const put = (types: readonly EventType[], isOn: boolean) =>
     onChange(all.filter((type) => (types.includes(type) ? isOn : chosen.includes(type))))
   return (
@@ -28,7 +28,7 @@ export function EventPicker({
       <p className={css.error} id="events-error" role="alert">
         {error}
       </p>
-      {kindsWithEvents.map(({ name, plural, types }) => {
+      {subjectsOfEvents.map(({ name, plural, types }) => {
         const count = types.filter((type) => chosen.includes(type)).length
         const isReadable = may(`${plural}:read`)
         return (

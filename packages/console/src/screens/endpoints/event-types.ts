@@ -7,7 +7,17 @@ export type EventType = (typeof subscribable)[number]
 /** No endpoint subscribes to `ping`. */
 export const eventTypes = [...subscribable, 'ping'] as const
 
-/** The kinds that have events, each with its types; endpoints have some too. */
-export const kindsWithEvents = [...kinds, { name: 'endpoint', plural: 'webhooks' } as const]
-  .map((kind) => ({ ...kind, types: subscribable.filter((type) => type.startsWith(`${kind.name}.`)) }))
-  .filter(({ types }) => types.length > 0)
+function withEvents<K extends { readonly name: string; readonly plural: string }>(subjects: readonly K[]) {
+  return subjects
+    .map((one) => ({ ...one, types: subscribable.filter((type) => type.startsWith(`${one.name}.`)) }))
+    .filter(({ types }) => types.length > 0)
+}
+
+/** The kinds that have events, each with its types. */
+export const kindsWithEvents = withEvents(kinds)
+
+/** These, and endpoints. `plural`: as in the scope that reads them. */
+export const subjectsOfEvents = [
+  ...kindsWithEvents,
+  ...withEvents([{ name: 'endpoint', plural: 'webhooks' } as const]),
+]
