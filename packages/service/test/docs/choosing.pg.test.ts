@@ -98,7 +98,8 @@ test('the overlap of a rotation is chosen', async () => {
 test('an endpoint is notified of another one that is disabled', async () => {
   const { api, run, webhook, engine, sent } = await desk()
   const said = await run('endpoint.recovered', { URL: 'https://127.0.0.1:1/pager' })
-  const [pager] = (await api.get('/v1/webhooks')).json.data
+  const { data } = (await api.get('/v1/webhooks')).json
+  const pager = data.find(({ url }: { url: string }) => url.endsWith('/pager'))
   expect(said).toBe(`${pager.id} is notified about the others\n`)
   await api.patch(`/v1/webhooks/${webhook.id}`, { status: 'disabled' })
   await reportsOn(shared(), clock).runDue()
