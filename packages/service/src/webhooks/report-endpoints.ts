@@ -44,6 +44,7 @@ export const reportFunction: SchemaFunction = schemaFunction(
   v_event_id uuid;
   v_event_types text[] := array[p_type];
   v_webhooks uuid[];
+  v_may_skip boolean;
 begin
   ${lockClock}
   ${noteReported}
@@ -59,7 +60,7 @@ begin
     attempts: 'p_attempts',
     from: fromSubscribersWith(
       `(select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id)`,
-      `(select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
+      ` cross join lateral (select ${conditionsHold("w.options->'conditions'", 'e.id')} as holds offset 0) c`,
     ),
     holds: 'c.holds',
   })}
