@@ -501,6 +501,8 @@ create table webhooks (
   sealed_headers bytea,
   subscription_id text,
   ends_at timestamptz(3),
+  reported_state text,
+  reported_since timestamptz(3),
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((gap_since is null) = (gap_until is null)),
@@ -512,6 +514,11 @@ create table webhooks (
 );
 create index webhooks_end on webhooks (ends_at) where ends_at is not null;
 create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;
+create index webhooks_reported on webhooks (organization_id, id) where reported_state is distinct from
+case
+    when status = 'disabled'::text then 'disabled'::text
+    else null::text
+end;
 
 -- Their signing secrets, sealed.
 create table webhook_secrets (
@@ -538,6 +545,7 @@ create table webhook_health (
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((failure_count = 0) = (failing_since is null))
 ) with (fillfactor=20);
+create index webhook_health_failing on webhook_health (organization_id, webhook_id) where failing_since is not null;
 
 -- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and its priority (tier).
 create table lanes (
@@ -855,7 +863,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_b8edbe288d49(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_60dd52df90cb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3342,7 +3350,7 @@ begin
           on e.type = any(w.events)
         cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3703,7 +3711,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_3a4edd0f43dc(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_e68425cb556f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -3786,10 +3794,11 @@ begin
       select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, p_attempts, null, null, p_now, p_now, p_now
         from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known)
+        and e.subject_id <> p_webhook_id
         and e.cause->>'key' is distinct from coalesce(v_own_key, '')
         and case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3815,7 +3824,65 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_7a06a24c8745(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function report_endpoint_1b27c9fa73c7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+language plpgsql volatile as $function$
+declare
+  v_stamp timestamptz(3);
+  v_event_id uuid;
+  v_event_types text[] := array[p_type];
+  v_webhooks uuid[];
+  v_may_skip boolean;
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
+  update webhooks w set reported_state = p_state, reported_since = p_since
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected
+      and w.reported_state is not distinct from p_before;
+  if not found then
+    return false;
+  end if;
+  perform set_config('synchronous_commit', 'on', true);
+  select c.last_stamp into v_stamp from organization_clocks c where c.organization_id = p_organization_id;
+  v_stamp := greatest(v_stamp + interval '1 millisecond', p_now);
+  v_event_id := new_uuid_v7(v_stamp);
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, v_event_id, p_type, v_stamp, 'endpoint', p_webhook_id, p_body);
+  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
+  select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
+  v_webhooks := array_remove(v_webhooks, p_webhook_id);
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+        subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, case when not c.holds then 'skipped' else 'pending' end, 'current', 0, p_attempts, case when not c.holds then 'conditions_not_met' else null end, case when not c.holds then 'the conditions of the endpoint did not hold' else null end, case when not c.holds then null else p_now end, p_now, p_now
+        from webhooks w
+        join (select v_event_id as id, p_type as type, v_stamp as created_at, 'endpoint' as subject_kind, p_webhook_id as subject_id) e
+          on e.type = any(w.events) cross join lateral (select case when w.options->'conditions' is null then true else coalesce((
+          select not exists (select 1 from jsonb_array_elements(w.options->'conditions') as k(k)
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
+              when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
+              when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
+              when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
+              else coalesce(b.body->(k.k->>'field'), 'null') = k.k->'value' end)
+          from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
+            and x.id = e.id and x.body is not null) b), true) end as holds offset 0) c
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+    order by l.webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(v_webhooks);
+  return true;
+end;
+$function$;
+
+create or replace function fan_out_piece_b3d47d09bd67(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -3881,7 +3948,7 @@ begin
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), v_webhook_id, case when v_reason is not null then (p_now at time zone 'UTC')::date when e.cause->>'key' = v_own_key then (p_now at time zone 'UTC')::date when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3890,7 +3957,7 @@ begin
             and x.id = e.id and x.body is not null) b), true) end) then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, case when v_reason is not null then 'failed' when e.cause->>'key' = v_own_key then 'skipped' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3898,7 +3965,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'skipped' else 'pending' end, 'current', 0, v_max_attempts, case when v_reason is not null then 'endpoint_disabled' when e.cause->>'key' = v_own_key then 'own_change' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3906,7 +3973,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'conditions_not_met' else null end, case when v_reason is not null then 'the endpoint was disabled: ' || v_reason when e.cause->>'key' = v_own_key then 'the key of the endpoint caused it' when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
@@ -3914,7 +3981,7 @@ begin
           from (select x.body::jsonb as body, x.changed from events x where x.organization_id = p_organization_id
             and x.id = e.id and x.body is not null) b), true) end) then 'the conditions of the endpoint did not hold' else null end, case when v_reason is not null then null when e.cause->>'key' = v_own_key then null when not (case when v_conditions is null then true else coalesce((
           select not exists (select 1 from jsonb_array_elements(v_conditions) as k(k)
-            where (b.body->>'object' <> 'removed' or k.k->>'field' = 'id') and not case k.k->>'op'
+            where (b.body->>'object' not in ('removed', 'webhook') or k.k->>'field' = 'id') and not case k.k->>'op'
               when 'exists' then (coalesce(b.body->(k.k->>'field'), 'null') <> 'null') = coalesce((k.k->>'value')::boolean, true)
               when 'changed' then coalesce(b.changed ? (k.k->>'field'), coalesce(b.body->(k.k->>'field'), 'null') <> 'null')
               when 'in' then k.k->'value' @> coalesce(b.body->(k.k->>'field'), 'null')
