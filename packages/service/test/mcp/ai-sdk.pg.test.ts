@@ -1,45 +1,12 @@
 /** Subscriptions as the AI SDK makes and receives them, as published: in the guide's own program, and told of an end. */
-import { once } from 'node:events'
-import { request } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { blockWith, startSource } from '../../../testbed/document-programs.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { hour, minute } from '../../../testbed/hooks.ts'
-import { authority } from '../../../testbed/sending.ts'
+import { freePort } from '../../../testbed/loopback.ts'
+import { inFrontOf } from '../../../testbed/tls-proxy.ts'
 import { subscribing } from './subscriber.fixture.ts'
-
-/** TLS in front of a program on the loopback. */
-async function inFrontOf(port: number) {
-  const server = createServer(authority.issue(['127.0.0.1']), (incoming, outgoing) => {
-    const { method, url: path, headers } = incoming
-    const onward = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(outgoing)
-    })
-    onward.on('error', () => outgoing.destroy())
-    incoming.pipe(onward)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.dispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
-}
 
 test('the program of the guide has the tools, and prints what happens', async () => {
   await using it = await subscribing({ startAt: Date.now() })
