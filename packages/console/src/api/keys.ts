@@ -13,6 +13,8 @@ export const keys = {
    * conversations and customers do not concern it.
    */
   list: (kind: Plural, ...of: readonly unknown[]) => [kind, 'list', ...of] as const,
+  /** Of the inbox, whose order messages change too. */
+  inbox: (...of: readonly unknown[]) => ['conversations', 'list', 'inbox', ...of] as const,
 }
 
 /** Whether a changed row can change what is cached under this key. */

@@ -83,6 +83,7 @@ async function mark(client: QueryClient, changes: readonly Change<Row>[]): Promi
   const filters = {
     predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
       rows.some(({ id, kind, of, isRemoved }) => {
+        if (queryKey[2] === 'inbox' && kind === 'messages') return true
         if (queryKey[0] !== kind) return false
         return queryKey[1] === 'list' ? concerns(queryKey, of) : queryKey[1] === id && !isRemoved
       }),

@@ -61,17 +61,23 @@ export function FilterSelect({
   options,
   onChange,
   every = 'any',
+  isBusy,
 }: {
   readonly label: string
   readonly value: string | undefined
   readonly options: readonly (string | readonly [value: string, words: string])[]
   readonly onChange: (value: string | undefined) => void
   readonly every?: string
+  readonly isBusy?: boolean
 }) {
   return (
     <label className={css.filter} data-set={value !== undefined || undefined}>
       <span>{label}</span>
-      <select value={value ?? ''} onChange={(event) => onChange(event.currentTarget.value || undefined)}>
+      <select
+        value={value ?? ''}
+        aria-busy={isBusy}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      >
         <option value="">{every}</option>
         {options.map((option) => {
           const [of, words] = typeof option === 'string' ? [option, option] : option

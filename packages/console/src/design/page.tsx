@@ -12,6 +12,8 @@ interface PageProps {
   readonly about?: ReactNode
   readonly actions?: ReactNode
   readonly filters?: ReactNode
+  /** Title and actions stay at the top. */
+  readonly isSticky?: boolean
   readonly children: ReactNode
 }
 
@@ -22,7 +24,7 @@ export function markNavigation(): void {
   hasNavigated = true
 }
 
-export function Page({ title, trail, beside, about, actions, filters, children }: PageProps) {
+export function Page({ title, trail, beside, about, actions, filters, isSticky, children }: PageProps) {
   const main = useRef<HTMLElement>(null)
   useEffect(() => {
     // The pressed element has gone with its page.
@@ -31,7 +33,7 @@ export function Page({ title, trail, beside, about, actions, filters, children }
   return (
     <main ref={main} className={css.page} id="content" tabIndex={-1}>
       <title>{`${title} · Deskwire`}</title>
-      <header className={css.head}>
+      <header className={css.head} data-sticky={isSticky}>
         <div className={css.naming}>
           {trail !== undefined && <nav aria-label="Where this is">{trail}</nav>}
           <div className={css.titles}>

@@ -68,6 +68,18 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+
+/** The time of a day that is named elsewhere: `14:02`. */
+export function Clock({ at }: { readonly at: string }) {
+  const moment = Date.parse(at)
+  return (
+    <time dateTime={at} title={sayExact(moment)} className="number">
+      {clock.format(moment)}
+    </time>
+  )
+}
+
 /** Counts down: `4 min 10 s`; `now` at the end. */
 export function Countdown({ to }: { readonly to: string }) {
   const left = Math.max(0, Math.round((Date.parse(to) - useNow()) / 1000))

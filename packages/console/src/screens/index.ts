@@ -6,6 +6,7 @@ import * as conversations from './conversations/screen.ts'
 import * as customers from './customers/screen.ts'
 import * as deliveries from './deliveries/screen.ts'
 import * as endpoints from './endpoints/screen.ts'
+import * as inbox from './inbox/screen.ts'
 import * as overview from './overview/screen.ts'
 import * as signatureTester from './signature-tester/screen.ts'
 import * as syncExplorer from './sync-explorer/screen.ts'
@@ -18,6 +19,7 @@ export const screens: readonly Screen[] = [
   deliveries.screen,
   signatureTester.screen,
   syncExplorer.screen,
+  inbox.screen,
   conversations.screen,
   customers.screen,
   tickets.screen,
@@ -32,6 +34,7 @@ export const routes = [
   ...deliveries.routes,
   ...signatureTester.routes,
   ...syncExplorer.routes,
+  ...inbox.routes,
   ...conversations.routes,
   ...customers.routes,
   ...tickets.routes,

@@ -28,6 +28,6 @@ export async function findMessages(words: string, go: Go, signal: AbortSignal): 
     id,
     title: body?.slice(0, 80) ?? 'A message without words',
     detail: 'Message',
-    run: () => go(`/conversations/${conversationId}`),
+    run: () => go(`/conversations/${conversationId}?message=${id}`),
   }))
 }

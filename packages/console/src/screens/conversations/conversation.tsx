@@ -1,8 +1,8 @@
 /** A conversation: its messages, the reply, and its fields. */
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
@@ -10,7 +10,7 @@ import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
-import { Field, Select } from '../../design/field.tsx'
+import { FilterSelect } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Forbidden, Loading } from '../../design/states.tsx'
@@ -18,7 +18,7 @@ import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
-import { CustomerLink } from '../desk/names.tsx'
+import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Conversation, type Message, type Note, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
@@ -29,6 +29,7 @@ import { move, readConversation, resolveRead, writeConversation } from './calls.
 import css from './conversation.module.css'
 import { ConversationEdit, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
+import { CustomerPanel } from './customer-panel.tsx'
 import { type Move, movesOf } from './moves.ts'
 import { Reply } from './reply.tsx'
 import { SummaryForm } from './summary-form.tsx'
@@ -38,11 +39,13 @@ const route = getRouteApi('/conversations/$id')
 
 export function OneConversation() {
   const { id } = route.useParams()
+  const { message } = route.useSearch()
   const conversation = useQuery({
     queryKey: keys.one('conversations', id),
     queryFn: ({ signal }) => readConversation(id, signal),
   })
-  if (conversation.data !== undefined) return <Known key={id} conversation={conversation.data} />
+  if (conversation.data !== undefined)
+    return <ConversationView key={id} conversation={conversation.data} Frame={WholePage} sought={message} />
   return (
     <Page title="Conversation" trail={<Link to="/conversations">Conversations</Link>}>
       {conversation.error === null ? (
@@ -54,6 +57,18 @@ export function OneConversation() {
   )
 }
 
+/** What a conversation is shown in: its title and actions stay in sight. */
+export interface FrameProps {
+  readonly title: string
+  readonly beside?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+function WholePage(props: FrameProps) {
+  return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
+}
+
 type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
 
 const done: Readonly<Record<Move, string>> = {
@@ -62,12 +77,21 @@ const done: Readonly<Record<Move, string>> = {
   reopen: 'It is open again.',
 }
 
-function Known({ conversation }: { readonly conversation: Conversation }) {
+export function ConversationView({
+  conversation,
+  Frame,
+  sought,
+}: {
+  readonly conversation: Conversation
+  readonly Frame: ComponentType<FrameProps>
+  /** The id of a message to show. */
+  readonly sought?: string | undefined
+}) {
   const { id, subject, status, assigneeId, customerId } = conversation
   const { may } = useCaller()
   const mayWrite = may('conversations:write')
   const mayRead = may('messages:read')
-  const navigate = route.useNavigate()
+  const navigate = useNavigate()
   const client = useQueryClient()
   const teammates = useTeammates()
   const [open, setOpen] = useState<Open>(null)
@@ -132,9 +156,8 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
   ]
 
   return (
-    <Page
+    <Frame
       title={subject || 'No subject'}
-      trail={<Link to="/conversations">Conversations</Link>}
       beside={<ConversationStatus conversation={conversation} />}
       actions={
         <>
@@ -154,6 +177,16 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
               { method: 'POST', path: `/v1/conversations/${id}/resolve` },
             ]}
           />
+          {mayWrite && may('teammates:read') && (
+            <FilterSelect
+              label="Assignee"
+              every="Unassigned"
+              value={assigneeId ?? undefined}
+              isBusy={assigning.isBusy}
+              options={teammateOptions(teammates.all.filter((one) => one.active || one.id === assigneeId))}
+              onChange={(value) => void assigning.put(conversation, { assigneeId: value ?? null })}
+            />
+          )}
           {mayWrite && (
             <>
               {status === 'open' ? (
@@ -171,72 +204,60 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
         </>
       }
     >
-      <div className={css.columns}>
-        <div className={css.said}>
-          {mayRead ? (
-            <Thread messages={messages} notes={notes.data ?? []} />
-          ) : (
-            <Forbidden scope="messages:read" />
-          )}
-          {status === 'resolved' && <Summary conversation={conversation} />}
-          {(may('messages:write') || may('notes:write')) && (
-            <Reply
-              conversation={conversation}
-              onSent={async () => {
-                await Promise.all([
-                  client.invalidateQueries({ queryKey: keys.list('notes', { conversationId: id }) }),
-                  client.invalidateQueries({ queryKey: keys.list('messages', { conversationId: id }) }),
-                  renew(),
-                ])
-              }}
-              resolve={mayWrite && status === 'open' ? () => moving.mutateAsync('resolve') : null}
-            />
-          )}
-        </div>
-        <div className={css.beside}>
-          <Panel title="Details">
-            <Facts
-              of={[
-                ['Customer', <CustomerLink key="customer" id={customerId} />],
-                [
-                  'Channel',
-                  channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel,
-                ],
-                ['Started', <Time key="started" at={conversation.createdAt} />],
-                ['Id', <CopyText key="id" text={id} short />],
-                ...(conversation.tags.length > 0
-                  ? [['Tags', <Tags key="tags" of={conversation.tags} />] as const]
-                  : []),
-              ]}
-            />
-            {mayWrite && may('teammates:read') && (
-              <Field label="Assignee">
-                <Select
-                  value={assigneeId ?? ''}
-                  aria-busy={assigning.isBusy}
-                  onChange={(event) =>
-                    void assigning.put(conversation, { assigneeId: event.currentTarget.value || null })
-                  }
-                >
-                  <option value="">Nobody</option>
-                  {teammateOptions(teammates.all.filter((one) => one.active || one.id === assigneeId)).map(
-                    ([of, words]) => (
-                      <option key={of} value={of}>
-                        {words}
-                      </option>
-                    ),
-                  )}
-                </Select>
-              </Field>
+      <div className={css.view}>
+        <div className={css.columns}>
+          <div className={css.said}>
+            {mayRead ? (
+              <Thread messages={messages} notes={notes.data ?? []} sought={sought} />
+            ) : (
+              <Forbidden scope="messages:read" />
             )}
-          </Panel>
-          <Attributes of={conversation.customAttributes} />
-          {may('tickets:read') && (
-            <Tickets
-              conversationId={id}
-              add={may('tickets:write') && customerId !== null ? () => setOpen('ticket') : null}
-            />
-          )}
+            {status === 'resolved' && <Summary conversation={conversation} />}
+            {(may('messages:write') || may('notes:write')) && (
+              <Reply
+                conversation={conversation}
+                onSent={async () => {
+                  await Promise.all([
+                    client.invalidateQueries({ queryKey: keys.list('notes', { conversationId: id }) }),
+                    client.invalidateQueries({ queryKey: keys.list('messages', { conversationId: id }) }),
+                    renew(),
+                  ])
+                }}
+                resolve={mayWrite && status === 'open' ? () => moving.mutateAsync('resolve') : null}
+              />
+            )}
+          </div>
+          <div className={css.beside}>
+            {may('customers:read') && <CustomerPanel id={customerId} except={id} />}
+            <Panel title="Details">
+              <Facts
+                of={[
+                  ...(may('customers:read')
+                    ? []
+                    : [['Customer', <CustomerLink key="customer" id={customerId} />] as const]),
+                  ...(mayWrite && may('teammates:read')
+                    ? []
+                    : [['Assignee', <TeammateName key="assignee" id={assigneeId} />] as const]),
+                  [
+                    'Channel',
+                    channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel,
+                  ],
+                  ['Started', <Time key="started" at={conversation.createdAt} />],
+                  ['Id', <CopyText key="id" text={id} short />],
+                  ...(conversation.tags.length > 0
+                    ? [['Tags', <Tags key="tags" of={conversation.tags} />] as const]
+                    : []),
+                ]}
+              />
+            </Panel>
+            <Attributes of={conversation.customAttributes} />
+            {may('tickets:read') && (
+              <Tickets
+                conversationId={id}
+                add={may('tickets:write') && customerId !== null ? () => setOpen('ticket') : null}
+              />
+            )}
+          </div>
         </div>
       </div>
       {assigning.dialog}
@@ -263,7 +284,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
       >
         <p>The customer has written since. Their message is now at the end of the conversation.</p>
       </Confirm>
-    </Page>
+    </Frame>
   )
 }
 

@@ -32,6 +32,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/conversations/$id',
+    validateSearch: textsNamed('message'),
     component: lazyScreen(() => import('./conversation.tsx'), 'OneConversation'),
   }),
 ] as const

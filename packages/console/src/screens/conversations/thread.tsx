@@ -1,19 +1,23 @@
-/** Messages and internal notes, oldest first. All are shown as text: nothing in them is run or loaded. */
+/** Messages and internal notes, oldest first. All are shown as text, in which links and code are marked: nothing in them is run or loaded. */
 import { Fragment, useEffect, useRef } from 'react'
 import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
-import { locale, Time } from '../../design/time.tsx'
+import { Clock, locale } from '../../design/time.tsx'
 import { type Message, type Note, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
+import { RichText } from '../desk/rich-text.tsx'
 import css from './thread.module.css'
 
 export function Thread({
   messages,
   notes,
+  sought,
 }: {
   readonly messages: List<Message>
   readonly notes: readonly Note[]
+  /** The id of a message to show. */
+  readonly sought?: string | undefined
 }) {
   const end = useRef<HTMLDivElement>(null)
   const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
@@ -23,9 +27,26 @@ export function Thread({
   // Starts at the end, and stays there when messages come.
   useEffect(() => {
     if (newest === undefined) return
+    if (sought !== undefined && !hasShown.current) {
+      hasShown.current = true
+      return
+    }
     if (!hasShown.current || isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
     hasShown.current = true
-  }, [newest])
+  }, [newest, sought])
+  const mark = useRef<HTMLLIElement>(null)
+  const isFound = messages.rows.some(({ id }) => id === sought)
+  const mayLook = sought !== undefined && !isFound && messages.hasMore && !messages.isLoadingMore
+  const { loadMore } = messages
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another function each time
+  useEffect(() => {
+    if (mayLook) loadMore()
+  }, [mayLook])
+  useEffect(() => {
+    if (!isFound) return
+    mark.current?.scrollIntoView({ block: 'center' })
+    mark.current?.focus({ preventScroll: true })
+  }, [isFound])
 
   if (messages.isLoading) return <Loading />
   if (messages.error !== null && messages.rows.length === 0) {
@@ -74,15 +95,23 @@ export function Thread({
                   <span>{day}</span>
                 </li>
               )}
-              <li className={css.message} data-direction={message.direction}>
+              <li
+                className={css.message}
+                data-direction={message.direction}
+                {...(message.id === sought ? { ref: mark, tabIndex: -1, 'data-sought': true } : {})}
+              >
                 <p className={css.who}>
                   <strong>{authorOf(message)}</strong>
                   {message.author.type === 'ai' && message.author.name !== undefined && <Tag>AI</Tag>}
                   {message.direction === 'note' && <Tag>Internal note</Tag>}
                   {message.contentType !== 'text' && <Tag>{message.contentType}</Tag>}
-                  <Time at={message.sentAt} />
+                  <Clock at={message.sentAt} />
                 </p>
-                {message.body !== null && message.body !== '' && <p className={css.body}>{message.body}</p>}
+                {message.body !== null && message.body !== '' && (
+                  <div className={css.body}>
+                    <RichText text={message.body} />
+                  </div>
+                )}
                 {message.attachments.length > 0 && (
                   <ul className={css.attachments}>
                     {message.attachments.map(({ fileName, url, sizeBytes }) => (

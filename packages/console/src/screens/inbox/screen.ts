@@ -1,0 +1,21 @@
+import { createRoute } from '@tanstack/react-router'
+import { lazyScreen } from '../../router/lazy-screen.ts'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+
+export const screen: Screen = {
+  path: '/inbox',
+  title: 'Inbox',
+  group: 'Desk',
+  scope: 'conversations:read',
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/inbox',
+    validateSearch: textsNamed('tab', 'id'),
+    component: lazyScreen(() => import('./inbox.tsx'), 'Inbox'),
+  }),
+] as const
