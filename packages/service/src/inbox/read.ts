@@ -113,11 +113,15 @@ function isInbox(condition: Condition): condition is Extract<Condition, { readon
 
 const noMessage = 'select null::text as shown'
 
+/** Those of one batch have one time of creation. */
 const lastMessage = `select '{"id":"' || m.id || '","author":' || (m.body::json -> 'author')::text
               || ',"sentAt":' || (m.body::json -> 'sentAt')::text
               || ',"preview":' || to_json(left(coalesce(m.body::json ->> 'body', ''), ${previewLength}))::text || '}' as shown
             from messages m where m.organization_id = $1 and m.conversation_id = c.id and m.removed_at is null
-            order by m.created_at desc, m.id desc limit 1`
+              and m.created_at = (select n.created_at from messages n
+                where n.organization_id = $1 and n.conversation_id = c.id and n.removed_at is null
+                order by n.created_at desc limit 1)
+            order by m.body::json ->> 'sentAt' desc, m.id desc limit 1`
 
 /** How many open conversations there are, of which wait, are unassigned, and are the teammate's; each counted to `countedTo`. */
 export async function countInbox(

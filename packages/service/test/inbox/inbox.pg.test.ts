@@ -149,6 +149,21 @@ test('its rows are those that a migration makes of what is stored, also while ot
     }
     if (sent.length > 2) await api.delete(`/v1/messages/${sent.at(-1)}`)
   }
+  const items = Array.from({ length: 40 }, (_, n) => ({
+    conversationId: ids[5],
+    direction: n % 3 === 0 ? 'outbound' : 'inbound',
+    author: { type: n % 3 === 0 ? 'ai' : 'customer' },
+    body: `Part ${n}`,
+    sentAt: new Date(Date.now() - (40 - n) * 1_000).toISOString(),
+  }))
+  await api.post('/v1/messages/batch', { items })
+  const imported = (await inbox(api)).find(({ conversation }) => conversation.id === ids[5])
+  expect(imported).toMatchObject({
+    lastMessage: { preview: 'Part 39' },
+    awaitingReplySince: null,
+  })
+  await api.delete(`/v1/messages/${imported?.lastMessage?.id}`)
+  await makeMessage(api, { conversationId: ids[5], body: 'After all' })
   await api.delete(`/v1/conversations/${ids[3]}`)
   await api.delete(`/v1/teammates/${assigneeId}`)
   const rows = async () =>

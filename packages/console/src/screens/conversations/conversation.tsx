@@ -62,11 +62,24 @@ export interface FrameProps {
   readonly title: string
   readonly beside?: ReactNode
   readonly actions?: ReactNode
+  readonly curl?: ReactNode
   readonly children: ReactNode
 }
 
-function WholePage(props: FrameProps) {
-  return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
+function WholePage({ curl, actions, ...rest }: FrameProps) {
+  return (
+    <Page
+      {...rest}
+      trail={<Link to="/conversations">Conversations</Link>}
+      actions={
+        <>
+          {curl}
+          {actions}
+        </>
+      }
+      isSticky
+    />
+  )
 }
 
 type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
@@ -159,24 +172,26 @@ export function ConversationView({
     <Frame
       title={subject || 'No subject'}
       beside={<ConversationStatus conversation={conversation} />}
+      curl={
+        <AsCurl
+          calls={[
+            { method: 'GET', path: '/v1/messages', query: { conversationId: id } },
+            {
+              method: 'POST',
+              path: '/v1/messages',
+              body: {
+                conversationId: id,
+                direction: 'outbound',
+                author: { type: 'teammate' },
+                body: 'Your answer',
+              },
+            },
+            { method: 'POST', path: `/v1/conversations/${id}/resolve` },
+          ]}
+        />
+      }
       actions={
         <>
-          <AsCurl
-            calls={[
-              { method: 'GET', path: '/v1/messages', query: { conversationId: id } },
-              {
-                method: 'POST',
-                path: '/v1/messages',
-                body: {
-                  conversationId: id,
-                  direction: 'outbound',
-                  author: { type: 'teammate' },
-                  body: 'Your answer',
-                },
-              },
-              { method: 'POST', path: `/v1/conversations/${id}/resolve` },
-            ]}
-          />
           {mayWrite && may('teammates:read') && (
             <FilterSelect
               label="Assignee"

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from 'react'
 import css from './rich-text.module.css'
 
 /** A block between fences, a span between backticks, or a web address. */
-const marked = /```(?:[\w-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"'`]+)/gi
+const marked = /```(?:[\w-]*\n)?([\s\S]+?)```\n?|`([^`\n]+)`|(https?:\/\/[^\s<>"'`]+)/gi
 
 export function RichText({ text }: { readonly text: string }) {
   const parts: ReactNode[] = []
