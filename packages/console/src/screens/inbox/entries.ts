@@ -23,8 +23,10 @@ export interface Counts {
   readonly assigned: number
 }
 
-/** What a count of the API may mean more than. */
-export const countedTo = 1_000
+/** The API counts to 1,000. */
+export function sayCount(count: number): string {
+  return count >= 1_000 ? '1,000+' : String(count)
+}
 
 type Query = Readonly<Record<string, string>>
 
@@ -53,11 +55,12 @@ export function useEntries(query: Query | null) {
   })
 }
 
-export function useCounts(assigneeId: string | null): Counts | undefined {
+export function useCounts(assigneeId: string | null, isEnabled = true): Counts | undefined {
   const query: Query = assigneeId === null ? {} : { assigneeId }
   return useQuery({
     queryKey: keys.inbox('counts', query),
     queryFn: ({ signal }) => read<Counts>('inbox/counts', query, signal),
+    enabled: isEnabled,
     placeholderData: keepPreviousData,
   }).data
 }

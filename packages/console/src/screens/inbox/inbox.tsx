@@ -11,7 +11,7 @@ import { beTeammate, useSession } from '../../session/store.ts'
 import { readConversation } from '../conversations/calls.ts'
 import { ConversationView, type FrameProps } from '../conversations/conversation.tsx'
 import { nameOf, teammateOptions, useCustomers, useTeammates } from '../desk/objects.ts'
-import { type Counts, countedTo, type Entry, useCounts, useEntries } from './entries.ts'
+import { type Counts, type Entry, sayCount, useCounts, useEntries } from './entries.ts'
 import css from './inbox.module.css'
 
 const route = getRouteApi('/inbox')
@@ -64,9 +64,12 @@ export function Inbox() {
   return (
     <main className={css.inbox} id="content" tabIndex={-1} data-open={id !== undefined || undefined}>
       <title>Inbox · Deskwire</title>
+      <h1 className="unseen">Inbox</h1>
       <section className={css.list} aria-label="Conversations">
         <header>
-          <h1>Inbox</h1>
+          <span className={css.title} aria-hidden="true">
+            Inbox
+          </span>
           <nav aria-label="Views of the inbox" className={css.tabs}>
             {tabs.map((one) => (
               <Link
@@ -92,10 +95,6 @@ export function Inbox() {
       </div>
     </main>
   )
-}
-
-function sayCount(count: number): string {
-  return count >= countedTo ? '1,000+' : String(count)
 }
 
 function Entries({

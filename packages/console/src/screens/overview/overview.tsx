@@ -24,6 +24,7 @@ import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { endpointsQuery, hostOf } from '../endpoints/endpoint-list.ts'
 import { EndpointStatus, healthOf } from '../endpoints/endpoint-status.tsx'
+import { Attention } from './attention.tsx'
 import css from './overview.module.css'
 
 const route = getRouteApi('/')
@@ -56,6 +57,7 @@ export function Overview() {
         )
       }
     >
+      <Attention />
       {mayRead ? <Delivering span={span} /> : <Forbidden scope="webhooks:read" />}
     </Page>
   )
