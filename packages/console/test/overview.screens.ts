@@ -1,6 +1,6 @@
 /** The overview: what it counts is what happened, as bars and as a table. */
 import { expect, test } from 'vitest'
-import { makeCustomer } from '../../testbed/desk.ts'
+import { makeConversation, makeCustomer, makeMessage } from '../../testbed/desk.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()
@@ -16,15 +16,34 @@ test.each(['light', 'dark'] as const)(
     await expect.poll(() => figure('Waiting').innerText()).toBe('3')
     await page.getByRole('img', { name: /Attempts per minute/ }).waitFor()
     await page.getByRole('img', { name: 'customer: 3 changed' }).waitFor()
-    expect(await page.getByRole('listitem').filter({ hasText: 'localhost' }).first().innerText()).toContain(
-      'Failing',
-    )
+    const endpoints = page.getByRole('region', { name: 'Endpoints' })
+    expect(await endpoints.getByRole('listitem').first().innerText()).toContain('Failing')
     await audit()
     await page.getByRole('button', { name: 'As a table' }).click()
     await page.getByRole('cell', { name: '3' }).first().waitFor()
     await audit()
   },
 )
+
+test('what needs attention comes first, and each leads to where it is settled', async () => {
+  const { api, failing } = await bench().seeded()
+  const { id } = await makeConversation(api, { subject: 'Where is it?' })
+  await makeMessage(api, { conversationId: id })
+  const { page, audit } = await bench().open(api, '/')
+  const matters = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
+  await expect.poll(() => matters.count()).toBe(3)
+  await audit()
+  await matters.filter({ hasText: 'is failing' }).getByRole('link').click()
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/console/endpoints/${failing.id}`)
+  await page.goBack()
+  await matters.filter({ hasText: '1 unassigned' }).waitFor()
+  await page.getByRole('link', { name: 'Answer the longest wait' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Where is it?' }).waitFor()
+  await makeMessage(api, { conversationId: id, direction: 'outbound' })
+  await page.goBack()
+  await matters.filter({ hasText: '1 unassigned' }).waitFor()
+  await expect.poll(() => matters.filter({ hasText: 'waiting' }).count()).toBe(0)
+})
 
 test('it goes on by itself, and its span stands in the address', async () => {
   const { api } = await bench().seeded()

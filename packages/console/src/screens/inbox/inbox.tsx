@@ -1,7 +1,7 @@
 /** The inbox: who waits, longest first; their conversation; and who they are. On narrow screens one at a time. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { FilterSelect } from '../../design/field.tsx'
@@ -9,12 +9,16 @@ import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { beTeammate, useSession } from '../../session/store.ts'
 import { readConversation } from '../conversations/calls.ts'
-import { ConversationView, type FrameProps } from '../conversations/conversation.tsx'
+import type { FrameProps } from '../conversations/conversation.tsx'
 import { nameOf, teammateOptions, useCustomers, useTeammates } from '../desk/objects.ts'
 import { type Counts, type Entry, sayCount, useCounts, useEntries } from './entries.ts'
 import css from './inbox.module.css'
 
 const route = getRouteApi('/inbox')
+/** Its forms are most of the script, and the list does not wait for them. */
+const ConversationView = lazy(async () => ({
+  default: (await import('../conversations/conversation.tsx')).ConversationView,
+}))
 
 interface Tab {
   readonly name: string
@@ -230,7 +234,11 @@ function Chosen({ id }: { readonly id: string }) {
     queryFn: ({ signal }) => readConversation(id, signal),
   })
   if (conversation.data !== undefined)
-    return <ConversationView conversation={conversation.data} Frame={Pane} />
+    return (
+      <Suspense fallback={<Loading />}>
+        <ConversationView conversation={conversation.data} Frame={Pane} />
+      </Suspense>
+    )
   return (
     <Pane title="Conversation">
       {conversation.error === null ? (
