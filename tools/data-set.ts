@@ -171,7 +171,7 @@ export async function writeDesk(post: Post, hooks: string | null, sizes: Sizes =
     })
 }
 
-async function main([service, hooks = null]: readonly (string | undefined)[]): Promise<void> {
+async function main([service, hooks]: readonly (string | undefined)[]): Promise<void> {
   const key = process.env.DESKWIRE_API_KEY
   if (service === undefined || key === undefined)
     throw new Error('usage: DESKWIRE_API_KEY=… sh tools/node.sh tools/data-set.ts SERVICE [ENDPOINTS]')
@@ -184,7 +184,7 @@ async function main([service, hooks = null]: readonly (string | undefined)[]): P
     const text = await response.text()
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`)
     return JSON.parse(text)
-  }, hooks)
+  }, hooks ?? null)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
