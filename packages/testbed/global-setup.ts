@@ -52,8 +52,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     { ...database.connection, database: 'template1' },
     `create database ${templateName} template ${migrated}`,
   )
-  // The first connection stores what each needs of the catalogue; clones have it from the template.
-  await administer({ ...database.connection, database: templateName }, 'select 1')
   project.provide('postgres', database.connection)
   project.provide('installed', join(scratch.path, 'installed'))
   const answers = await mkdtemp(join(scratch.path, 'answers-'))
@@ -90,8 +88,6 @@ async function surviveNothing(connection: EmbeddedConnection): Promise<void> {
   await administer(owner, 'alter system set full_page_writes = off')
   // Autovacuum would start processes for each database, and hold what tests count.
   await administer(owner, 'alter system set autovacuum = off')
-  // Otherwise the server plans a statement anew for its first five uses, and most have no more.
-  await administer(owner, 'alter system set plan_cache_mode = force_generic_plan')
   await administer(owner, 'select pg_reload_conf()')
 }
 
