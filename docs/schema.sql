@@ -3828,7 +3828,7 @@ begin
 end;
 $function$;
 
-create or replace function report_endpoint_1b27c9fa73c7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
+create or replace function report_endpoint_8b38d6795d60(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_before text, p_state text, p_since timestamptz, p_type text, p_body text, p_attempts int) returns boolean
 language plpgsql volatile as $function$
 declare
   v_stamp timestamptz(3);
@@ -3861,7 +3861,7 @@ begin
   select array_agg(w.id), bool_or(w.options ?| '{conditions,skipOwn}') into v_webhooks, v_may_skip from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
-  v_webhooks := array_remove(v_webhooks, p_webhook_id);
+  v_webhooks := array(select x.id from unnest(v_webhooks) as x(id) where x.id <> p_webhook_id);
   insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), w.id, case when not c.holds then (p_now at time zone 'UTC')::date else 'infinity' end, e.id, e.type, e.created_at, e.subject_kind,
@@ -4012,10 +4012,11 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_140c3de5336c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_88a8a8cd56da(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
+  v_ends_at timestamptz;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -4031,10 +4032,11 @@ begin
   if not found then
     return null;
   end if;
+  v_ends_at := p_now + interval '1 hour';
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   with told as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
@@ -4140,7 +4142,7 @@ begin
 end;
 $function$;
 
-create or replace function refresh_subscription_daa162e0cc7d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+create or replace function refresh_subscription_1749664b5d0f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
@@ -4153,7 +4155,8 @@ begin
   if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
-  v_since := missed_since_03021fc29a61(p_organization_id, p_webhook_id, p_now, p_log_begin);
+  select missed_since_03021fc29a61(p_organization_id, p_webhook_id, p_now, p_log_begin)
+    into v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
       gap_since = coalesce(w.gap_since, w.disabled_at),
       gap_until = case when w.disabled_at is null then w.gap_until else p_now end,
@@ -5092,10 +5095,11 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_a17244a57370(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_4707af8e8986(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
+  v_ends_at timestamptz;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -5125,10 +5129,11 @@ begin
       return 'last_managing_key';
     end if;
   end if;
+  v_ends_at := p_now + interval '1 hour';
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   with told as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)

@@ -56,7 +56,13 @@ test('commands and their flags exist', () => {
 })
 
 /** Read by commands that call a service, and by programs that guides show. */
-const notOfTheService = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_PROFILE', 'DESKWIRE_WEBHOOK_SECRET']
+const notOfTheService = [
+  'DESKWIRE_URL',
+  'DESKWIRE_API_KEY',
+  'DESKWIRE_PROFILE',
+  'DESKWIRE_WEBHOOK_SECRET',
+  'DESKWIRE_HASH_KEY',
+]
 
 test('settings exist', () => {
   const known: readonly string[] = [

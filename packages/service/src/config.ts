@@ -496,7 +496,13 @@ export function readConfig(
   return ok(config as Config)
 }
 
-const otherVariables = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_PROFILE', 'DESKWIRE_WEBHOOK_SECRET']
+const otherVariables = [
+  'DESKWIRE_URL',
+  'DESKWIRE_API_KEY',
+  'DESKWIRE_PROFILE',
+  'DESKWIRE_WEBHOOK_SECRET',
+  'DESKWIRE_HASH_KEY',
+]
 
 /** Variables that look like settings but are unknown, each with the most similar setting. */
 export function unknownVariables(

@@ -30,6 +30,7 @@ export const expireFunction: SchemaFunction = schemaFunction(
   },
   `declare
   v_webhook_ids uuid[];
+  v_ends_at timestamptz;
 begin
   ${lockClock}
   update api_keys set expiry_settled_at = p_now

@@ -16,6 +16,7 @@ import {
   forgetGap,
   insertEndpoint,
   lockEndpoint,
+  readEndpoint,
   redateEndpointWhere,
   refuseUnlessActive,
   updateEndpoint,
@@ -89,7 +90,7 @@ export const refreshFunction: SchemaFunction = schemaFunction(
   v_since timestamptz;
 begin
   ${lockClock}
-  v_since := ${missedFunction.name}(p_organization_id, p_webhook_id, p_now, p_log_begin);
+  ${readEndpoint(`${missedFunction.name}(p_organization_id, p_webhook_id, p_now, p_log_begin)`, 'v_since')}
   ${extendSubscription}
   if not found then
     return 'conflict';

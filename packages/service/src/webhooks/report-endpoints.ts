@@ -53,7 +53,7 @@ begin
   end if;
   ${recordEvent("p_type, v_stamp, 'endpoint', p_webhook_id, p_body")}
   ${findSubscribers}
-  v_webhooks := array_remove(v_webhooks, p_webhook_id);
+  v_webhooks := array(select x.id from unnest(v_webhooks) as x(id) where x.id <> p_webhook_id);
   ${insertDeliveries({
     webhookId: 'w.id',
     event: 'e',

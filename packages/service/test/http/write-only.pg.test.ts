@@ -73,7 +73,8 @@ describe.each(kinds)('$plural', (kind) => {
     test('so does a change, also one that changes nothing', async () => {
       const { id } = (await api.post(path, newObject(kind, desk, 'patched'))).json
       await expectWritten(api, kind, await writer.patch(`${path}/${id}`, {}), 200)
-      const changed = kind.fields.tags === undefined ? { name: 'Other' } : { tags: ['other'] }
+      const name = ['name', 'body'].find((field) => kind.fields[field] !== undefined) as string
+      const changed = kind.fields.tags === undefined ? { [name]: 'Other' } : { tags: ['other'] }
       await expectWritten(api, kind, await writer.patch(`${path}/${id}`, changed), 200)
       expect((await api.get(`${path}/${id}`)).json).toMatchObject(changed)
     })

@@ -76,8 +76,8 @@ export function expectPage(
 function proofs(source: Source, checkpoint: unknown): unknown {
   if (checkpoint === undefined) return null
   if (source !== 'changes') return { [source]: checkpoint }
-  // Teammates are read along, and nobody makes any.
-  const { teammate, ...others } = checkpoint as Record<string, unknown>
-  expect(teammate).toEqual(checkpointOf([]))
+  // Teammates and notes are read along, and nobody makes any.
+  const { teammate, note, ...others } = checkpoint as Record<string, unknown>
+  expect([teammate, note]).toEqual([checkpointOf([]), checkpointOf([])])
   return others
 }

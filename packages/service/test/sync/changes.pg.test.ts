@@ -58,12 +58,12 @@ test('is the streams of all kinds in the one order, and proves each of them', as
   const places = records.map((record) => `${record.updatedAt} ${record.id}`)
   expect(places).toEqual(places.toSorted())
   expect(pagination).toMatchObject({ total: 5, offset: 0, hasMore: false })
-  for (const kind of ['customer', 'conversation', 'message', 'ticket', 'booking', 'teammate']) {
+  for (const kind of ['customer', 'conversation', 'message', 'note', 'ticket', 'booking', 'teammate']) {
     const alone = await api.get(`/v1/${kind}s?updatedAfter=1970-01-01T00:00:00Z`)
     expect(checkpoint[kind]).toEqual(alone.json.pagination.checkpoint)
     for (const row of alone.json.data) expect(records).toContainEqual(row)
   }
-  expect(Object.keys(checkpoint)).toHaveLength(6)
+  expect(Object.keys(checkpoint)).toHaveLength(7)
 })
 
 function place(records: readonly Shown[], object: string): number {

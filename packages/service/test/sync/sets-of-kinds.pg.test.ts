@@ -27,13 +27,13 @@ test('each has its own rows and a proof of each kind, and no connection keeps mo
   for (const [n, of] of sets.entries()) {
     const scopes = of.map(({ plural }) => `${plural}:read`)
     const key = await shared().newKey(api.organizationId, scopes)
-    const { data, pagination } = (await key.get(`/v1/changes?${begin}&limit=${100 - n}`)).json
+    const { data, pagination } = (await key.get(`/v1/changes?${begin}&limit=${100 - (n % 50)}`)).json
     const names = of.map(({ name }) => name)
     expect(data).toEqual(whole.data.filter(({ object }: { object: string }) => names.includes(object)))
     expect(pagination.checkpoint).toEqual(
       Object.fromEntries(names.map((name) => [name, whole.pagination.checkpoint[name]])),
     )
-    const again = await key.get(`/v1/changes?cursor=${pagination.nextCursor}&limit=${n + 1}`)
+    const again = await key.get(`/v1/changes?cursor=${pagination.nextCursor}&limit=${(n % 50) + 1}`)
     expect(again.json).toMatchObject({ data: [], pagination: { checkpoint: pagination.checkpoint } })
   }
   const { pool } = shared().database

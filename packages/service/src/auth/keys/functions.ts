@@ -138,6 +138,7 @@ export const revokeFunction: SchemaFunction = schemaFunction(
   { arguments: `${keyArguments}, ${callerArguments}`, returns: 'text' },
   `declare
   v_webhook_ids uuid[];
+  v_ends_at timestamptz;
 begin
   ${lockClock}
   if p_caller_id is not null then

@@ -140,10 +140,11 @@ export const countEndpoints = `select count(*) into v_count from webhooks w wher
     and (w.subscription_id is null) = (p_row->>'subscription_id' is null);`
 
 /** Disables the active endpoints that the key `p_api_key_id` registered; their ids are then in `v_webhook_ids`. Subscriptions end in an hour. */
-export const disableEndpointsOfKey = `select array_agg(w.id) into v_webhook_ids from webhooks w
+export const disableEndpointsOfKey = `v_ends_at := p_now + interval '1 hour';
+  select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      ends_at = least(ends_at, p_now + interval '1 hour'), updated_at = greatest(millisecond_after(updated_at), p_now)
+      ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);`
 
 /** Those that are active and subscribe to one of `v_event_types`, into `v_webhooks`; whether one may skip events, into `v_may_skip`. */
