@@ -35,7 +35,8 @@ export function Attention() {
     matters.push({
       what: (
         <>
-          {sayCount(counts.waiting)} waiting for an answer, the longest since <Time at={awaitingReplySince} />
+          {sayCount(counts.waiting)} waiting for an answer; the longest wait began{' '}
+          <Time at={awaitingReplySince} />
         </>
       ),
       verb: 'Answer the longest wait',
