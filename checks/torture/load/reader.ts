@@ -22,7 +22,7 @@ export function createReader(
   recorder: Recorder,
   { name, source, limit }: { readonly name: string; readonly source: Source; readonly limit: number },
 ): Reader {
-  const kinds = source === 'changes' ? [...writtenKinds, 'teammate'] : [source]
+  const kinds = source === 'changes' ? [...writtenKinds, 'note', 'teammate'] : [source]
   const path = source === 'changes' ? '/v1/changes' : `/v1/${source}s`
   recorder.write({ does: 'follow', follower: name, kinds })
   let cursor: string | null = null
