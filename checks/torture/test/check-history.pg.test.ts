@@ -9,11 +9,22 @@ import { lostPlants } from './plant-lost.ts'
 import { toldPlants } from './plant-told.ts'
 import { historyOf, recordHistory } from './recorded.ts'
 
+const every = { ...plants, ...lostPlants, ...toldPlants }
 let recorded: Line[]
 
+/** Again where a history has no place for one of the faults, as a follower that resumes from a watermark. */
 beforeAll(async () => {
-  recorded = await recordHistory({ changes: 300, seed: Date.now() % 100_000 })
+  for (let tries = 0; tries < 5; tries++) {
+    recorded = await recordHistory({ changes: 300, seed: (Date.now() + tries) % 100_000 })
+    if (Object.values(every).every(({ plant }) => hasPlace(plant))) return
+  }
 })
+
+function hasPlace(plant: (typeof every)[keyof typeof every]['plant']): boolean {
+  return Array.from({ length: 20 }).some(
+    () => plant(recorded, (of) => of[Math.floor(Math.random() * of.length)]) !== null,
+  )
+}
 
 test('finds nothing in what has happened, though answers were lost', async () => {
   const { faults, seen } = await checkHistory(historyOf(recorded))
@@ -24,8 +35,6 @@ test('finds nothing in what has happened, though answers were lost', async () =>
   expect(seen.followers).toBe(10)
   expect(seen.checkpoints).toBeGreaterThan(8)
 })
-
-const every = { ...plants, ...lostPlants, ...toldPlants }
 
 test('a fault of every sort is planted', () => {
   const planted = new Set(Object.values(every).flatMap(({ sorts }) => sorts))
