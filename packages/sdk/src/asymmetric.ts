@@ -17,7 +17,7 @@ export interface PublicKey {
   readonly x?: string
 }
 
-/** More than one sender adds. A stranger may write as many as headers hold, and each costs more than a hash. */
+/** Signatures checked at most: a sender adds fewer, and a forged header with many would cost processor time. */
 const mostSignatures = 8
 
 /**

@@ -85,7 +85,7 @@ export const verifySignature = async (
   const isStandard = scheme ? scheme === 'standard' : !header && !!headerOf(headers, 'webhook-signature')
   const signers = signersOf(secrets, isStandard)
   const parts = isStandard ? standardParts(headers, 'v1,') : serviceParts(header)
-  // One hash per secret, however many entries a stranger writes into the header.
+  // One hash per secret, however many signatures a forged header has.
   const message = messageOf(parts, body, options)
   for (const sign of signers) {
     const expected = await sign(message)

@@ -287,7 +287,7 @@ describe('SQL', () => {
       'retention/log-weeks.ts',
       'webhooks/functions.ts',
     ])
-    // A ping, or what a subscription is told of itself, is an event of no stream: it tells of no change.
+    // Pings and messages to a subscription about itself report no change, so they are in no stream.
     const endpoints = ['webhooks/functions.ts', 'delivery/new-deliveries.ts']
       .map((file) => sources.find(({ path }) => path === file)?.text)
       .join()

@@ -1,4 +1,4 @@
-/** Deliveries that report no event of the desk: pings, and what a subscription is told of itself (SEP-3415). */
+/** Deliveries without an event of the desk: pings, and messages to a subscription about itself (SEP-3415). */
 
 const types = ['ping', 'gap', 'terminated'] as const
 

@@ -1,6 +1,6 @@
 /**
  * Deliveries to subscriptions of agents (SEP-3415): an endpoint with an owner and an end, whose bodies are occurrences
- * with a cursor of `GET /v1/events`. Whoever reads on from that cursor misses nothing that was not delivered.
+ * with a cursor of `GET /v1/events`. A client that reads on from that cursor gets every event that was not delivered.
  */
 import type { Queryable } from '../db/pool.ts'
 import { encodeCursor } from '../kernel/cursor.ts'

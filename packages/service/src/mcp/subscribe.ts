@@ -94,7 +94,7 @@ function refusal(error: Problem | Refused): ProtocolError {
   return new ProtocolError(codes.exhausted, error.detail, { limit: 'subscriptions', max: subscriptionLimit })
 }
 
-/** A host is asked so often at most, whoever names it; and so many are asked at once. */
+/** Challenges sent to one host, by all callers together; and challenges under way at once, to all hosts. */
 const toOneHost = { perSecond: 1, burst: 20 }
 export const askedAtOnce = 32
 

@@ -1,4 +1,4 @@
-/** What an agent, or whoever has its key, cannot do with a subscription. */
+/** What the holder of a key cannot do with subscriptions. */
 import { describe, expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'

@@ -238,7 +238,7 @@ describe('nothing is missed', () => {
     await it.work()
     const requests = it.arrived()
     expect(subjects(requests).toSorted()).toEqual(ids.toSorted())
-    // Each cursor is safe: whoever reads on from it gets all that had not been answered then.
+    // A client that reads on from any of these cursors gets every event that had not arrived by then.
     const bodies = requests.map((request) => verified(request))
     for (const [n, { cursor }] of bodies.entries()) {
       const { events } = await it.poll({ cursor })

@@ -223,7 +223,7 @@ export function reference<const R extends Reference, const O extends Optional>(
   })
 }
 
-/** Of an import; leaves room to count on. */
+/** The highest number that an import may give; numbers of new objects come after it. */
 const highestNumber = 999_999_999_999
 
 /** A number that counts up within the organization, assigned at creation unless an import gives it. */
