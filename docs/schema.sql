@@ -29,6 +29,7 @@ create table organizations (
   deletion_began_at timestamptz(3),
   away text,
   moves integer not null default 0,
+  prevents_double_booking boolean not null default false,
   primary key (organization_id),
   check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text])),
   check (deletion_began_at is null or suspended_at is not null)
@@ -316,6 +317,7 @@ create index bookings_removed on bookings (organization_id, updated_at, id) wher
 create index bookings_start_at on bookings (organization_id, start_at, created_at desc, id desc) where removed_at is null and start_at is not null;
 create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index bookings_stream on bookings (organization_id, updated_at, id);
+create index bookings_times on bookings (organization_id, assignee_id, (body::json ->> 'endAt'::text) collate "c") where removed_at is null and assignee_id is not null and (status = any (array['pending'::text, 'confirmed'::text]));
 
 -- What bookings are found by.
 create table bookings_words (
@@ -867,7 +869,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_60dd52df90cb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_590c21d74d3c(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -900,6 +902,10 @@ declare
   v_gone uuid[];
   v_receipt text;
   v_large boolean := false;
+  v_period record;
+  v_owner uuid;
+  v_taken text[];
+  v_existing text;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
@@ -2257,7 +2263,7 @@ begin
   end if;
 
 
-  -- 5. Refusals: unique values that are taken, references that dangle, referring rows that have moved on.
+  -- 5. Refusals: unique values that are taken, references that dangle, times that are taken, referring rows that have moved on.
 
   if p_changes ? 'customer_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'email', 'existingId', t.id))
@@ -2761,6 +2767,36 @@ begin
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
+  end if;
+
+  if p_changes ? 'booking_periods' and exists (select 1 from organizations o
+      where o.organization_id = p_organization_id and o.prevents_double_booking) then
+    for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
+        from rows from (jsonb_to_recordset(p_changes->'booking_periods') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
+          with ordinality as r(id, expected, owner, starts, ends, place)
+        where r.id <> all(v_refused) order by r.owner, r.place loop
+      continue when v_period.expected is not null and not exists (select 1 from bookings t
+        where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
+      if v_owner is distinct from v_period.owner then
+        v_owner := v_period.owner;
+        v_taken := '{}';
+      end if;
+      select t.id into v_existing from bookings t
+        where t.organization_id = p_organization_id and t.assignee_id = v_owner and t.removed_at is null and t.status in ('pending', 'confirmed')
+          and ((t.body::json)->>'endAt') collate "C" > v_period.starts and t.start_at < v_period.ends::timestamptz and t.id <> v_period.id
+        order by ((t.body::json)->>'endAt') collate "C" limit 1;
+      if v_existing is null then
+        select split_part(o.period, ' ', 3) into v_existing from unnest(v_taken) as o(period)
+          where split_part(o.period, ' ', 1) collate "C" < v_period.ends and split_part(o.period, ' ', 2) collate "C" > v_period.starts limit 1;
+      end if;
+      if v_existing is null then
+        v_taken := v_taken || concat_ws(' ', v_period.starts, v_period.ends, v_period.id);
+      else
+        v_found := jsonb_build_array(jsonb_build_object('id', v_period.id, 'reason', 'overlap', 'existingId', v_existing));
+        v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+      end if;
+    end loop;
   end if;
 
   if p_changes ? 'booking_customer_id_referring' then

@@ -144,6 +144,8 @@ function refusalProblems(
       const first = done.filter((other) => other.change.idempotency?.requestKey === key)
       return key !== undefined && first.length >= 1 ? [] : [`nothing to replay for ${key}`]
     }
+    case 'overlap':
+      return [`${change.id} takes a time where nobody prevents it`]
     case 'full':
       return [`${change.id} is beyond a limit that nobody set`]
     case 'done':

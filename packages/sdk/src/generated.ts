@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'duplicate'
+  | 'booking_conflict'
   | 'delivery_succeeded'
   | 'delivery_failed'
   | 'delivery_skipped'
@@ -1169,6 +1170,8 @@ export interface Organization {
   id: string
   /** Its name. */
   name: string
+  /** Whether a booking is refused (409 booking_conflict) that overlaps with another of its assignee. */
+  preventDoubleBooking: boolean
   /** When it was made. */
   createdAt: string
   /** When it was last changed. */
@@ -1178,4 +1181,6 @@ export interface Organization {
 export interface OrganizationPatch {
   /** Its name. */
   name?: string
+  /** Whether a booking is refused (409 booking_conflict) that overlaps with another of its assignee. */
+  preventDoubleBooking?: boolean
 }

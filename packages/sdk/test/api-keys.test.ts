@@ -24,6 +24,7 @@ const organization: Organization = {
   id: idOf(0),
   object: 'organization',
   name: 'Analytical Engines',
+  preventDoubleBooking: false,
   createdAt: timeOf(0),
   updatedAt: timeOf(0),
 }

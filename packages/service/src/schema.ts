@@ -38,6 +38,12 @@ export function schemaOf(
       ...endpointOptions,
       ...kinds.flatMap((kind) => kind.migrations),
       inboxMigration,
+      {
+        id: '20261126-10-double-booking',
+        statements: [
+          'alter table organizations add column if not exists prevents_double_booking boolean not null default false',
+        ],
+      },
     ],
     functions: [
       commit,

@@ -1,4 +1,4 @@
-/** `/v1/organization`: any key reads its own, one that manages keys renames it (specification 3.6). */
+/** `/v1/organization`: any key reads its own, one that manages keys changes it (specification 3.6). */
 import { expect, test } from 'vitest'
 import { testClock } from '../../testbed/clock.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
@@ -20,6 +20,7 @@ test('any key reads the organization that it belongs to, and no other', async ()
       id: api.organizationId,
       object: 'organization',
       name,
+      preventDoubleBooking: false,
       createdAt: now,
       updatedAt: now,
     })
@@ -57,6 +58,7 @@ test.each([
   ['/name', { name: 'x'.repeat(256) }],
   ['/id', { id: 'x' }],
   ['/plan', { plan: 'x' }],
+  ['/preventDoubleBooking', { preventDoubleBooking: null }],
 ])('%s is refused in %j', async (pointer, body) => {
   const refused = await shared().api.patch(path, body)
   expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, pointer])

@@ -81,5 +81,5 @@ api-keys delete-previous-token	DELETE	/api-keys/{id}/previous-token	End the over
 console-links create	POST	/console-links	Make a link to the console for somebody without a key		scopes![] expiresIn#
 console-links delete	DELETE	/console-links/{id}	End a link and its session at once		
 organization get	GET	/organization	Read the organization		
-organization update	PATCH	/organization	Rename the organization		name
+organization update	PATCH	/organization	Change the organization		name preventDoubleBooking?
 `

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
+ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
 """What errors are told apart by. Later versions may know more."""
 
 class FieldError(TypedDict):
@@ -1115,7 +1115,7 @@ class BatchItem(_BatchItemRequired, total=False):
 
 
 class _ItemProblemRequired(TypedDict):
-    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
+    code: Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"] | str
     """What to decide by. Later versions may know more."""
     title: str
     """The same for every problem with this code."""
@@ -1129,7 +1129,7 @@ class ItemProblem(_ItemProblemRequired, total=False):
     errors: list[FieldError]
     """For validation_failed: every place of the body that is wrong, a hundred at most."""
     existingId: str
-    """For duplicate: the object that has the value."""
+    """For duplicate: the object that has the value; for booking_conflict: the other booking."""
 
 
 class RangeDigests(TypedDict):
@@ -1762,6 +1762,8 @@ class Organization(TypedDict):
     """Its kind."""
     name: str
     """Its name."""
+    preventDoubleBooking: bool
+    """Whether a booking is refused (409 booking_conflict) that overlaps with another of its assignee."""
     createdAt: str
     """When it was made."""
     updatedAt: str
@@ -1773,6 +1775,8 @@ class OrganizationPatch(TypedDict, total=False):
 
     name: str
     """Its name. Must be a string of 1 to 255 characters (no U+0000)."""
+    preventDoubleBooking: bool
+    """Whether a booking is refused (409 booking_conflict) that overlaps with another of its assignee. Must be true or false. Initially `false`."""
 
 
 class TeammateFilters(TypedDict, total=False):

@@ -30,6 +30,13 @@ export interface SearchDocument {
   readonly terms: string
 }
 
+/** A time that an object takes of its owner, as texts on the wire. */
+export interface Period {
+  readonly owner: string
+  readonly starts: string
+  readonly ends: string
+}
+
 interface Written {
   /** The head of the body (`body.ts`). */
   readonly head: string
@@ -40,6 +47,8 @@ interface Written {
   readonly references: Readonly<Record<string, string>>
   /** Unique values that this change sets, by column, also a number that the commit does not assign. They must be free. */
   readonly unique: Readonly<Record<string, unknown>>
+  /** The time that this change takes; absent: none, or the one that its object had. */
+  readonly period?: Period
 }
 
 /** A row to be changed, in the version that the change was decided on. */
@@ -112,6 +121,8 @@ export type Refusal =
   | { readonly reason: 'conflict' }
   | { readonly reason: 'duplicate'; readonly field: string; readonly existingId: string }
   | { readonly reason: 'dangling'; readonly field: string }
+  /** The owner of its period has `existingId` at that time, in an organization that prevents this. */
+  | { readonly reason: 'overlap'; readonly existingId: string }
   /** A creation would exceed the organization's limit, `most` rows or bytes. */
   | { readonly reason: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }
 

@@ -115,7 +115,11 @@ const declarations = `declare
   v_woken jsonb := '{}';
   v_gone uuid[];
   v_receipt text;
-  v_large boolean := false;`
+  v_large boolean := false;
+  v_period record;
+  v_owner uuid;
+  v_taken text[];
+  v_existing text;`
 
 const begin = `  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
@@ -359,13 +363,14 @@ const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
 
 const checksHeading = `
-  -- 5. Refusals: unique values that are taken, references that dangle, referring rows that have moved on.
+  -- 5. Refusals: unique values that are taken, references that dangle, times that are taken, referring rows that have moved on.
 `
 
 function checks(table: StreamTable, tables: readonly StreamTable[]): string {
   return [
     uniqueCheck(table),
     referencesCheck(table, tables),
+    periodsCheck(table),
     ...table.references.map(({ column }) => referringCheck(table, column.name)),
   ].join('')
 }
@@ -405,6 +410,52 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
       where r.${column.name} is not null and r.id <> all(v_refused) and ${missing};${refuseCurrent(table, changes)}`
   })
   return check(section, statements.join(''))
+}
+
+/** Changes that would be conflicts take no time. What is stored is compared as it was before the call. */
+function periodsCheck({ kind, name, periods }: StreamTable): string {
+  if (periods === null) return ''
+  const section = sectionOf.periods(kind)
+  return `
+  if p_changes ? '${section}' and exists (select 1 from organizations o
+      where o.organization_id = p_organization_id and o.prevents_double_booking) then
+    for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
+        from rows from (jsonb_to_recordset(p_changes->'${section}') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
+          with ordinality as r(id, expected, owner, starts, ends, place)
+        where r.id <> all(v_refused) order by r.owner, r.place loop
+      continue when v_period.expected is not null and not exists (select 1 from ${name} t
+        where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
+      if v_owner is distinct from v_period.owner then
+        v_owner := v_period.owner;
+        v_taken := '{}';
+      end if;
+      select t.id into v_existing from ${name} t
+        where t.organization_id = p_organization_id and t.${periods.owner} = v_owner and ${takesTime(periods)}
+          and ${endOf(periods)} > v_period.starts and t.${periods.starts} < v_period.ends::timestamptz and t.id <> v_period.id
+        order by ${endOf(periods)} limit 1;
+      if v_existing is null then
+        select split_part(o.period, ' ', 3) into v_existing from unnest(v_taken) as o(period)
+          where split_part(o.period, ' ', 1) collate "C" < v_period.ends and split_part(o.period, ' ', 2) collate "C" > v_period.starts limit 1;
+      end if;
+      if v_existing is null then
+        v_taken := v_taken || concat_ws(' ', v_period.starts, v_period.ends, v_period.id);
+      else
+        v_found := jsonb_build_array(jsonb_build_object('id', v_period.id, 'reason', 'overlap', 'existingId', v_existing));
+        ${refuseFound}
+      end if;
+    end loop;
+  end if;
+`
+}
+
+type Periods = NonNullable<StreamTable['periods']>
+
+function takesTime({ state, taking }: Periods): string {
+  return `t.removed_at is null and t.${state} in (${taking.map((word) => `'${word}'`).join(', ')})`
+}
+
+function endOf({ ends }: Periods): string {
+  return `((t.body::json)->>'${ends}') collate "C"`
 }
 
 function expectedCheck(table: StreamTable): string {

@@ -21,6 +21,7 @@ export const sectionOf = {
   delete: (kind: string) => `${kind}_delete` as const,
   searchDocuments: (kind: string) => `${kind}_search_documents` as const,
   unique: (kind: string) => `${kind}_unique` as const,
+  periods: (kind: string) => `${kind}_periods` as const,
   references: (kind: string) => `${kind}_references` as const,
   expected: (kind: string) => `${kind}_expected` as const,
   referring: (kind: string, column: string) => `${kind}_${column}_referring` as const,
@@ -56,6 +57,8 @@ interface CommitArgument {
   [searchDocuments: `${string}_search_documents`]: SearchDocumentEntry[]
   [unique: `${string}_unique`]: CheckedEntry[]
   [references: `${string}_references`]: CheckedEntry[]
+  /** In the order in which they take their times. */
+  [periods: `${string}_periods`]: CheckedEntry[]
   /** Rows that a unit was decided on, whether it writes them or not. One that has changed refuses its unit. */
   [expected: `${string}_expected`]: { readonly id: string; readonly expected: string }[]
   /** The rows that refer to another by a column. If one was added, removed or changed since, the unit is refused. */
@@ -225,6 +228,10 @@ function encodeChange(
       const section = sectionOf.unique(kind)
       argument[section] = append(argument[section], { id, expected, ...change.unique })
     }
+    if (change.period !== undefined) {
+      const section = sectionOf.periods(kind)
+      argument[section] = append(argument[section], { id, expected, ...change.period })
+    }
     if (Object.keys(change.references).length > 0) {
       const section = sectionOf.references(kind)
       argument[section] = append(argument[section], { id, expected, ...change.references })
@@ -295,7 +302,8 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
 function requireOnlyVersions({ changes, referring = [] }: Unit): void {
   const isChecked = (change: Change) =>
     change.operation === 'insert' ||
-    (change.operation === 'update' && Object.keys({ ...change.references, ...change.unique }).length > 0)
+    (change.operation === 'update' &&
+      (change.period !== undefined || Object.keys({ ...change.references, ...change.unique }).length > 0))
   if (referring.length > 0 || changes.some(isChecked))
     throw new Error('a unit with a delete may be refused for the versions of its rows only')
 }

@@ -30,6 +30,14 @@ export interface StreamTable {
   readonly references: readonly StreamReference[]
   /** A number per organization, assigned when the row is created. */
   readonly sequence: { readonly field: string; readonly column: string } | null
+  /** Rows that take a time of an owner, while `state` is one of `taking`. The end is a field of the body. */
+  readonly periods: {
+    readonly owner: string
+    readonly starts: string
+    readonly ends: string
+    readonly state: string
+    readonly taking: readonly string[]
+  } | null
   /** Null: rows of this table are never removed. */
   readonly removedEvent: string | null
   /** A row can be removed with every row that refers to it. */

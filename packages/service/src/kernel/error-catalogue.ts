@@ -25,7 +25,7 @@ export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
 export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
-  /** For `duplicate`: the object that has the value. */
+  /** For `duplicate`: the object that has the value; for `booking_conflict`: the other booking. */
   readonly existingId?: string
   /** For the operator's log only: nothing from a body, a query or a token. */
   readonly logged?: Readonly<Record<string, string>>
@@ -155,6 +155,16 @@ export const errorCatalogue = {
     help: '`existingId` names the object that has it: update that one, or send another value.',
     example:
       'Another customer has this email: change 01980000-0000-7000-8000-000000000002, or send another value.',
+    with: { existingId: '01980000-0000-7000-8000-000000000002' },
+  },
+  booking_conflict: {
+    status: 409,
+    title: 'The assignee has another booking at that time',
+    means:
+      'The organization prevents double booking, and the assignee has a pending or confirmed booking that overlaps with this one.',
+    help: '`existingId` names the other booking: choose another time, or another teammate.',
+    example:
+      'The assignee has 01980000-0000-7000-8000-000000000002 at that time: choose another time, or another teammate.',
     with: { existingId: '01980000-0000-7000-8000-000000000002' },
   },
   delivery_succeeded: {

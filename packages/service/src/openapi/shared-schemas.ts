@@ -35,7 +35,10 @@ export const problemFields = {
     description: 'For validation_failed: every place of the body that is wrong, a hundred at most.',
     items: ref('FieldError'),
   },
-  existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
+  existingId: {
+    ...uuid,
+    description: 'For duplicate: the object that has the value; for booking_conflict: the other booking.',
+  },
 }
 
 /** For comparing rows with a copy. */

@@ -1,7 +1,8 @@
-/** Reads and renames an organization. A change without effect is not stored. */
+/** Reads an organization, and changes its name and settings. A change without effect is not stored. */
 import type { Database } from '../db/fair-pool.ts'
 import { problem } from '../kernel/errors.ts'
-import { text } from '../kernel/fields/fields.ts'
+import type { StateOf } from '../kernel/fields/field.ts'
+import { flag, text } from '../kernel/fields/fields.ts'
 import { parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { done, type Outcome, refused } from '../kernel/outcome.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
@@ -17,7 +18,7 @@ export interface Organizations {
 export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock): Organizations {
   async function find(organizationId: string): Promise<OrganizationRow> {
     const { rows } = await database.of(organizationId).query<OrganizationRow>(
-      `select o.organization_id, o.name, o.created_at, o.updated_at from organizations o
+      `select o.organization_id, o.name, o.prevents_double_booking, o.created_at, o.updated_at from organizations o
          where o.organization_id = $1`,
       [organizationId],
     )
@@ -32,25 +33,28 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
     async change(organizationId, body) {
       const outcome = await retryOnConflict<Outcome<OrganizationRecord>>(async () => {
         const row = await find(organizationId)
-        const parsed = parsePatch(organizationShape, { name: row.name }, body)
+        const { name: named, prevents_double_booking: prevented } = row
+        const parsed = parsePatch(organizationShape, { name: named, preventDoubleBooking: prevented }, body)
         if (!parsed.ok) return refused(parsed.error)
-        const { name } = parsed.value.draft as { name: string }
-        if (name === row.name) return done(organizationRecord(row))
+        const { name, preventDoubleBooking: prevents_double_booking } = parsed.value.draft as StateOf<
+          typeof fields
+        >
+        if (name === named && prevents_double_booking === prevented) return done(organizationRecord(row))
         // A later `updatedAt`, even if the clock has not moved.
         const updated_at = new Date(Math.max(clock.now(), row.updated_at.getTime() + 1))
-        const { rowCount } = await database
-          .of(organizationId)
-          .query(
-            `update organizations set name = $2, updated_at = $3 where organization_id = $1 and updated_at = $4`,
-            [
-              organizationId,
-              name,
-              formatTimestamp(updated_at.getTime()),
-              formatTimestamp(row.updated_at.getTime()),
-            ],
-          )
+        const { rowCount } = await database.of(organizationId).query(
+          `update organizations set name = $2, updated_at = $3, prevents_double_booking = $5
+               where organization_id = $1 and updated_at = $4`,
+          [
+            organizationId,
+            name,
+            formatTimestamp(updated_at.getTime()),
+            formatTimestamp(row.updated_at.getTime()),
+            prevents_double_booking,
+          ],
+        )
         if (rowCount !== 1) return null
-        return done(organizationRecord({ ...row, name, updated_at }))
+        return done(organizationRecord({ ...row, name, prevents_double_booking, updated_at }))
       })
       return outcome ?? refused(problem('unavailable', 'The organization keeps changing. Send it again.'))
     },
@@ -60,6 +64,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
 interface OrganizationRow {
   readonly organization_id: string
   readonly name: string
+  readonly prevents_double_booking: boolean
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -70,6 +75,7 @@ function organizationRecord(row: OrganizationRow) {
     id: row.organization_id,
     object: 'organization' as const,
     name: row.name,
+    preventDoubleBooking: row.prevents_double_booking,
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),
   }
@@ -77,14 +83,21 @@ function organizationRecord(row: OrganizationRow) {
 
 type OrganizationRecord = ReturnType<typeof organizationRecord>
 
+const doubleBooking =
+  'Whether a booking is refused (409 booking_conflict) that overlaps with another of its assignee.'
+
 export const organizationFields: Shown<OrganizationRecord> = {
   id: field(uuid, 'Its id: `organizationId` of everything that it owns.'),
   object: field(constant('organization'), 'Its kind.'),
   name: field(string, 'Its name.'),
+  preventDoubleBooking: field({ type: 'boolean' }, doubleBooking),
   createdAt: field(time, 'When it was made.'),
   updatedAt: field(time, 'When it was last changed.'),
 }
 
-const fields = { name: text({ required: true, min: 1, max: 255, description: 'Its name.' }) }
+const fields = {
+  name: text({ required: true, min: 1, max: 255, description: 'Its name.' }),
+  preventDoubleBooking: flag({ initial: false, description: doubleBooking }),
+}
 
 export const organizationShape: Shape = { name: 'organization', fields, fieldNames: Object.keys(fields) }

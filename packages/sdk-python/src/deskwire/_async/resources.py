@@ -1627,7 +1627,7 @@ class AsyncOrganization:
         *,
         timeout: float | None = None,
     ) -> models.Organization:
-        """Rename the organization."""
+        """Change the organization."""
         answer: models.Organization = await self._transport.request(
             "PATCH",
             ["organization"],

@@ -1627,7 +1627,7 @@ class Organization:
         *,
         timeout: float | None = None,
     ) -> models.Organization:
-        """Rename the organization."""
+        """Change the organization."""
         answer: models.Organization = self._transport.request(
             "PATCH",
             ["organization"],

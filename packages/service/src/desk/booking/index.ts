@@ -1,3 +1,4 @@
+import type { Migration } from '../../db/migration.ts'
 import { indexNulls, indexReference } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../kernel/fields/fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
@@ -23,6 +24,20 @@ const conversationIndex = indexReference({
   column: 'conversation_id',
 })
 
+/** Where an assignee's time is taken. By expression, so that processes of an earlier release keep it too. */
+const timesIndex: Migration = {
+  id: '20261126-11-booking-times',
+  gradually: {
+    indexes: [
+      'drop index concurrently if exists bookings_times',
+      `create index concurrently bookings_times on bookings
+          (organization_id, assignee_id, ((body::json->>'endAt') collate "C"))
+          where removed_at is null and assignee_id is not null and status in ('pending', 'confirmed')`,
+    ],
+  },
+  statements: [],
+}
+
 /** A time agreed with a customer (specification 4.7). */
 export const booking = defineKind({
   name: 'booking',
@@ -43,7 +58,15 @@ export const booking = defineKind({
   migrations: [
     conversationIndex,
     { id: '20261126-06-bookings-unassigned', ...indexNulls('bookings', 'assignee_id') },
+    timesIndex,
   ],
+  periods: {
+    owner: 'assigneeId',
+    starts: 'startAt',
+    ends: 'endAt',
+    state: 'status',
+    taking: ['pending', 'confirmed'],
+  },
   rules: { create: createBooking, events: bookingEvents },
   actions: {
     confirm: action({

@@ -6,8 +6,9 @@ import type { Asked, Change, Refusal, ResponseToStore } from '../../journal/chan
 import type { FoundRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
+import { fail } from '../../kernel/result.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
-import { type ChangeServices, refusalProblem, tooBusy } from '../model/changes.ts'
+import { bookingConflict, type ChangeServices, refusalProblem, tooBusy } from '../model/changes.ts'
 import type { NamedReference } from '../model/imports.ts'
 import { type BatchRequest, type SentItem, takesUpserts } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
@@ -38,6 +39,8 @@ export function createBatch(
   return {
     async run(organizationId, { operation, items: sent }, idempotency, asked) {
       const refusals = new Map<number, Problem>()
+      /** Items whose time an earlier item takes, with the place of that one: each attempt gives it another id. */
+      const behind = new Map<number, number>()
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const existing =
           operation === 'create' || !takesUpserts(kind)
@@ -51,9 +54,13 @@ export function createBatch(
           operation === 'import' ? await withNamedReferences(services, organizationId, sent, isNew) : sent
         const plan = await planBatch(services, organizationId, { operation, items, existing, refusals })
         const { planned, rest } = plan
-        const answer = batchAnswer(plan.outcomes)
+        const outcomes = plan.outcomes.map((item, index) => {
+          const earlier = plan.outcomes[behind.get(index) ?? -1]
+          return earlier?.ok ? fail(bookingConflict(earlier.value.id)) : item
+        })
+        const answer = batchAnswer(outcomes)
         if (planned.length === 0) {
-          const [about = null] = plan.outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
+          const [about = null] = outcomes.flatMap((item) => (item.ok ? [item.value.id] : []))
           return { outcome: 'unchanged', value: answer, about }
         }
         const changes = [...storing(planned, idempotency, answer), ...rest.changes]
@@ -64,8 +71,11 @@ export function createBatch(
         })
         if (outcome.outcome === 'done') return done(answer)
         if (outcome.outcome !== 'refused') return outcome
-        for (const [index, problem] of finalRefusals(planned, outcome.error, operation))
+        for (const [index, problem] of finalRefusals(planned, outcome.error, operation)) {
           refusals.set(index, problem)
+          const earlier = planned.find(({ change }) => change.id === problem.existingId)
+          if (earlier !== undefined && problem.code === 'booking_conflict') behind.set(index, earlier.index)
+        }
         return null
       })
       return result ?? refused(tooBusy)

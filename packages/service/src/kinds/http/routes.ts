@@ -4,6 +4,7 @@ import { headersOnly, listBody, searchParameters, sent } from '../../http/replie
 import { askedBy, type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
+import type { Fields } from '../../kernel/fields/field.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
 import {
@@ -124,7 +125,7 @@ function create(kind: Kind) {
     body: `${schemaName(kind)}Create`,
     once: true,
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
-    errors: [...duplicates(kind), 'limit_reached'],
+    errors: [...duplicates(kind), ...overlaps(kind), 'limit_reached'],
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
     redact: redactWrites(kind),
     async handle({ changes }, call) {
@@ -173,7 +174,13 @@ function update(kind: Kind) {
     headers: [ifMatch],
     body: `${schemaName(kind)}Patch`,
     answers: { 200: written(kind) },
-    errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
+    errors: [
+      'not_found',
+      ...duplicates(kind),
+      ...overlaps(kind),
+      ...(kind.refusals ?? []),
+      'version_mismatch',
+    ],
     events: () => updateCarriers(kind),
     redact: redactWrites(kind),
     async handle({ changes }, call) {
@@ -201,7 +208,13 @@ function act(kind: Kind, action: string) {
     once: true,
     answers: { 200: written(kind) },
     // An action without fields refuses a body that has some.
-    errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
+    errors: [
+      'not_found',
+      'validation_failed',
+      'invalid_transition',
+      ...overlaps(kind, fields),
+      'version_mismatch',
+    ],
     events: () => actionCarriers(kind, action),
     redact: redactWrites(kind),
     async handle({ changes }, call) {
@@ -274,6 +287,12 @@ export function noSuchPlace(after: string | null): Problem {
 /** Only unique values can be duplicates. */
 function duplicates({ table }: Kind): readonly ErrorCode[] {
   return table.unique.length === 0 ? [] : ['duplicate']
+}
+
+/** Of a write with fields by which an object may take another time. */
+function overlaps({ periods }: Kind, fields?: Fields): readonly ErrorCode[] {
+  if (periods === undefined) return []
+  return fields === undefined || periods.starts in fields ? ['booking_conflict'] : []
 }
 
 /** The events of the object, and of others that may change with it. */

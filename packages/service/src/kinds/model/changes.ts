@@ -238,6 +238,8 @@ export function refusalProblem(kind: Kind, refusal: Exclude<Refusal, { reason: '
       return duplicate(kind, refusal.field, refusal.existingId)
     case 'dangling':
       return unknownReference(kind, refusal.field)
+    case 'overlap':
+      return bookingConflict(refusal.existingId)
     case 'full':
       return full(refusal)
   }
@@ -254,6 +256,11 @@ function full({ of, most }: Extract<Refusal, { reason: 'full' }>): Problem {
 function duplicate(kind: Kind, field: string, existingId: string): Problem {
   const detail = `Another ${kind.name} has this ${field}: change ${existingId}, or send another value.`
   return problem('duplicate', detail, { existingId })
+}
+
+export function bookingConflict(existingId: string): Problem {
+  const detail = `The assignee has ${existingId} at that time: choose another time, or another teammate.`
+  return problem('booking_conflict', detail, { existingId })
 }
 
 function unknownReference(kind: Kind, field: string): Problem {

@@ -1,5 +1,5 @@
 import { bodyOrder, isRewritten } from '../../journal/body.ts'
-import type { Field, Fields } from '../../kernel/fields/field.ts'
+import type { Column, Field, Fields } from '../../kernel/fields/field.ts'
 import { exampleState, requireActions } from './explore-rules.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
 
@@ -36,6 +36,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
         field.reference === null ? [] : [{ field: name, column, ...field.reference }],
       ),
       sequence: sequences.map(({ name, column }) => ({ field: name, column: column.name }))[0] ?? null,
+      periods: declaration.periods === undefined ? null : periodsOf(declaration.periods, stored),
       removedEvent: declaration.removedEvent,
       isErasable: declaration.isPerson ?? false,
       canAct: declaration.canAct ?? false,
@@ -45,6 +46,15 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
   exampleState(kind)
   requireActions(kind)
   return kind
+}
+
+function periodsOf(
+  periods: NonNullable<Kind['periods']>,
+  stored: readonly { readonly name: string; readonly column: Column }[],
+): Kind['table']['periods'] {
+  const columnOf = (field: string) => stored.find(({ name }) => name === field)?.column.name ?? field
+  const { owner, starts, state } = periods
+  return { ...periods, owner: columnOf(owner), starts: columnOf(starts), state: columnOf(state) }
 }
 
 function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {

@@ -61,6 +61,14 @@ export interface Declaration<F extends Fields> {
   readonly canAct?: boolean
   /** What a creation or removal changes in other objects, in the same commit. */
   readonly effects?: Effects<StateOf<F>>
+  /** An object takes the time from `starts` to `ends` of its owner, while `state` is one of `taking`. */
+  readonly periods?: {
+    readonly owner: string
+    readonly starts: string
+    readonly ends: string
+    readonly state: string
+    readonly taking: readonly string[]
+  }
   /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
   readonly demands?: string
   /** Error codes of its own rules, in addition to those of every kind. */

@@ -1,6 +1,6 @@
 /** Makes changes for the journal from states. Pure, except for the clock. */
 import { contentTerm, hasHead, storedBytes } from '../../journal/body.ts'
-import type { Change, ResponseToStore } from '../../journal/change.ts'
+import type { Change, Period, ResponseToStore } from '../../journal/change.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import { newId } from '../../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
@@ -37,6 +37,7 @@ export function insertChange(
     searchDocument: changedSearchDocument(kind, identity.createdAt, null, state),
     references: setReferences(kind, null, columns),
     unique: { ...setUnique(kind, null, columns), ...number },
+    ...takenPeriod(kind, null, state),
     events: createdAt === null ? kind.rules.events(null, state) : [],
     idempotency,
   }
@@ -77,6 +78,7 @@ export function updateChange(
     searchDocument: changedSearchDocument(kind, before.createdAt, outdated ? null : before.state, state),
     references: setReferences(kind, earlier, columns),
     unique: setUnique(kind, outdated ? null : earlier, columns),
+    ...takenPeriod(kind, before.state, state),
     events: changesMore ? kind.rules.events(before.state, state) : [],
     changed: kind.fieldNames.filter((name) => !isSame(before.state[name], state[name])),
     idempotency,
@@ -114,6 +116,21 @@ export function deleteChange(
 
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** A time that the change takes, where it differs from what the object took before. */
+function takenPeriod(kind: Kind, before: State | null, after: State): { readonly period?: Period } {
+  const period = periodOf(kind, after)
+  return period === null || (before !== null && isSame(periodOf(kind, before), period)) ? {} : { period }
+}
+
+function periodOf({ periods }: Kind, state: State): Period | null {
+  if (periods === undefined || state[periods.owner] === null) return null
+  if (!periods.taking.includes(state[periods.state] as string)) return null
+  const [owner, starts, ends] = [periods.owner, periods.starts, periods.ends].map(
+    (name) => state[name] as string,
+  )
+  return { owner, starts, ends } as Period
 }
 
 type Columns = Readonly<Record<string, unknown>>
