@@ -3,13 +3,15 @@
  * before and after changes and removals, and each copy is compared with the service row by row.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BatchAnswer, type Client, createClient } from '../packages/sdk/src/index.ts'
 import { newToken } from '../packages/service/src/auth/token.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
+import { blockWith } from '../packages/testbed/document-programs.ts'
+import { deskwire } from '../packages/testbed/services.ts'
 import { installPython } from '../tools/python.ts'
 import { report } from './report.ts'
 import { logged, startApi } from './service-process.ts'
@@ -24,19 +26,25 @@ const dltBin = installPython('deskwire-consumers-dlt', 'checks/consumers/dlt.txt
 const airbyteBin = installPython('deskwire-consumers-airbyte', 'checks/consumers/airbyte.txt')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-consumers-'))
 const key = newToken()
-const service = await startApi(join(scratch, 'data'), key)
+const data = join(scratch, 'data')
+let service = await startApi(data, key)
 const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: key })
 
 try {
-  const readers = [dltReader(), airbyteReader()]
+  const dlt = dltReader()
+  const readers = [dlt, airbyteReader()]
   await fill(client)
   await compareAll('the first sync')
   await changeAndRemove(client)
   await compareAll('changes and removals')
   await compareAll('nothing new')
-  const errors = logged(service)
-  for (const line of errors) console.error(line)
-  if (errors.length > 0) process.exitCode = 1
+  report(`dlt, ${dlt.python('tamper.py').trim()}`, true)
+  reportErrors(service)
+  await service.end('SIGTERM')
+  await deskwire(['backup', 'mark-restored', '--data-dir', data])
+  service = await startApi(data, key)
+  report(`dlt, ${dlt.python('restored.py').trim()}`, true)
+  reportErrors(service)
 
   async function compareAll(what: string): Promise<void> {
     const expected = await everything(client)
@@ -52,6 +60,12 @@ try {
 } finally {
   await service.end('SIGTERM')
   rmSync(scratch, { recursive: true, force: true })
+}
+
+function reportErrors(of: typeof service): void {
+  const errors = logged(of)
+  for (const line of errors) console.error(line)
+  if (errors.length > 0) process.exitCode = 1
 }
 
 /** Some hundred rows of every kind, more than a page of each. */
@@ -148,18 +162,18 @@ interface Reader {
   asTheyHaveIt(row: Row): Row
 }
 
-/** dlt writes names in snake case, and has no column for values that are always null. */
-function dltReader(): Reader {
+/** dlt writes names in snake case. */
+function dltReader() {
   const place = join(scratch, 'dlt')
   mkdirSync(place)
-  cpSync(join(consumers, 'deskwire_dlt.py'), join(place, 'deskwire_dlt.py'))
+  const install = ['install', '--quiet', '--no-deps', '--force-reinstall', join(root, 'packages/sdk-python')]
+  execFileSync(join(dltBin, 'pip'), install, { stdio: 'inherit' })
+  writeFileSync(join(place, 'load.py'), blockWith('docs/guides/consumers.md', 'python', 'prove(pipeline)'))
   const python = (...words: string[]) =>
     execFileSync(join(dltBin, 'python'), words, {
       cwd: place,
       encoding: 'utf8',
       maxBuffer: 2 ** 28,
-      // It warns of columns that are null in every row; errors are thrown with their output.
-      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
         DESKWIRE_URL: `${service.url}/v1`,
@@ -169,13 +183,12 @@ function dltReader(): Reader {
       },
     })
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return {
+  const exact = `{${kinds.map(({ plural }) => `'${plural}': True`).join(', ')}}`
+  const reader: Reader = {
     name: `dlt ${versionOf(dltBin, 'dlt')} into DuckDB ${versionOf(dltBin, 'duckdb')}`,
     read() {
-      const said = python('deskwire_dlt.py')
-      const proofs = said.split('\n').filter((line) => / rows, /.test(line))
-      if (proofs.length !== kinds.length || !proofs.every((line) => line.endsWith(', exact')))
-        report(`dlt proved: ${said}`, false)
+      const said = python('load.py').trim()
+      if (said !== exact) report(`dlt proved: ${said}`, false)
       const copy: Copy = new Map(kinds.map(({ plural }) => [plural, new Map()]))
       for (const line of python(join(root, 'checks/consumers/rows.py'), 'deskwire.duckdb')
         .trim()
@@ -185,12 +198,10 @@ function dltReader(): Reader {
       }
       return copy
     },
-    asTheyHaveIt: (row) =>
-      withoutNulls({
-        kind: row.object,
-        ...Object.fromEntries(Object.entries(row).map(([name, value]) => [snake(name), value])),
-      }),
+    asTheyHaveIt: ({ object: _, ...row }) =>
+      withoutNulls(Object.fromEntries(Object.entries(row).map(([name, value]) => [snake(name), value]))),
   }
+  return { ...reader, python: (file: string) => python(join(root, 'checks/consumers', file)) }
 }
 
 /** A destination that keeps the last row of each key, and drops it when it has a time of deletion. */

@@ -144,7 +144,7 @@ export const checks: Readonly<Record<string, Check>> = {
     when: 'night',
   },
   consumers: {
-    shows: 'the dlt pipeline and the Airbyte source of the guide keep exact copies',
+    shows: 'the dlt source and the Airbyte source of the guide keep exact copies',
     program: ['checks/consumers.ts'],
     needs: [python, registries],
     minutes: 3,

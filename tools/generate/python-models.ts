@@ -50,6 +50,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
+from .stream import Checkpoint
+
 ErrorCode = ${literal(problem.code?.examples as readonly string[])}
 """What errors are told apart by. Later versions may know more."""
 

@@ -78,6 +78,7 @@ const accounts: Readonly<Record<string, readonly (readonly [begins: string, acco
   ],
   'docs/guides/console.md': [['<iframe', 'shown']],
   'docs/guides/consumers.md': [
+    ['import dlt', ranBy('checks/consumers.ts')],
     ['pip install', needs('pip', 'npm run check -- consumers runs it, with a registry of packages')],
   ],
   'docs/guides/conversations.md': [['import', 'printed']],

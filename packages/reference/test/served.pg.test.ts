@@ -121,7 +121,7 @@ test('a link to what is not served keeps its words', async () => {
 
 test('programs are served as what they are', async () => {
   const receivers = ['receiver.ts', 'receiver.py', 'receiver.go'].map((name) => `receivers/${name}`)
-  for (const path of [...receivers, 'consumers/deskwire_dlt.py', 'consumers/airbyte.yaml']) {
+  for (const path of [...receivers, 'consumers/airbyte.yaml']) {
     const program = await get(`/docs/guides/${path}`, browser)
     expect([program.status, contentType(program)]).toEqual([200, 'text/plain; charset=utf-8'])
   }
@@ -134,7 +134,6 @@ test('each is not sent again while it is the same; another form is', async () =>
     '/docs/guides',
     '/docs/guides/sync.md',
     '/docs/guides/receivers/receiver.py',
-    '/docs/guides/consumers/deskwire_dlt.py',
     '/docs/reference/fields.md',
     '/docs/specification.md',
   ]) {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
+from .stream import Checkpoint
+
 ErrorCode = Literal["malformed_request", "malformed_json", "invalid_parameter", "invalid_cursor", "filter_not_allowed_in_sync", "unauthorized", "key_expired", "insufficient_scope", "not_found", "method_not_allowed", "request_timeout", "body_too_large", "unsupported_media_type", "duplicate", "booking_conflict", "delivery_succeeded", "delivery_failed", "delivery_skipped", "delivery_pending", "subscription", "webhook_disabled", "limit_reached", "last_managing_key", "invalid_transition", "ticket_closed", "cursor_too_old", "version_mismatch", "validation_failed", "url_not_https", "url_not_public", "url_not_resolvable", "idempotency_key_reused", "rate_limited", "headers_too_large", "internal_error", "unavailable"]
 """What errors are told apart by. Later versions may know more."""
 

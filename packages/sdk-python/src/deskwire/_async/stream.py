@@ -24,7 +24,7 @@ class AsyncStream(Generic[Row]):
     def __init__(self, transport: AsyncTransport, name: str, kind: str | None = None) -> None:
         self._transport = transport
         self._name = name
-        self._kind = kind
+        self.kind = kind
 
     async def sync(
         self, *, cursor: str | None = None, updated_after: str | None = None, limit: int = 100
@@ -94,7 +94,7 @@ class AsyncStream(Generic[Row]):
         start = {"cursor": cursor} if cursor else {"updatedAfter": updated_after or BEGINNING}
         query: dict[str, Any] = {**start, "limit": limit, "wait": wait or None}
         answer = await self._transport.request("GET", [self._name], query=query)
-        page = page_of(answer, self._kind)
+        page = page_of(answer, self.kind)
         if page.has_more and page.cursor == cursor:
             raise unexpected(200, "There is more, but the cursor does not move.")
         return page
@@ -102,6 +102,8 @@ class AsyncStream(Generic[Row]):
 
 class AsyncKind(AsyncStream[Row]):
     """What every kind of the stream has, besides its own calls."""
+
+    kind: str
 
     async def get_many(self, ids: Iterable[str]) -> list[Row]:
         """The rows with these ids, in no order; those that do not exist are left out."""
