@@ -96,14 +96,10 @@ test('sections are numbered without gaps', () => {
   )
 })
 
-test('the list of decisions has each record under its number and its title', () => {
-  const lines = [...textOf('docs/decisions/README.md').matchAll(/^- (\d+): \[(.*)\]\((.*)\)$/gm)]
-  const listed = lines.map(([, number = '', title = '', file = '']) => [number, file, title])
-  const records = [...decisions].map(([number, file]) => {
-    const [heading = ''] = headingsOf(textOf(`docs/decisions/${file}`))
-    return [number, file, heading.replace(`${number}. `, '')]
-  })
-  expect(listed.sort()).toEqual(records.sort())
+test('the list of decisions has each record once, under its number', () => {
+  const links = textOf('docs/decisions/README.md').matchAll(/\[(\d+) [^\]]+\]\(([^)]+)\)/g)
+  const listed = [...links].map(([, number = '', file = '']) => [number, file])
+  expect(listed.sort()).toEqual([...decisions].sort())
 })
 
 describe('a fault is found', () => {
