@@ -869,7 +869,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_590c21d74d3c(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_6cef40d02202(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -2769,12 +2769,12 @@ begin
     end if;
   end if;
 
-  if p_changes ? 'booking_periods' and exists (select 1 from organizations o
-      where o.organization_id = p_organization_id and o.prevents_double_booking) then
+  if p_changes ? 'booking_periods' then
     for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
         from rows from (jsonb_to_recordset(p_changes->'booking_periods') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
           with ordinality as r(id, expected, owner, starts, ends, place)
-        where r.id <> all(v_refused) order by r.owner, r.place loop
+        where r.id <> all(v_refused) and exists (select 1 from organizations o
+          where o.organization_id = p_organization_id and o.prevents_double_booking) order by r.owner, r.place loop
       continue when v_period.expected is not null and not exists (select 1 from bookings t
         where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
       if v_owner is distinct from v_period.owner then

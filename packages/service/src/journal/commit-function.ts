@@ -416,13 +416,15 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
 function periodsCheck({ kind, name, periods }: StreamTable): string {
   if (periods === null) return ''
   const section = sectionOf.periods(kind)
-  return `
-  if p_changes ? '${section}' and exists (select 1 from organizations o
-      where o.organization_id = p_organization_id and o.prevents_double_booking) then
+  // The question about the organization is within the loop's query: next to the one above it would be planned anew by each commit.
+  return check(
+    section,
+    `
     for v_period in select r.id, r.expected, r.owner, r.starts collate "C" as starts, r.ends collate "C" as ends
         from rows from (jsonb_to_recordset(p_changes->'${section}') as (id uuid, expected timestamptz, owner uuid, starts text, ends text))
           with ordinality as r(id, expected, owner, starts, ends, place)
-        where r.id <> all(v_refused) order by r.owner, r.place loop
+        where r.id <> all(v_refused) and exists (select 1 from organizations o
+          where o.organization_id = p_organization_id and o.prevents_double_booking) order by r.owner, r.place loop
       continue when v_period.expected is not null and not exists (select 1 from ${name} t
         where t.organization_id = p_organization_id and t.id = v_period.id and t.updated_at = v_period.expected);
       if v_owner is distinct from v_period.owner then
@@ -443,9 +445,8 @@ function periodsCheck({ kind, name, periods }: StreamTable): string {
         v_found := jsonb_build_array(jsonb_build_object('id', v_period.id, 'reason', 'overlap', 'existingId', v_existing));
         ${refuseFound}
       end if;
-    end loop;
-  end if;
-`
+    end loop;`,
+  )
 }
 
 type Periods = NonNullable<StreamTable['periods']>
