@@ -13,6 +13,7 @@ import {
 } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { MirrorError } from './error.ts'
+import { claimSchema, recordSchema, schemaTable } from './own-table.ts'
 import {
   isoTime,
   isUuid,
@@ -21,11 +22,13 @@ import {
   removalOf,
   removedAtOf,
   storedRow,
+  takes,
   updatedAtOf,
 } from './row.ts'
 import { type Kind, kindsOf, tableOf } from './schema.ts'
 import { Chooser, type NotedSelection, notedSelection, type Selection } from './select.ts'
 import {
+  type Column,
   NameTaken,
   type Removal,
   type RemovedRow,
@@ -76,8 +79,11 @@ interface ServedRow {
 
 /** What each transaction notes about the copy. */
 interface Position {
-  /** In form 1 tables have no `_removal`; form 3 has a selection, which earlier releases would not keep to. */
-  readonly form: 1 | 2 | 3
+  /**
+   * In form 1 tables have no `_removal`; form 3 has a selection, and form 4 types and required values, which earlier releases would not
+   * keep to.
+   */
+  readonly form: 1 | 2 | 3 | 4
   readonly organizationId: string
   readonly marksRemovals: boolean
   readonly selection?: NotedSelection
@@ -122,7 +128,8 @@ export class Copy {
   readonly name: CopyName
   readonly #options: CopyOptions
   readonly #tables: Map<string, Table>
-  readonly #known = new Map<string, ReadonlySet<string>>()
+  /** By kind and field, whether its column can hold a value. */
+  readonly #known = new Map<string, Map<string, (value: unknown) => boolean>>()
   #position: Position
   #chooser: Chooser
   #justQuarantined: QuarantinedRow[] = []
@@ -163,7 +170,7 @@ export class Copy {
       )
     const tables = new Map(like?.tables)
     const position: Position = {
-      form: selection === undefined ? 2 : 3,
+      form: 4,
       ...(selection && { selection }),
       organizationId,
       marksRemovals,
@@ -184,6 +191,10 @@ export class Copy {
       // Another process may have begun it meanwhile.
       const there = await notedOf(name, tx)
       if (there !== undefined) return there
+      if (adopts && name === 'live') {
+        await adopt(tx, schemaTable)
+        await claimSchema(tx)
+      }
       for (const [, table] of noted.tables) {
         if (adopts) await adopt(tx, table)
         else await make(tx, table)
@@ -261,10 +272,14 @@ export class Copy {
     this.#take(noted)
   }
 
-  /** Converts notes and removed rows of an earlier release, in which removed rows had no mark. */
+  /** Converts a copy of an earlier release: removed rows had no mark, and tables no index on `updated_at`. */
   async upgrade(): Promise<void> {
-    if (this.#position.form !== 1) return
+    const { form, tables } = this.#position
+    if (form === 4) return
     const isCurrent = await this.#write(async (tx) => {
+      if (!this.isLoading) for (const table of this.#tables.values()) await tx.index(table)
+      const after = { ...this.#position, form: 4 as const, tables: tables + 1 }
+      if (form !== 1) return { ...this.#noted, position: after }
       const removed: Record<string, number> = {}
       for (const [kind, table] of this.#tables) {
         if (!table.marksRemovals) continue
@@ -277,7 +292,7 @@ export class Copy {
         removed[kind] = removals.length
         while (removals.length > 0) await tx.remove(table, removals.splice(0, rowsOfPiece))
       }
-      return { ...this.#noted, position: { ...this.#position, form: 2, removed } }
+      return { ...this.#noted, position: { ...after, removed } }
     })
     if (!isCurrent) await this.upgrade()
   }
@@ -513,10 +528,10 @@ export class Copy {
     extra: ReadonlySet<string>,
     error: { readonly from: Sums; readonly to: Sums } | null,
   ): Promise<void> {
-    const table = this.#table(kind)
     const resource = this.#options.client.kind(this.#plural(kind))
     let rows: StoredRow[] = []
     const work = async (tx: StoreWriter, refused: Refused) => {
+      const table = this.#table(kind)
       // Requested while nobody else writes, so that nothing newer is overwritten.
       const served = ids.length === 0 ? [] : await resource.getMany(ids)
       rows = served.map((row) => {
@@ -584,7 +599,8 @@ export class Copy {
         await tx.setNote(quarantineNote(other.name, row.kind, row.id), null)
         await tx.setNote(quarantineNote(this.name, row.kind, row.id), JSON.stringify(row))
       }
-      await note(tx, this.name, { position: { ...other.#position, removed }, tables })
+      const versions = this.#position.tables + 1
+      await note(tx, this.name, { position: { ...other.#position, removed, tables: versions }, tables })
       await note(tx, other.name, undefined)
     })
     await this.reload()
@@ -694,6 +710,13 @@ export class Copy {
         return await this.#write((tx) => work(tx, refused))
       } catch (error) {
         if (!(error instanceof RowRefused)) throw error
+        let isRelaxed = false
+        for (const kind of [kinds].flat()) {
+          const fields = new Set(rowsOf(kind).flatMap((row) => lacking(this.#table(kind), row)))
+          if (fields.size > 0) await this.#relax(kind, fields)
+          isRelaxed ||= fields.size > 0
+        }
+        if (isRelaxed) continue
         const before = refused.size
         for (const kind of [kinds].flat()) await this.#findRefused(kind, rowsOf(kind), refused)
         // No row is to blame: a rule about other tables is, as a foreign key.
@@ -734,11 +757,14 @@ export class Copy {
     return undefined
   }
 
-  /** When a row has a member without a column, reads the service's document again and adds columns for what it declares. */
+  /** When a row has a member without a column, or of another type, reads the service's document again and takes over what it declares. */
   async #learn(kind: string, rows: readonly { readonly members: Members }[]): Promise<void> {
     const known = this.#known.get(kind)
     const isKnown = ({ members }: { members: Members }) => {
-      for (const field in members) if (known?.has(field) === false) return false
+      for (const field in members) {
+        const takes = known?.get(field)
+        if (known && (takes === undefined || !takes(members[field]))) return false
+      }
       return true
     }
     if (rows.every(isKnown)) return
@@ -748,38 +774,65 @@ export class Copy {
     await this.#widen(kindsOf(await client.document()))
   }
 
-  /** Adds declared columns, with the values of existing rows. */
+  /** Adds declared columns, and replaces those of other types, with the values of existing rows. */
   async #widen(declared: ReadonlyMap<string, Kind>): Promise<void> {
-    const widened = [...this.#tables].flatMap(([kind, table]) => {
+    const changed = [...this.#tables].flatMap(([kind, table]) => {
       const of = declared.get(kind)
-      const wider = of && tableOf(this.#chooser.kind(of), table.name, table.marksRemovals, table)
-      return wider && wider.columns.length > table.columns.length ? [[kind, wider] as const] : []
+      const now = of && tableOf(this.#chooser.kind(of), table.name, table.marksRemovals, table)
+      return now && JSON.stringify(now.columns) !== JSON.stringify(table.columns)
+        ? [{ kind, table: now, fresh: freshColumns(table, now) }]
+        : []
     })
-    if (widened.length === 0) return
-    if (!this.hasBody && this.rows > 0) throw new CopyOutgrown()
+    if (changed.length === 0) return
+    if (!this.hasBody && this.rows > 0 && changed.some(({ fresh }) => fresh.length > 0))
+      throw new CopyOutgrown()
     const isCurrent = await this.#write(async (tx) => {
       const filled: Record<string, Written> = {}
-      for (const [kind, table] of widened) {
+      for (const { kind, table, fresh } of changed) {
+        const drift = new Set((await tx.drift(table))?.map(({ column }) => column))
         await tx.define(table)
-        if (!this.isLoading) await tx.index(table)
         const into = this.#unchanged(kind)
         filled[kind] = into
-        await this.#fillIn(tx, kind, table, into)
+        // A store may have the same type for both.
+        const empty = fresh.filter(({ name, isNew }) => isNew || drift.has(name))
+        if (empty.length > 0) await this.#fillIn(tx, kind, table, into, empty)
+        if (!this.isLoading) await tx.index(table)
       }
       const position = moved(this.#position, filled)
-      const tables = new Map([...this.#tables, ...widened])
+      const tables = new Map([...this.#tables, ...changed.map(({ kind, table }) => [kind, table] as const)])
       return { position: { ...position, tables: position.tables + 1 }, tables: [...tables] }
     })
     // Another process has done the same first.
     if (!isCurrent) await this.reload()
   }
 
-  async #fillIn(tx: StoreWriter, kind: string, table: Table, written: Written): Promise<void> {
-    const before = this.#table(kind).columns.length
-    const fields = table.columns.slice(before).map(({ field }) => field)
+  /** Lets columns have nulls, as rows have come that lack a value. */
+  async #relax(kind: string, fields: ReadonlySet<string>): Promise<void> {
+    await this.#write(async (tx) => {
+      const held = this.#table(kind)
+      const columns = held.columns.map((column) =>
+        fields.has(column.field) ? { ...column, required: false } : column,
+      )
+      const table = { ...held, columns }
+      await tx.define(table)
+      const { position, tables } = this.#noted
+      return {
+        position: { ...position, tables: position.tables + 1 },
+        tables: [...new Map(tables).set(kind, table)],
+      }
+    })
+  }
+
+  async #fillIn(
+    tx: StoreWriter,
+    kind: string,
+    table: Table,
+    written: Written,
+    empty: readonly Pick<Column, 'field'>[],
+  ): Promise<void> {
     const hasValue = ({ id, text }: StoredRow) => {
       const members = membersOf(text)
-      return members?.id === id && fields.some((field) => (members[field] ?? null) !== null)
+      return members?.id === id && empty.some(({ field }) => (members[field] ?? null) !== null)
     }
     const [ids, removed]: [string[], string[]] = [[], []]
     for await (const piece of tx.rows(table, allIds)) ids.push(...piece.filter(hasValue).map(({ id }) => id))
@@ -788,7 +841,9 @@ export class Copy {
     while (ids.length > 0) {
       const held = await tx.get(table, ids.splice(0, rowsOfPiece))
       const rows = held.map(({ text }) => storedRow(table, text, membersOf(text) ?? {}))
-      await this.#putOrSetAside(tx, kind, table, rows, new Map(), written)
+      // What somebody has taken a value from is found by a verification.
+      const sound = rows.filter((row) => lacking(table, row).length === 0)
+      await this.#putOrSetAside(tx, kind, table, sound, new Map(), written)
     }
     while (removed.length > 0) await rewriteRemoved(tx, table, removed.splice(0, rowsOfPiece))
   }
@@ -829,7 +884,8 @@ export class Copy {
     this.#tables.clear()
     for (const [kind, table] of tables) {
       this.#tables.set(kind, table)
-      this.#known.set(kind, new Set(['object', ...table.columns.map(({ field }) => field)]))
+      this.#known.set(kind, new Map(table.columns.map(({ field, type }) => [field, takes[type]])))
+      this.#known.get(kind)?.set('object', () => true)
     }
   }
 
@@ -876,7 +932,7 @@ export async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | 
   const [position, tables] = [await at.note(name), await at.note(`${name} tables`)]
   if (position === undefined || tables === undefined) return undefined
   const parsed = readJson(position) as Position
-  if (![1, 2, 3].includes(parsed.form))
+  if (![1, 2, 3, 4].includes(parsed.form))
     throw new MirrorError('The store holds a copy of a later release of @deskwire/mirror. Update this one.')
   return { position: parsed, tables: readJson(tables) }
 }
@@ -888,7 +944,14 @@ async function note(
   withTables = true,
 ): Promise<void> {
   await tx.setNote(name, noted ? JSON.stringify(noted.position) : null)
-  if (withTables) await tx.setNote(`${name} tables`, noted ? JSON.stringify(noted.tables) : null)
+  if (!withTables) return
+  await tx.setNote(`${name} tables`, noted ? JSON.stringify(noted.tables) : null)
+  if (noted === undefined || name !== 'live') return
+  await recordSchema(
+    tx,
+    noted.tables.map(([, table]) => table),
+    noted.position.tables + 1,
+  )
 }
 
 /** Rows as they are stored, each created and counted when it is taken. */
@@ -973,6 +1036,18 @@ export async function adopt(tx: StoreWriter, table: Table): Promise<void> {
     for await (const piece of rows) ids.push(...piece.map(({ id }) => id))
   while (ids.length > 0) await tx.erase(table, ids.splice(0, rowsOfPiece))
 }
+
+/** The columns that have to be filled, as they are new or of another type. */
+function freshColumns(before: Table, now: Table) {
+  return now.columns.flatMap(({ field, name, type }) => {
+    const held = before.columns.find((column) => column.field === field)
+    return held?.type === type ? [] : [{ field, name, isNew: held === undefined }]
+  })
+}
+
+/** The required fields that a row has no value of. */
+const lacking = ({ columns }: Table, { cells }: StoredRow) =>
+  columns.flatMap(({ field, required }, n) => (required && cells[n] === null ? [field] : []))
 
 const drifted = (what: string) =>
   new MirrorError(

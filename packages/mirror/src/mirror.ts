@@ -16,6 +16,7 @@ import {
   type QuarantinedRow,
 } from './copy.ts'
 import { MirrorError } from './error.ts'
+import { schemaTable } from './own-table.ts'
 import { kindsOf } from './schema.ts'
 import { requireSame, type Selection } from './select.ts'
 import { adoptStatus, recordStatus, statusTable } from './status.ts'
@@ -375,7 +376,7 @@ export class Mirror {
       // Nothing is created when something else has one of the names.
       const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
       const tables = kinds.flatMap((kind) => declared.get(kind)?.plural ?? [])
-      await store.open({ free: this.#of.adopts ? [] : [...tables, statusTable.name] })
+      await store.open({ free: this.#of.adopts ? [] : [...tables, statusTable.name, schemaTable.name] })
     }
     let copy = await this.#held()
     if (copy === undefined) {

@@ -18,7 +18,24 @@ const cellOf: Record<ColumnType, (value: unknown) => Cell> = {
   boolean: (value) => (typeof value === 'boolean' ? value : null),
   timestamp: (value) => (typeof value === 'string' && time.test(value) ? value : null),
   json: (value) => (value === null || value === undefined ? null : JSON.stringify(value)),
+  texts: (value) => (isTexts(value) ? JSON.stringify(value) : null),
 }
+
+/** Whether a column of the type is not empty for a value, as far as a look tells. */
+export const takes: Record<ColumnType, (value: unknown) => boolean> = {
+  uuid: (value) => typeof value === 'string' || isNone(value),
+  text: (value) => typeof value === 'string' || isNone(value),
+  integer: (value) => Number.isSafeInteger(value) || isNone(value),
+  number: (value) => typeof value === 'number' || isNone(value),
+  boolean: (value) => typeof value === 'boolean' || isNone(value),
+  timestamp: (value) => typeof value === 'string' || isNone(value),
+  json: () => true,
+  texts: (value) => Array.isArray(value) || isNone(value),
+}
+
+const isNone = (value: unknown) => value === null || value === undefined
+
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 export const cellsOf = ({ columns }: Table, members: Members): Cell[] =>
   columns.map(({ field, type }) => cellOf[type](members[field]))
@@ -37,12 +54,16 @@ const [inText, inJson] = [/\0|\p{Surrogate}/u, /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a
 export function unholdable({ columns }: Table, { cells }: StoredRow): string | undefined {
   const at = columns.findIndex(({ type }, n) => {
     const cell = cells[n]
-    return typeof cell === 'string' && (type === 'json' ? inJson : inText).test(cell)
+    return typeof cell === 'string' && (type === 'json' || type === 'texts' ? inJson : inText).test(cell)
   })
   return at < 0
     ? undefined
     : `${columns[at]?.field} holds U+0000 or half of a surrogate pair, which the store cannot hold`
 }
+
+/** An id that belongs to a text, for rows that the mirror makes up. */
+export const derivedId = (text: string) =>
+  hash('sha256', text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5')
 
 export const isUuid = (id: string) => uuid.test(id)
 

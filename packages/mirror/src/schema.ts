@@ -19,6 +19,8 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
 }
 
 interface Document {
@@ -89,7 +91,7 @@ export function kindsOf(document: unknown): ReadonlyMap<string, Kind> {
   return kinds
 }
 
-function columnsOf(kind: string, { properties = {} }: Schema): Column[] {
+function columnsOf(kind: string, { properties = {}, required = [] }: Schema): Column[] {
   const columns = Object.entries(properties)
     .filter(([field]) => field !== 'object')
     .sort(([a], [b]) => Number(b === 'id') - Number(a === 'id'))
@@ -101,6 +103,7 @@ function columnsOf(kind: string, { properties = {} }: Schema): Column[] {
         type: typeOf(value),
         comment: commentOf(schema.description),
         refers: value.format === 'uuid' && !['id', 'organizationId'].includes(field),
+        ...(required.includes(field) && !takesNull(schema) && { required: true }),
       }
     })
   if (columns[0]?.field !== 'id' || columns[0].type !== 'uuid')
@@ -124,7 +127,10 @@ function withoutNull(schema: Schema): Schema {
   return one !== undefined && others.length === 0 ? one : schema
 }
 
-function typeOf({ type = [], format }: Schema): ColumnType {
+const takesNull = ({ type = [], anyOf = [] }: Schema) =>
+  [type].flat().includes('null') || anyOf.some((one) => one.type === 'null')
+
+function typeOf({ type = [], format, items }: Schema): ColumnType {
   const [one, ...others] = [type].flat().filter((name) => name !== 'null')
   if (others.length > 0) return 'json'
   switch (one) {
@@ -134,14 +140,25 @@ function typeOf({ type = [], format }: Schema): ColumnType {
     case 'number':
     case 'boolean':
       return one
+    case 'array':
+      return items?.type === 'string' && items.format === undefined ? 'texts' : 'json'
     default:
       return 'json'
   }
 }
 
-/** The table of a kind; of an existing one, with its columns first and the missing ones after them. */
+/**
+ * The table of a kind. Of an existing one, columns stay in their order, one of another type in its place, and missing ones come last. Rows of
+ * an earlier release lack the fields of a later one, so that only a new table requires values.
+ */
 export function tableOf(kind: Kind, name: string, marksRemovals: boolean, there?: Table): Table {
-  const held = there?.columns ?? []
+  const held = (there?.columns ?? []).map((column): Column => {
+    const declared = kind.columns.find(({ field }) => field === column.field)
+    if (declared === undefined) return { ...column, dropped: true }
+    const { dropped: _, ...same } = column
+    return declared.type === column.type ? same : { ...declared, required: false }
+  })
   const added = kind.columns.filter(({ field }) => !held.some((column) => column.field === field))
-  return { name, comment: kind.comment, columns: [...held, ...added], marksRemovals }
+  const more = there ? added.map((column) => ({ ...column, required: false })) : added
+  return { name, comment: kind.comment, columns: [...held, ...more], marksRemovals }
 }

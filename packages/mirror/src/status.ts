@@ -1,10 +1,10 @@
 /** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
-import { hash } from 'node:crypto'
 import { readJson } from '@deskwire/sdk/json'
 import { adopt, type Noted, notedOf } from './copy.ts'
-import { storedRow } from './row.ts'
+import { makeOwn, ownColumn, replaceOwn } from './own-table.ts'
+import { derivedId, storedRow } from './row.ts'
 import type { Selection } from './select.ts'
-import { NameTaken, type Store, type StoreReader, type Table } from './store.ts'
+import type { Store, StoreReader, Table } from './store.ts'
 
 export interface KindStatus {
   /** `ticket`. */
@@ -39,31 +39,28 @@ interface Seen {
   readonly compared?: readonly string[]
 }
 
-const column = (field: string, name: string, type: Table['columns'][number]['type'], comment: string) => ({
-  field,
-  name,
-  type,
-  comment,
-  refers: false,
-})
-
 export const statusTable: Table = {
   name: '_deskwire_status',
   comment: 'The state of the copy, a row per kind. The mirror writes it; changes are overwritten.',
   marksRemovals: false,
   columns: [
-    column('id', 'id', 'uuid', 'Derived from the kind.'),
-    column('kind', 'kind', 'text', 'The kind, as in the API: `ticket`.'),
-    column('rows', 'rows', 'integer', 'Rows of the kind in the copy.'),
-    column('lastChangeAt', 'last_change_at', 'timestamp', 'The time of the last change that the copy holds.'),
-    column(
+    ownColumn('id', 'id', 'uuid', 'Derived from the kind.'),
+    ownColumn('kind', 'kind', 'text', 'The kind, as in the API: `ticket`.'),
+    ownColumn('rows', 'rows', 'integer', 'Rows of the kind in the copy.'),
+    ownColumn(
+      'lastChangeAt',
+      'last_change_at',
+      'timestamp',
+      'The time of the last change that the copy holds.',
+    ),
+    ownColumn(
       'caughtUpAt',
       'caught_up_at',
       'timestamp',
       'When the copy last matched the service; lag counts from it.',
     ),
-    column('verifiedAt', 'verified_at', 'timestamp', 'When `verify` last compared every row.'),
-    column('exact', 'exact', 'boolean', 'Whether that comparison found nothing.'),
+    ownColumn('verifiedAt', 'verified_at', 'timestamp', 'When `verify` last compared every row.'),
+    ownColumn('exact', 'exact', 'boolean', 'Whether that comparison found nothing.'),
   ],
 }
 
@@ -104,27 +101,16 @@ export async function recordStatus(store: Store, seen: Seen): Promise<void> {
     const noted = await notedOf('live', tx)
     if (noted === undefined) return
     const before = await tx.note(statusNote)
-    const drift = await tx.drift(statusTable)
-    if (drift === undefined) await tx.define(statusTable)
-    else if (before === undefined || drift.length > 0) throw new NameTaken(statusTable.name)
+    await makeOwn(tx, statusTable, before !== undefined)
     const now = { ...(before === undefined ? {} : (readJson(before) as Seen)), ...seen }
     const kinds = kindsOf(noted, now)
     const rows = kinds.map((of) => {
-      const members = { id: idOf(of.kind), ...of }
+      const members = { id: derivedId(of.kind), ...of }
       return storedRow(statusTable, JSON.stringify(members), members)
     })
-    const gone: string[] = []
-    for await (const piece of tx.rows(statusTable, allIds))
-      gone.push(...piece.map(({ id }) => id).filter((id) => rows.every((row) => row.id !== id)))
-    await tx.erase(statusTable, gone)
-    await tx.put(statusTable, rows)
+    await replaceOwn(tx, statusTable, rows)
     await tx.setNote(statusNote, JSON.stringify(now))
   })
-}
-
-const allIds = {
-  after: '00000000-0000-0000-0000-000000000000',
-  before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
 async function seenIn(at: StoreReader): Promise<Seen> {
@@ -143,15 +129,4 @@ function kindsOf({ position }: Noted, seen: Seen): KindStatus[] {
       exact: isCompared ? !seen.differing?.includes(kind) : null,
     }
   })
-}
-
-function idOf(kind: string): string {
-  const digits = hash('sha256', kind)
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    digits.slice(12, 16),
-    digits.slice(16, 20),
-    digits.slice(20, 32),
-  ].join('-')
 }

@@ -7,9 +7,10 @@ import type { IdRange } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'
 
 /**
- * `uuid`: 36 characters, lower case; `timestamp`: as `2026-01-31T09:30:00.000Z`, years 0001 to 9999; `json`: any value; `integer`: safe.
+ * `uuid`: 36 characters, lower case; `timestamp`: as `2026-01-31T09:30:00.000Z`, years 0001 to 9999; `json`: any value; `texts`: a list of
+ * texts, as JSON; `integer`: safe.
  */
-export type ColumnType = 'uuid' | 'text' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json'
+export type ColumnType = 'uuid' | 'text' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json' | 'texts'
 
 /** A value of a column's type; null when the row has none. */
 export type Cell = string | number | boolean | null
@@ -23,7 +24,14 @@ export interface Column {
   readonly comment: string
   /** Whether it holds the id of another row: a store has an index on it, and no foreign key, as kinds arrive apart. */
   readonly refers: boolean
+  /** Whether no row has been without a value yet, as the service declares it: the store may refuse null. */
+  readonly required?: boolean
+  /** Whether the service no longer declares it. */
+  readonly dropped?: boolean
 }
+
+/** Whether a store has an index on the column. */
+export const isIndexed = ({ refers, field }: Column) => refers || field === 'updatedAt'
 
 /**
  * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text; and, with marked removals,
@@ -86,7 +94,10 @@ export interface StoreReader {
 export interface StoreWriter extends StoreReader {
   /** Stores a note; null deletes it. */
   setNote(name: string, value: string | null): Promise<void>
-  /** Creates the table, with comments; adds missing columns, empty, to an existing one. */
+  /**
+   * Creates the table, with comments. Of an existing one, it adds missing columns, replaces those of other types, both empty, and lets
+   * columns have nulls that are no longer required.
+   */
   define(table: Table): Promise<void>
   /** Creates missing indexes: called once rows are loaded, as they load faster without. */
   index(table: Table): Promise<void>
@@ -146,6 +157,8 @@ const ofRemovals = [
 
 /** A part of a table that differs from what was created. */
 export interface Drift {
+  /** The column's name. */
+  readonly column: string
   /** `name is missing`, `number is text and not bigint`. */
   readonly text: string
   /** Whether `define` restores it. */
@@ -179,9 +192,10 @@ export class RowRefused extends Error {
 export class WriteRefused extends Error {
   override readonly name = 'WriteRefused'
 
-  constructor(place: string, cause: Error) {
+  constructor(place: string, cause: Error & { readonly detail?: string | undefined }) {
+    const told = [cause.message, cause.detail ?? ''].flatMap((text) => text.split('\n', 1)[0] || [])
     super(
-      `${place}: ${cause.message.split('\n', 1)[0]?.replace(/\.$/, '')}. Look for foreign keys, views, triggers and other rules that were added to the tables of the copy, and at permissions and space.`,
+      `${place}: ${told.join(': ').replace(/\.$/, '')}. Look for foreign keys, views, triggers and other rules that were added to the tables of the copy, and at permissions and space.`,
       { cause },
     )
   }
@@ -198,8 +212,9 @@ export function driftOf(
   return [...table.columns, body, ...removalColumns(table)].flatMap(({ name, type }): Drift[] => {
     const is = held.get(name)?.toLowerCase()
     if (is === types[type]) return []
-    if (is !== undefined) return [{ text: `${name} is ${is} and not ${types[type]}`, isMissing: false }]
-    return [{ text: `${name} is missing`, isMissing: !['id', '_body'].includes(name) }]
+    if (is !== undefined)
+      return [{ column: name, text: `${name} is ${is} and not ${types[type]}`, isMissing: false }]
+    return [{ column: name, text: `${name} is missing`, isMissing: !['id', '_body'].includes(name) }]
   })
 }
 

@@ -22,7 +22,7 @@ import {
 import { MemoryStore } from '../src/stores/memory.ts'
 import { differencesByHand } from './by-hand.ts'
 import { hooked } from './hooked.ts'
-import { type Place, places } from './stores.ts'
+import { type Place, places, plantRow } from './stores.ts'
 
 const shared = sharedService()
 const plurals = ['teammates', 'customers', 'conversations', 'messages', 'notes', 'tickets', 'bookings']
@@ -163,7 +163,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await at.sql(`update customers set removed_at = '2001-01-01T00:00:00.000Z' ${where(moved)}`)
     await at.sql(`update customers set name = 'Mallory' ${where(renamed)}`)
     await at.sql(`update customers set removed_at = '2001-01-01T00:00:00.000Z' ${where(customerIds[6])}`)
-    await at.sql(`insert into customers (id, _body) values ('${invented}', '{}')`)
+    await plantRow(at, 'customers', invented, customerIds[7])
     const names = new Map<string, unknown>(customerIds.map((id, n) => [id, n]))
     const told = (differences: readonly CopyDifference[]) =>
       differences.map(({ id, type, columns }) => `${names.get(id) ?? id} ${type} ${columns}`.trim()).sort()
@@ -337,11 +337,11 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     )
     await at.sql(`delete from customers ${where(3)}`)
     await at.sql(`update customers set id = '01980000-0000-7000-8000-000000000001' ${where(4)}`)
-    await at.sql(`update customers set custom_attributes = '{"plan": "team"}', tags = null ${where(5)}`)
+    await at.sql(`update customers set custom_attributes = '{"plan": "team"}', tags = '{}' ${where(5)}`)
     await at.sql(`update customers set created_at = '2026-01-31T09:30:00.001Z' ${where(6)}`)
     await at.sql(`update customers set _body = '' ${where(7)}`)
-    await at.sql("insert into tickets (id, _body) values ('ffffffff-ffff-4fff-bfff-ffffffffffff', '{}')")
-    await at.sql("insert into tickets (id, _body) values ('00000000-0000-0000-0000-000000000000', '{}')")
+    await plantRow(at, 'tickets', 'ffffffff-ffff-4fff-bfff-ffffffffffff')
+    await plantRow(at, 'tickets', '00000000-0000-0000-0000-000000000000')
     await at.sql('delete from bookings')
     const { exact: isExact, differences } = await mirror.verify()
     expect(isExact).toBe(false)
@@ -419,7 +419,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await mirror.catchUp()
     await at.sql('create view all_customers as select * from customers')
     // What the backup did not have, and what it had otherwise.
-    await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
+    await plantRow(at, 'customers', '01980000-0000-7000-8000-000000000001')
     await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
     await markRestored(shared().database.pool, systemClock)
     await client.customers.create({ name: 'After' })

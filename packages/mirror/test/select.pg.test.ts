@@ -19,7 +19,7 @@ import {
 import { exportNdjson } from '../src/ndjson.ts'
 import { duckDb } from './duckdb.ts'
 import { plantedMessage } from './planted.ts'
-import { type Place, places } from './stores.ts'
+import { type Place, places, plantRow } from './stores.ts'
 
 const shared = sharedService()
 const hashKey = 'a key of sixteen characters or more'
@@ -183,7 +183,7 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
       await at.sql(`delete from messages where id = '${messageId}'`)
       await at.sql(`update conversations set _body = '{}'`)
       const extra = '01980000-0000-7000-8000-000000000001'
-      await at.sql(`insert into customers (id, _body) values ('${extra}', '{}')`)
+      await plantRow(at, 'customers', extra)
       expect((await differences()).sort()).toEqual([
         ['conversation', 'changed', '_body'],
         ['customer', 'changed', 'email'],

@@ -27,6 +27,7 @@ const table = (name: string, marksRemovals: boolean): Table => ({
     column('at', 'timestamp'),
     column('more', 'json'),
     column('otherId', 'uuid', true),
+    column('names', 'texts'),
   ],
   marksRemovals,
 })
@@ -44,6 +45,7 @@ function row(n: number, order = `number ${n}`): StoredRow {
     at,
     `{"n":${n},"a":["\\n"]}`,
     n === 3 ? null : idOf(n + 1),
+    JSON.stringify(n === 3 ? [] : ['a, "b"', `${n}`, 'null', '']),
   ]
   return { id: idOf(n), cells, text: `{"id":"${idOf(n)}","n":"${order} \\t \\\\ é"}` }
 }
@@ -132,7 +134,7 @@ describe.each(Object.entries(stores))('%s', (_, placeOf) => {
       await tx.index(wider)
     })
     const [first] = await store.read((reader) => rowsOf(reader, wider))
-    expect(first?.cells).toHaveLength(9)
+    expect(first?.cells).toHaveLength(10)
     expect(first?.cells.at(-1)).toBeNull()
     await store.write((tx) => tx.drop(wider))
     await store.write((tx) => tx.drop(wider))

@@ -43,6 +43,15 @@ export const places = {
   ...(duckDb && { DuckDB: duckDbPlace }),
 }
 
+/** Puts a row there that no service has: like another one, but for its id and text. */
+export async function plantRow(at: Place, table: string, id: string, like?: string): Promise<void> {
+  const one = like === undefined ? '' : `where id = '${like}'`
+  await at.sql(`create table planted as select * from ${table} ${one} limit 1`)
+  await at.sql(`update planted set id = '${id}', _body = '{}'`)
+  await at.sql(`insert into ${table} select * from planted`)
+  await at.sql('drop table planted')
+}
+
 /** A file in a directory of its own, read and changed by this. */
 function filePlace(name: string, sqlOf: (file: string) => Place['sql']): Place {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))

@@ -132,7 +132,12 @@ describe.each(Object.entries(places))('a row that %s cannot hold', (_, placeOf) 
     expect(await mirror.repair()).toEqual([])
     expect(ids(await mirror.quarantined())).toEqual(all)
     // A row of somebody else in its place is found.
-    await at.sql(`insert into messages (id, _body) values ('${first}', '{}')`)
+    const time = "'2026-01-31T09:30:00.000Z'"
+    await at.sql(
+      `insert into messages (id, organization_id, conversation_id, created_at, updated_at, sent_at,
+          direction, content_type, channel, author, attachments, _body)
+        values ('${first}', '${first}', '${first}', ${time}, ${time}, ${time}, '', '', '', '{}', '[]', '{}')`,
+    )
     expect((await mirror.verify()).differences).toMatchObject([{ id: first, type: 'changed' }])
     expect(await mirror.repair()).toHaveLength(1)
     expect((await mirror.verify()).differences).toEqual([])

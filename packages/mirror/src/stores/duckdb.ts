@@ -88,6 +88,7 @@ const sorts: Record<ColumnType, Sort> = {
   },
   // A text with a check: what is read is what was written.
   json: { sql: 'json', type: VARCHAR, value: (cell) => cell, read: asText },
+  texts: { sql: 'json', type: VARCHAR, value: (cell) => cell, read: asText },
 }
 
 const text: Sort = sorts.text
@@ -348,8 +349,8 @@ class Connection implements StoreWriter {
 
   async define(table: Table): Promise<void> {
     const columns = [
-      ...table.columns.map(({ name, type }, n) =>
-        n === 0 ? 'id uuid primary key' : `${quoted(name)} ${sorts[type].sql}`,
+      ...table.columns.map(({ name, type, required }, n) =>
+        n === 0 ? 'id uuid primary key' : `${quoted(name)} ${sorts[type].sql}${required ? ' not null' : ''}`,
       ),
       '_body varchar not null',
       ...removalColumns(table).map(({ name, type }) => `${name} ${sorts[type].sql}`),
@@ -357,11 +358,17 @@ class Connection implements StoreWriter {
     await this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')})`)
     await this.run(`comment on table ${quoted(table.name)} is ${literal(table.comment)}`)
     const there = await this.#columnsOf(table.name)
-    for (const { name, type, comment } of [...table.columns, ...removalColumns(table)]) {
-      const column = `${quoted(table.name)}.${quoted(name)}`
-      if (!there.has(name))
-        await this.run(`alter table ${quoted(table.name)} add column ${quoted(name)} ${sorts[type].sql}`)
-      await this.run(`comment on column ${column} is ${literal(comment)}`)
+    const demanding = await this.#demanding(table.name)
+    for (const [n, column] of [...table.columns, ...removalColumns(table)].entries()) {
+      const { name, type, comment } = column
+      const is = there.get(name)?.toLowerCase()
+      const isOther = n > 0 && is !== undefined && is !== shownTypes[type]
+      const [alter, it] = [`alter table ${quoted(table.name)}`, quoted(name)]
+      if (isOther) await this.run(`${alter} drop column ${it}`)
+      if (isOther || is === undefined) await this.run(`${alter} add column ${it} ${sorts[type].sql}`)
+      else if (n > 0 && !('required' in column && column.required) && demanding.includes(name))
+        await this.run(`${alter} alter column ${it} drop not null`)
+      await this.run(`comment on column ${quoted(table.name)}.${it} is ${literal(comment)}`)
     }
   }
 
@@ -373,6 +380,15 @@ class Connection implements StoreWriter {
       name,
     )
     return new Map(rows.map(([column, type]) => [column as string, type as string]))
+  }
+
+  async #demanding(table: string): Promise<Cell[]> {
+    const rows = await this.#read(
+      `select column_name from duckdb_columns() where lower(table_name) = lower($1) and not is_nullable
+        and schema_name = current_schema() and database_name = current_database()`,
+      table,
+    )
+    return rows.flat()
   }
 
   /** None: DuckDB skips data by minima and maxima, and an index would forbid new columns. */
@@ -510,7 +526,7 @@ const existing = ({ marksRemovals }: Table, of?: string) =>
 const passing = /^(?:TransactionContext|IO|Out of Memory) Error: /
 /** A database that DuckDB calls invalid has to be opened again. */
 const refusing = /^(?!FATAL|INTERNAL)[A-Z][\w ]* Error: /
-const ofTheRow = /^(?:Conversion|Invalid Input|Constraint|Out of Range) Error/
+const ofTheRow = /^(?:(?:Conversion|Invalid Input|Constraint|Out of Range) Error|Failed to append: )/
 
 const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))
 

@@ -1,7 +1,18 @@
 /** A copy in memory, for tests and for programs that load everything at each start. */
 import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
-import type { OpenOptions, Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
+import {
+  type ColumnType,
+  driftOf,
+  type OpenOptions,
+  type Removal,
+  removalColumns,
+  type Store,
+  type StoredRow,
+  type StoreReader,
+  type StoreWriter,
+  type Table,
+} from '../store.ts'
 
 interface Kept {
   readonly row: StoredRow
@@ -10,10 +21,24 @@ interface Kept {
 
 const rowsOfPiece = 1_000
 
+const ownTypes = Object.fromEntries(
+  ['uuid', 'text', 'integer', 'number', 'boolean', 'timestamp', 'json', 'texts'].map((type) => [type, type]),
+) as Record<ColumnType, string>
+
+const typesOf = (table: Table) =>
+  new Map(
+    [...table.columns, { name: '_body', type: 'text' }, ...removalColumns(table)].map(({ name, type }) => [
+      name,
+      type,
+    ]),
+  )
+
 /** Holds tables as maps. A write that fails is undone; writers run one after another. */
 export class MemoryStore implements Store {
   readonly #queue = new Queue()
   readonly #tables = new Map<string, Map<string, Kept>>()
+  /** The types of their columns, by name. */
+  readonly #types = new Map<string, ReadonlyMap<string, string>>()
   readonly #notes = new Map<string, string>()
 
   async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
@@ -31,6 +56,7 @@ export class MemoryStore implements Store {
     const moment = new MemoryStore()
     await this.#queue.run(async () => {
       for (const [name, rows] of this.#tables) moment.#tables.set(name, new Map(rows))
+      for (const [name, types] of this.#types) moment.#types.set(name, types)
       for (const [name, value] of this.#notes) moment.#notes.set(name, value)
     })
     return work(moment.#reader)
@@ -54,7 +80,7 @@ export class MemoryStore implements Store {
       [...this.#notes]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([name, value]) => (name.startsWith(prefix) ? [value] : [])),
-    drift: async ({ name }) => (this.#tables.has(name) ? [] : undefined),
+    drift: async (table) => driftOf(table, ownTypes, this.#types.get(table.name) ?? new Map()),
     count: async (table) => {
       const all = [...this.#rows(table).values()]
       const existing = all.filter(({ removed }) => removed === null).length
@@ -96,8 +122,10 @@ export class MemoryStore implements Store {
     return {
       ...this.#reader,
       setNote: async (name, value) => set(this.#notes, name, value ?? undefined),
-      define: async ({ name, columns }) => {
+      define: async (table) => {
+        const { name, columns } = table
         const rows = this.#tables.get(name)
+        set(this.#types, name, typesOf(table))
         if (rows === undefined) return set(this.#tables, name, new Map())
         for (const [id, { row, removed }] of rows) {
           const lacking = columns.length - row.cells.length
@@ -118,7 +146,10 @@ export class MemoryStore implements Store {
         if (!table.marksRemovals) for (const id of rows.keys()) if (!other.has(id)) set(rows, id, undefined)
         for (const [id, kept] of other) set(rows, id, kept)
       },
-      drop: async ({ name }) => set(this.#tables, name, undefined),
+      drop: async ({ name }) => {
+        set(this.#types, name, undefined)
+        set(this.#tables, name, undefined)
+      },
     }
   }
 

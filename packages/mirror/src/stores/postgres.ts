@@ -3,6 +3,7 @@
  * views, grants and indexes that others have put on the tables stay, also when a new copy replaces an old one.
  */
 
+import { hash } from 'node:crypto'
 import type { IdRange } from '@deskwire/sdk'
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
@@ -14,6 +15,7 @@ import {
   type ColumnType,
   type Drift,
   driftOf,
+  isIndexed,
   NameTaken,
   type OpenOptions,
   type Removal,
@@ -28,6 +30,7 @@ import {
   type Table,
   WriteRefused,
 } from '../store.ts'
+import { arrayText } from './array-text.ts'
 import { copyLine, copyLines, copyValues } from './copy-text.ts'
 import { jsonbText } from './jsonb.ts'
 import { literal, quoted } from './sql.ts'
@@ -47,6 +50,7 @@ const types: Record<ColumnType, string> = {
   boolean: 'boolean',
   timestamp: 'timestamptz',
   json: 'jsonb',
+  texts: 'text[]',
 }
 
 /** The server's names of the types. */
@@ -120,6 +124,7 @@ export class PostgresStore implements Store {
     if (cell === null) return null
     if (type === 'timestamp') return shownTime(cell as string)
     if (type === 'json') return jsonbText(cell as string)
+    if (type === 'texts') return arrayText(cell as string)
     if (type === 'boolean') return cell ? 't' : 'f'
     return type === 'number' ? shownNumber(cell as number) : String(cell)
   }
@@ -180,6 +185,15 @@ class Connection implements StoreWriter {
       [this.#name(table)],
     )
     return new Map(rows.map(([name, type]) => [name ?? '', type ?? '']))
+  }
+
+  /** The columns that refuse null. */
+  async #demanding(table: string): Promise<string[]> {
+    const rows = await this.#rowsOf(
+      'select attname from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and attnotnull',
+      [this.#name(table)],
+    )
+    return rows.map(([name]) => name ?? '')
   }
 
   async makeNotes(free: readonly string[]): Promise<void> {
@@ -352,15 +366,25 @@ class Connection implements StoreWriter {
     const held = await this.#columnsOf(table.name)
     if (held.size === 0) {
       const columns = [
-        ...table.columns.map((column, n) => `${defined(column)}${n === 0 ? ' primary key' : ''}`),
+        ...table.columns.map(
+          (column, n) => `${defined(column)}${n === 0 ? ' primary key' : column.required ? ' not null' : ''}`,
+        ),
         '_body text not null',
         ...own.map(defined),
       ]
       await this.#run(`create table ${name} (${columns.join(', ')})`)
     } else {
-      // Adding a column that exists would also block readers until the end of the transaction.
-      for (const column of [...table.columns, ...own])
-        if (!held.has(column.name)) await this.#run(`alter table ${name} add column ${defined(column)}`)
+      // A change that is not needed would also block readers until the end of the transaction.
+      const demanding = new Set(await this.#demanding(table.name))
+      for (const column of [...table.columns.slice(1), ...own]) {
+        const is = held.get(column.name)
+        const isOther = is !== undefined && is !== shownTypes[column.type]
+        const [alter, it] = [`alter table ${name}`, quoted(column.name)]
+        if (isOther) await this.#run(`${alter} drop column ${it}`)
+        if (isOther || is === undefined) await this.#run(`${alter} add column ${defined(column)}`)
+        else if (!('required' in column && column.required) && demanding.has(column.name))
+          await this.#run(`${alter} alter column ${it} drop not null`)
+      }
     }
     const comments = [
       `table ${name} is ${literal(table.comment)}`,
@@ -374,7 +398,7 @@ class Connection implements StoreWriter {
   async index({ name, columns }: Table): Promise<void> {
     for (const column of columns) {
       const index = quoted(`${name}_${column.name}`)
-      if (column.refers)
+      if (isIndexed(column))
         await this.#run(`create index if not exists ${index} on ${this.#name(name)} (${quoted(column.name)})`)
     }
     await this.#run(`analyze ${this.#name(name)}`)
@@ -390,7 +414,7 @@ class Connection implements StoreWriter {
       })
       // Handled below; until then nothing else listens.
       ended.catch(() => {})
-      for (const piece of copyPieces(rows)) {
+      for (const piece of copyPieces(columns, rows)) {
         if (stream.errored !== null) break
         if (stream.write(piece)) continue
         await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), ended])
@@ -403,23 +427,28 @@ class Connection implements StoreWriter {
   async put(table: Table, rows: readonly StoredRow[]): Promise<void> {
     if (rows.length === 0) return
     const columns = [
-      ...table.columns.map(({ name, type }) => ({ name: quoted(name), type: types[type] })),
-      body,
+      // An array of arrays would become one: each list is a text until it has its row.
+      ...table.columns.map(({ name, type }) => ({
+        name: quoted(name),
+        type: type === 'texts' ? 'text' : types[type],
+        read: type === 'texts' ? `${quoted(name)}::text[]` : quoted(name),
+      })),
+      { name: '_body', type: 'text', read: '_body' },
     ]
     const names = columns.map(({ name }) => name).join(', ')
+    const read = columns.map((column) => column.read).join(', ')
     const given = columns.map(({ type }, n) => `$${n + 1}::${type}[]`).join(', ')
     const set = columns.slice(1).map(({ name }) => `${name} = excluded.${name}`)
     set.push(...removalColumns(table).map((column) => `${column.name} = null`))
     const values = [
-      ...table.columns.map((_, n) => rows.map(({ cells }) => cells[n] ?? null)),
+      ...table.columns.map(({ type }, n) =>
+        rows.map(({ cells }) => (type === 'texts' ? arrayCell(cells[n] ?? null) : (cells[n] ?? null))),
+      ),
       rows.map(({ text }) => text),
     ]
-    await this.#rowsOf(
-      `insert into ${this.#name(table.name)} (${names}) select * from unnest(${given})
-        on conflict (id) do update set ${set.join(', ')}`,
-      values,
-      `put ${table.name} ${columns.length}`,
-    )
+    const sql = `insert into ${this.#name(table.name)} (${names}) select ${read} from unnest(${given}) as given (${names})
+        on conflict (id) do update set ${set.join(', ')}`
+    await this.#rowsOf(sql, values, `put ${hash('sha256', sql).slice(0, 32)}`)
   }
 
   async remove(table: Table, removals: readonly Removal[]): Promise<void> {
@@ -467,8 +496,6 @@ class Connection implements StoreWriter {
   }
 }
 
-const body = { name: '_body', type: 'text' }
-
 const defined = ({ name, type }: Pick<Column, 'name' | 'type'>) => `${quoted(name)} ${types[type]}`
 
 /** COPY takes no parameters. */
@@ -486,10 +513,18 @@ function storedRow({ marksRemovals }: Table, values: (string | null)[]): StoredR
   return { id: values[0] as string, text, cells: values, ...removed }
 }
 
-function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
+const listsOf = (columns: readonly Column[]) =>
+  columns.flatMap(({ type }, n) => (type === 'texts' ? [n] : []))
+
+const arrayCell = (cell: Cell) => (cell === null ? null : arrayText(cell as string))
+
+function* copyPieces(columns: readonly Column[], rows: Iterable<StoredRow>): Generator<string> {
+  const lists = listsOf(columns)
   let piece = ''
   for (const { cells, text } of rows) {
-    piece += `${copyLine([...cells, text])}\n`
+    const values = [...cells, text]
+    for (const n of lists) values[n] = arrayCell(values[n] ?? null)
+    piece += `${copyLine(values)}\n`
     if (piece.length < charactersOfWrite) continue
     yield piece
     piece = ''

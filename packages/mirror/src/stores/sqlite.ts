@@ -12,6 +12,7 @@ import {
   type Drift,
   driftOf,
   FileTaken,
+  isIndexed,
   NameTaken,
   type OpenOptions,
   type Removal,
@@ -43,6 +44,7 @@ const types: Record<ColumnType, string> = {
   boolean: 'integer',
   timestamp: 'text',
   json: 'text',
+  texts: 'text',
 }
 
 const rowsOfPiece = 1_000
@@ -173,6 +175,13 @@ class Connection implements StoreWriter {
     return held.size > 0
   }
 
+  /** Whether a column can later have nulls again, as in SQLite 3.53; otherwise it has to take them from the beginning. */
+  get #relaxes(): boolean {
+    const [[version] = []] = this.#read('select sqlite_version()')
+    const [major = 0, minor = 0] = String(version).split('.').map(Number)
+    return major > 3 || minor >= 53
+  }
+
   get isInTransaction(): boolean {
     return this.#database.isTransaction
   }
@@ -287,23 +296,30 @@ class Connection implements StoreWriter {
       ...table.columns.map((column, n) =>
         n === 0
           ? `id text primary key not null check (id glob '${uuid}')`
-          : `${quoted(column.name)} ${types[column.type]}`,
+          : `${quoted(column.name)} ${types[column.type]}${column.required && this.#relaxes ? ' not null' : ''}`,
       ),
       '_body text not null',
       ...removalColumns(table).map(({ name, type }) => `${name} ${types[type]}`),
     ]
     this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')}) strict`)
     const there = this.#columnsOf(table.name)
-    for (const { name, type } of [...table.columns, ...removalColumns(table)]) {
-      if (!there.has(name))
-        this.run(`alter table ${quoted(table.name)} add column ${quoted(name)} ${types[type]}`)
+    const demanding = this.#read('select name from pragma_table_info(?) where "notnull"', table.name).flat()
+    for (const column of [...table.columns.slice(1), ...removalColumns(table)]) {
+      const is = there.get(column.name)?.toLowerCase()
+      const isOther = is !== undefined && is !== types[column.type]
+      const [alter, it] = [`alter table ${quoted(table.name)}`, quoted(column.name)]
+      if (isOther) this.run(`${alter} drop column ${it}`)
+      if (isOther || is === undefined) this.run(`${alter} add column ${it} ${types[column.type]}`)
+      else if (!('required' in column && column.required) && demanding.includes(column.name))
+        this.run(`${alter} alter column ${it} drop not null`)
     }
   }
 
   async index(table: Table): Promise<void> {
-    for (const { name, refers } of table.columns) {
-      const index = quoted(`${table.name}_${name}`)
-      if (refers) this.run(`create index if not exists ${index} on ${quoted(table.name)} (${quoted(name)})`)
+    for (const column of table.columns) {
+      const index = quoted(`${table.name}_${column.name}`)
+      if (isIndexed(column))
+        this.run(`create index if not exists ${index} on ${quoted(table.name)} (${quoted(column.name)})`)
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { flag, reference, text } from '../../src/kernel/fields/fields.ts'
+import { flag, integer, reference, text } from '../../src/kernel/fields/fields.ts'
 import { ok } from '../../src/kernel/result.ts'
 import { commonFields } from '../../src/kinds/model/common-fields.ts'
 import { defineKind } from '../../src/kinds/model/define-kind.ts'
@@ -88,6 +88,27 @@ export const parcelRenamed: Kind = defineKind({
   upgrades: [
     toSecond,
     ({ title, colour: _, customerId, ...shown }) => ({ ...shown, name: title, ownerId: customerId }),
+  ],
+  rules: { ...common.rules, update: (_before, draft) => ok(draft) },
+  example: { name: 'Books' },
+})
+
+/** One that also counts what was a flag. */
+export const parcelRetyped: Kind = defineKind({
+  ...common,
+  fields: {
+    urgent: integer({ min: 0, max: 9, description: 'How pressing it is.' }),
+    name: title,
+    ...commonFields(),
+    ownerId: reference(owner, owned),
+  },
+  migrations: [
+    ...parcelRenamed.migrations,
+    { id: '20991231-04-parcels-urgency', ...indexOutdated('parcels', 4) },
+  ],
+  upgrades: [
+    ...parcelRenamed.upgrades,
+    (shown) => ({ ...shown, urgent: 'urgent' in shown && shown.urgent ? 1 : 0 }),
   ],
   rules: { ...common.rules, update: (_before, draft) => ok(draft) },
   example: { name: 'Books' },
