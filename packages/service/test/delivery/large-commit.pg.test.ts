@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { testEngine } from '../../../testbed/engine.ts'
+import { eventually } from '../../../testbed/eventually.ts'
 import { makeWebhook, minute } from '../../../testbed/hooks.ts'
 import { lockRow, waitingBackends } from '../../../testbed/locks.ts'
-import { type Api, testService } from '../../../testbed/service.ts'
+import { type Api, createApi, testService } from '../../../testbed/service.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
 import { at, recovererOn } from '../webhooks/recovery.fixture.ts'
@@ -300,13 +301,24 @@ describe('in pieces', () => {
     await using it = await desk()
     const [first, ...ids] = await endpoints(it.api, 11)
     await customers(it.api, 91)
+    // In another process: in one, whoever has waited for long keeps the others from the database.
+    await using beside = await testService({ clock: it.clock, database: it.service.database })
     const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
     const disabling = it.api.patch(`/v1/webhooks/${first}`, { status: 'disabled' })
     await waitingBackends(it.service.database, 1)
-    const commit = makeCustomer(it.api)
-    await waitingBackends(it.service.database, 2)
+    const commit = makeCustomer(createApi(beside.url, it.api.organizationId, it.api.token))
+    // Either is sent again when it has waited for so long, and is then behind the other.
+    await eventually('the commit waits behind the disabling', async () => {
+      const { rows } = await it.pool.query<{ query: string }>(
+        `select a.query from pg_stat_activity a
+           where a.datname = current_database() and a.wait_event_type = 'Lock' order by a.query_start`,
+      )
+      const [before, behind, ...more] = rows.map(({ query }) => query)
+      return /update_webhook/.test(before ?? '') && /\bcommit/.test(behind ?? '') && more.length === 0
+    })
     await lock.release()
-    await Promise.all([disabling, commit])
+    expect((await disabling).status).toBe(200)
+    await commit
     await it.fanOuts.runDue()
     await it.engine.runDue()
     expect(await made(it)).toEqual({
