@@ -17,6 +17,6 @@ export async function eventually<T>(
     const now = performance.now()
     if (now > deadline) throw new Error(`not within ${patience} ms: ${what}`)
     // Expensive conditions are polled less often, so that they do not slow what they wait for.
-    await delay(Math.min(Math.max(5, 4 * (now - since)), 50))
+    await delay(Math.min(Math.max(5, 8 * (now - since)), 400))
   }
 }
