@@ -92,6 +92,7 @@ create table teammates_words (
   primary key (organization_id, id)
 );
 create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index teammates_words_outdated on teammates_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -126,6 +127,7 @@ create table customers_words (
   primary key (organization_id, id)
 );
 create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index customers_words_outdated on customers_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -171,6 +173,7 @@ create table conversations_words (
   primary key (organization_id, id)
 );
 create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index conversations_words_outdated on conversations_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -209,6 +212,7 @@ create table messages_words (
   primary key (organization_id, id)
 );
 create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index messages_words_outdated on messages_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of notes: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table notes (
@@ -243,6 +247,7 @@ create table notes_words (
   primary key (organization_id, id)
 );
 create index notes_words_found on notes_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index notes_words_outdated on notes_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -287,6 +292,7 @@ create table tickets_words (
   primary key (organization_id, id)
 );
 create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index tickets_words_outdated on tickets_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -328,6 +334,7 @@ create table bookings_words (
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create index bookings_words_outdated on bookings_words (organization_id, id) where "left"(terms, 2) <> '~2'::text;
 
 -- Open conversations by how long their customers wait. Triggers on conversations and messages keep it.
 create table inbox (
@@ -869,7 +876,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_6cef40d02202(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_886750ebe8dd(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -3272,7 +3279,7 @@ begin
 
   if p_changes ? 'ticket_search_documents' then
     insert into tickets_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
+      select p_organization_id, r.id, r.created_at, r.terms || coalesce(' ' || (v_numbers->>r.id::text), '')
         from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;

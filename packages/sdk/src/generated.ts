@@ -160,6 +160,8 @@ export interface CustomerFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
@@ -272,6 +274,8 @@ export interface ConversationFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
@@ -519,6 +523,8 @@ export interface TicketFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
@@ -637,6 +643,8 @@ export interface BookingFilters {
   externalId?: string | undefined
   /** Has this tag. */
   tag?: string | undefined
+  /** Has this custom attribute: its name, a colon and its value, as in `plan:gold`. */
+  customAttribute?: string | undefined
   /** Created later than this, exclusive. */
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */

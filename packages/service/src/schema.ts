@@ -17,6 +17,7 @@ import { storeResponseFunction } from './idempotency/stored-responses.ts'
 import { inboxMigration } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import type { Kind } from './kinds/model/kind.ts'
+import { indexOutdatedDocuments } from './kinds/model/reindex.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
 import { recoverPieceFunction } from './webhooks/recovery/job.ts'
@@ -38,6 +39,9 @@ export function schemaOf(
       ...endpointOptions,
       ...kinds.flatMap((kind) => kind.migrations),
       inboxMigration,
+      ...kinds
+        .filter((kind) => deskKinds.includes(kind))
+        .flatMap(({ table }) => indexOutdatedDocuments(table)),
       {
         id: '20261126-10-double-booking',
         statements: [

@@ -7,14 +7,14 @@ teammates create	POST	/teammates	Create a teammate		name! email active?
 teammates get	GET	/teammates/{id}	Read a teammate		
 teammates update	PATCH	/teammates/{id}	Change a teammate		name email active?
 teammates delete	DELETE	/teammates/{id}	Delete a teammate		
-customers list	GET	/customers	List or sync customers	limit# offset# after updatedAfter cursor wait# ids email phone externalId tag createdAfter createdBefore q	
+customers list	GET	/customers	List or sync customers	limit# offset# after updatedAfter cursor wait# ids email phone externalId tag customAttribute createdAfter createdBefore q	
 customers create	POST	/customers	Create a customer		name company email phone locale timezone externalId tags[] customAttributes{}
 customers get	GET	/customers/{id}	Read a customer		
 customers update	PATCH	/customers/{id}	Change a customer		name company email phone locale timezone externalId tags[] customAttributes{}
 customers delete	DELETE	/customers/{id}	Delete a customer		
 customers erase	POST	/customers/{id}/erase	Erase a customer with everything of theirs		
 customers export	GET	/customers/{id}/export	Everything about one customer		
-conversations list	GET	/conversations	List or sync conversations	limit# offset# after updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
+conversations list	GET	/conversations	List or sync conversations	limit# offset# after updatedAfter cursor wait# ids customerId channel=email|chat|sms|whatsapp|phone|api status=open|resolved handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
 conversations create	POST	/conversations	Create a conversation		customerId! channel!=email|chat|sms|whatsapp|phone|api subject handledBy=ai|human assigneeId externalId tags[] customAttributes{}
 conversations get	GET	/conversations/{id}	Read a conversation		
 conversations update	PATCH	/conversations/{id}	Change a conversation		subject assigneeId externalId tags[] customAttributes{}
@@ -32,12 +32,12 @@ notes create	POST	/notes	Create a note		conversationId! author!{} body!
 notes get	GET	/notes/{id}	Read a note		
 notes update	PATCH	/notes/{id}	Change a note		body
 notes delete	DELETE	/notes/{id}	Delete a note		
-tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag createdAfter createdBefore q	
+tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag customAttribute createdAfter createdBefore q	
 tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets get	GET	/tickets/{id}	Read a ticket		
 tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets delete	DELETE	/tickets/{id}	Delete a ticket		
-bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag createdAfter createdBefore startAfter startBefore q	
+bookings list	GET	/bookings	List or sync bookings	limit# offset# after updatedAfter cursor wait# ids customerId status=pending|confirmed|cancelled|completed|no_show|rejected assigneeId externalId tag customAttribute createdAfter createdBefore startAfter startBefore q	
 bookings create	POST	/bookings	Create a booking		customerId! title! startAt! endAt! timezone! status=pending|confirmed location{} assigneeId conversationId notes externalId tags[] customAttributes{}
 bookings get	GET	/bookings/{id}	Read a booking		
 bookings update	PATCH	/bookings/{id}	Change a booking		customerId title timezone location{} assigneeId conversationId notes externalId tags[] customAttributes{}
@@ -48,7 +48,7 @@ bookings cancel	POST	/bookings/{id}/cancel	Cancels a booking that has not taken 
 bookings reschedule	POST	/bookings/{id}/reschedule	Moves it to another time; it stays pending or confirmed.		startAt! endAt
 bookings complete	POST	/bookings/{id}/complete	It took place: from startAt on. Corrects a no-show too.		
 bookings no-show	POST	/bookings/{id}/no-show	The customer did not come: from startAt on. Corrects a completion too.		
-inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag createdAfter createdBefore q	
+inbox list	GET	/inbox	List open conversations by how long the customer waits	limit# after afterSince awaitingReply=true|false customerId channel=email|chat|sms|whatsapp|phone|api handledBy=ai|human assigneeId externalId tag customAttribute createdAfter createdBefore q	
 inbox counts	GET	/inbox/counts	Count the conversations of the inbox	assigneeId	
 webhooks list	GET	/webhooks	List endpoints	limit# offset# status=active|disabled createdAfter createdBefore	
 webhooks create	POST	/webhooks	Register an endpoint		endpoint:url! description events![] signatures[] headers{} rateLimit# maxConcurrent# payload=full|thin honorRetryAfter? disableOn410? conditions{} changedFields? includeActor? skipOwn?

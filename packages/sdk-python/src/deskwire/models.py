@@ -984,8 +984,8 @@ class BookingImport(_BookingImportRequired, total=False):
     """When it was made. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     customerId: str
     """Who booked. Becomes null when the customer is deleted. Must be the id (a UUID) of a customer."""
-    status: Literal["pending", "confirmed"]
-    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed. Initially `'pending'`."""
+    status: Literal["pending", "confirmed", "cancelled", "completed", "no_show", "rejected"]
+    """pending or confirmed at creation; moved by actions from then on. Must be one of pending, confirmed, cancelled, completed, no_show, rejected. Initially `'pending'`."""
     location: BookingImportLocation | None
     """Where it takes place: an address, a number or a link. Must be an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters, or null."""
     assigneeId: str | None
@@ -994,6 +994,18 @@ class BookingImport(_BookingImportRequired, total=False):
     """The conversation it came from. Must be the id (a UUID) of a conversation, or null."""
     notes: str | None
     """For those who work at the desk. Must be a string of at most 64000 characters (no U+0000), or null."""
+    cancelledBy: Literal["customer", "teammate", "system", None]
+    """Who cancelled it. Must be one of customer, teammate, system or null."""
+    cancellationReason: str | None
+    """Why it was cancelled. Must be a string of at most 2000 characters (no U+0000), or null."""
+    rejectionReason: str | None
+    """Why it was rejected. Must be a string of at most 2000 characters (no U+0000), or null."""
+    confirmedAt: str | None
+    """When it was confirmed. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    completedAt: str | None
+    """When it was marked as completed. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    cancelledAt: str | None
+    """When it was cancelled. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
     externalId: str | None
     """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
     tags: list[str]
@@ -1805,6 +1817,8 @@ class CustomerFilters(TypedDict, total=False):
     """Has this externalId."""
     tag: str
     """Has this tag."""
+    customAttribute: str
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1830,6 +1844,8 @@ class ConversationFilters(TypedDict, total=False):
     """Has this externalId."""
     tag: str
     """Has this tag."""
+    customAttribute: str
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1891,6 +1907,8 @@ class TicketFilters(TypedDict, total=False):
     """Has this externalId."""
     tag: str
     """Has this tag."""
+    customAttribute: str
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str
@@ -1912,6 +1930,8 @@ class BookingFilters(TypedDict, total=False):
     """Has this externalId."""
     tag: str
     """Has this tag."""
+    customAttribute: str
+    """Has this custom attribute: its name, a colon and its value, as in `plan:gold`."""
     createdAfter: str
     """Created later than this, exclusive."""
     createdBefore: str

@@ -21,6 +21,7 @@ import {
   sendingSettingsOf,
   summarySettingsOf,
 } from '../roles/delivery-settings.ts'
+import { checkAddresses } from './addresses.ts'
 import {
   checkClock,
   checkConnections,
@@ -200,6 +201,8 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
       findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
       const ahead = await checkStreamClock(pool, clock)
       if (ahead !== null) findings.push(ahead)
+      const addresses = await checkAddresses(pool)
+      if (addresses !== null) findings.push(addresses)
       findings.push(await checkLog(pool, clock))
     }
   } catch (error) {

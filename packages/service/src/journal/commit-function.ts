@@ -628,10 +628,11 @@ const addDone = `v_done := v_done || v_rows;
 function searchDocuments(table: StreamTable): string {
   if (!table.searchable) return ''
   const section = sectionOf.searchDocuments(table.kind)
+  const number = table.sequence === null ? '' : ` || coalesce(' ' || (v_numbers->>r.id::text), '')`
   return `
   if p_changes ? '${section}' then
     insert into ${table.name}_words (organization_id, id, created_at, terms)
-      select p_organization_id, r.id, r.created_at, r.terms
+      select p_organization_id, r.id, r.created_at, r.terms${number}
         from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, created_at timestamptz, terms text)
         join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;

@@ -12,16 +12,25 @@ export interface OutdatedRow extends StoredRow {
 const outdated = ({ version }: StreamTable) => `t.body_version < ${version} and t.removed_at is null`
 
 /** Organizations with such rows that this database serves: one index look-up each, however many rows they have. */
-export async function organizationsWithOutdated(
+export function organizationsWithOutdated(
   database: Queryable,
   table: StreamTable,
 ): Promise<readonly string[]> {
+  return organizationsWith(database, table.name, outdated(table))
+}
+
+/** Organizations with rows `t` of the table for which the condition holds, by its partial index. */
+export async function organizationsWith(
+  database: Queryable,
+  table: string,
+  condition: string,
+): Promise<readonly string[]> {
   const { rows } = await database.query<{ organization_id: string }>(
     `with recursive o as (
-       (select t.organization_id from ${table.name} t where ${outdated(table)} order by t.organization_id limit 1)
+       (select t.organization_id from ${table} t where ${condition} order by t.organization_id limit 1)
        union all
-       select (select t.organization_id from ${table.name} t
-           where t.organization_id > o.organization_id and ${outdated(table)} order by t.organization_id limit 1)
+       select (select t.organization_id from ${table} t
+           where t.organization_id > o.organization_id and ${condition} order by t.organization_id limit 1)
          from o where o.organization_id is not null)
      select o.organization_id from o join organizations g on g.organization_id = o.organization_id and g.away is null`,
   )

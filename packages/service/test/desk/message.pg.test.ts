@@ -83,6 +83,18 @@ describe('of either direction', () => {
     ['attachments', [{ ...file, sizeBytes: 1.5 }], refused('invalid_type', '/0/sizeBytes')],
     ['attachments', [{ ...file, url: 'ftp://example.com/a' }], refused('invalid_format', '/0/url')],
     ['attachments', [{ ...file, url: 'javascript:alert(1)' }], refused('invalid_format', '/0/url')],
+    [
+      'attachments',
+      [{ ...file, url: 'https://example.com/a\t\r\nb' }],
+      [{ ...file, url: 'https://example.com/ab' }],
+    ],
+    ...['\u0001', '\u001f', '\u007f', '\u0085'].map(
+      (control): FieldCase => [
+        'attachments',
+        [{ ...file, url: `https://example.com/a${control}b` }],
+        refused('invalid_format', '/0/url'),
+      ],
+    ),
     ['attachments', [{ fileName: 'a' }], refused('invalid_type', '/0/url')],
     ['attachments', [{ ...file, more: 1 }], refused('unknown_field', '/0')],
     ['sentAt', '2020-02-29T23:30:00+02:00', '2020-02-29T21:30:00.000Z'],

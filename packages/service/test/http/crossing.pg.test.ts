@@ -258,7 +258,10 @@ test('no filter of any list finds what is theirs, whatever it looks for', async 
       expect({ url, name, status, text: status === 200 ? '' : text }).toMatchObject({ status: 200, text: '' })
       expect(text).not.toContain(marker)
       expect(text).not.toContain(theirs.api.organizationId)
-      if (['ids', 'q', 'tag', 'externalId', 'email', 'phone'].includes(name) || name.endsWith('Id'))
+      if (
+        ['ids', 'q', 'tag', 'customAttribute', 'externalId', 'email', 'phone'].includes(name) ||
+        name.endsWith('Id')
+      )
         expect({ url, name, found: json.pagination?.total ?? json.assigned }).toEqual({ url, name, found: 0 })
       asked++
     }
@@ -293,6 +296,7 @@ function valueFor(url: string, name: string): string {
     awaitingReply: 'true',
     channel: 'email',
     handledBy: 'human',
+    customAttribute: `name:${marker}`,
     direction: 'inbound',
     number: '1',
     priority: 'normal',

@@ -124,6 +124,54 @@ describe('each kind has its past', () => {
     expect((await imported('teammates', { name: 'Grace', createdAt: years.made })).createdAt).toBe(years.made)
   })
 
+  test('a booking: how it ended, and when', async () => {
+    const customerId = (await makeCustomer(api)).id
+    const at = { startAt: '2019-03-02T09:00:00.000Z', endAt: '2019-03-02T10:00:00.000Z', timezone: 'UTC' }
+    const old = { customerId, title: 'Fitting', ...at, createdAt: years.made }
+    const nothing = {
+      confirmedAt: null,
+      completedAt: null,
+      cancelledAt: null,
+      cancelledBy: null,
+      cancellationReason: null,
+      rejectionReason: null,
+    }
+    for (const [past, more = {}] of [
+      [{ status: 'completed', confirmedAt: years.made, completedAt: years.ended }],
+      [{ status: 'completed', completedAt: years.ended }, { confirmedAt: years.made }],
+      [{ status: 'no_show', confirmedAt: years.made }],
+      [{ status: 'rejected', rejectionReason: 'No time' }],
+      [{ status: 'cancelled', cancelledBy: 'customer', cancellationReason: 'Ill', cancelledAt: years.ended }],
+      [{ status: 'cancelled' }, { cancelledAt: years.made }],
+      [{ status: 'confirmed' }, { confirmedAt: years.made }],
+    ] as const)
+      expect(await imported('bookings', { ...old, ...past })).toMatchObject({ ...nothing, ...past, ...more })
+    expect(await events()).toEqual(['customer.created'])
+    expect(
+      await refused('bookings', {
+        ...old,
+        confirmedAt: years.made,
+        cancelledBy: 'system',
+        rejectionReason: 'x',
+      }),
+    ).toEqual([
+      'validation_failed',
+      '/confirmedAt must be null: the booking is pending',
+      '/cancelledBy must be null: the booking is pending',
+      '/rejectionReason must be null: the booking is pending',
+    ])
+    expect(await refused('bookings', { ...old, status: 'completed', completedAt: years.made })).toEqual([
+      'validation_failed',
+      '/completedAt must be a time from startAt on: the booking is completed',
+    ])
+    expect(await refused('bookings', { ...old, status: 'gone' })).toEqual([
+      'validation_failed',
+      '/status must be one of pending, confirmed, cancelled, completed, no_show, rejected',
+    ])
+    const { json } = await api.post('/v1/bookings', { ...old, createdAt: undefined, status: 'cancelled' })
+    expect(json.errors).toMatchObject([{ pointer: '/status', detail: 'must be one of pending, confirmed' }])
+  })
+
   test('lists show it where it was, newest first', async () => {
     const { id } = await makeCustomer(api)
     const old = await imported('customers', { name: 'Old', createdAt: years.made })

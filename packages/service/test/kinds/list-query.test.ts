@@ -73,7 +73,7 @@ describe('parameters', () => {
   })
 
   test('are those of the kind', () => {
-    const all = ['externalId', 'tag', 'createdAfter', 'createdBefore', 'q']
+    const all = ['externalId', 'tag', 'customAttribute', 'createdAfter', 'createdBefore', 'q']
     expect(filterNames(customer).sort()).toEqual([...all, 'email', 'phone'].sort())
     const tickets = ['customerId', 'conversationId', 'status', 'priority', 'type', 'assigneeId', 'number']
     expect(filterNames(ticket).sort()).toEqual([...all, ...tickets].sort())

@@ -15,7 +15,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { browseStatement } from '../../src/kinds/http/browse.ts'
 import { type Condition, filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'
-import { choicesOf, seedRows } from './seed.ts'
+import { choicesOf, seededAttribute, seedRows } from './seed.ts'
 
 const rows = 100_000
 /** One of the ids that the rows refer to. */
@@ -53,6 +53,7 @@ function valueFor(kind: Kind, name: string): string {
   if (name === 'q') return 'word77'
   if (name === 'number') return '77'
   if (name === 'tag') return 't77'
+  if (name === 'customAttribute') return seededAttribute
   const field = kind.fields[name]!
   if (field.column?.type === 'uuid') return idInRows
   if (field.column?.type === 'boolean') return 'true'
@@ -135,6 +136,32 @@ test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
     }
   },
 )
+
+test('the bookings that take the time of an assignee, and documents to write again', async () => {
+  const explained = async (query: string, values: readonly unknown[]) =>
+    (await database.pool.query(`explain (analyze, format json) ${query}`, [...values])).rows[0][
+      'QUERY PLAN'
+    ][0].Plan
+  await database.pool.query(
+    `update bookings set body = '{"endAt":"' || to_char(start_at at time zone 'UTC' + interval '30 minutes', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}'`,
+  )
+  await database.pool.query('vacuum analyze bookings')
+  const end = `((t.body::json)->>'endAt') collate "C"`
+  const taken = await explained(
+    `select t.id from bookings t where t.organization_id = $1 and t.assignee_id = $2 and t.removed_at is null
+       and t.status in ('pending', 'confirmed') and ${end} > $3 and t.start_at < $4::timestamptz order by ${end} limit 1`,
+    [ours, idInRows, '2026-03-10T00:00:00.000Z', '2026-03-11T00:00:00.000Z'],
+  )
+  expect(waste(taken)).toEqual([])
+  expect(JSON.stringify(taken)).toContain('bookings_times')
+  for (const { table } of kinds.filter((kind) => kind.table.searchable)) {
+    const found = await explained(
+      `select t.id from ${table.name}_words t where t.organization_id = $1 and left(t.terms, 2) <> '~2' limit 32`,
+      [ours],
+    )
+    expect(waste(found)).toEqual([])
+  }
+})
 
 test('the inbox: its tabs, a later page of each, and the counts', async () => {
   await database.pool.query('vacuum analyze inbox')

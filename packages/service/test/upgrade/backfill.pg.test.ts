@@ -9,7 +9,7 @@ import { tableRecords } from '../../../testbed/follower.ts'
 import { lockRow } from '../../../testbed/locks.ts'
 import type { Answer } from '../../../testbed/service.ts'
 import type { State } from '../../src/kinds/model/kind.ts'
-import { deskWith, parcel, parcelRenamed, parcelWithUrgency } from './parcel.fixture.ts'
+import { deskWith, parcelRenamed, parcelWithUrgency } from './parcel.fixture.ts'
 import {
   backfillOf,
   bytesWithoutStamp,
@@ -251,9 +251,4 @@ test('kill -9 at any moment does no harm: the next one goes on', async () => {
   await fresh.drain()
   expect(new Map(fresh.copy)).toEqual(new Map(follower.copy))
   expect(await counted(pool, releases.api.organizationId)).toMatchObject({ live: '4000', liveReal: '4000' })
-})
-
-test('a desk whose kinds never changed asks the database nothing', async () => {
-  const pool = { connect: () => expect.unreachable('nobody asks') } as never
-  expect(await backfillOf(pool, deskWith(parcel)).run()).toBe(0)
 })

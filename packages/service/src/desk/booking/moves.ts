@@ -1,5 +1,5 @@
 /** What happens to a booking: pure functions from one state to the next (specification 4.7). */
-import { type Problem, validationFailed } from '../../kernel/errors.ts'
+import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
@@ -31,11 +31,38 @@ function moved(
   return refuseMove({ kind: 'booking', state: before.status + early }, move, inTime)
 }
 
-/** It must end after it starts; a confirmed one was confirmed now. */
+/** What an import gives of a booking in one of these states only. */
+const pasts = {
+  confirmedAt: ['confirmed', 'cancelled', 'completed', 'no_show'],
+  completedAt: ['completed'],
+  cancelledAt: ['cancelled'],
+  cancelledBy: ['cancelled'],
+  cancellationReason: ['cancelled'],
+  rejectionReason: ['rejected'],
+} as const satisfies Partial<Record<keyof Booking, readonly Booking['status'][]>>
+
+/** It must end after it starts; a confirmed one was confirmed now, unless an import says when. */
 export function createBooking(draft: Booking, { now }: RuleContext): Result<Booking, Problem> {
-  const { startAt, endAt, status } = draft
+  const { startAt, endAt, status, completedAt } = draft
   if (endAt <= startAt) return fail(endsTooEarly)
-  return ok({ ...draft, confirmedAt: status === 'confirmed' ? now : null })
+  const errors = Object.entries(pasts).flatMap(([field, statuses]) =>
+    draft[field as keyof typeof pasts] === null || (statuses as readonly string[]).includes(status)
+      ? []
+      : [invalid(`/${field}`, `must be null: the booking is ${status}`)],
+  )
+  if (status === 'completed' && (completedAt === null || completedAt < startAt))
+    errors.push(invalid('/completedAt', 'must be a time from startAt on: the booking is completed'))
+  if (errors.length > 0) return fail(validationFailed(errors))
+  const wasConfirmed = status === 'confirmed' || status === 'completed' || status === 'no_show'
+  return ok({
+    ...draft,
+    confirmedAt: draft.confirmedAt ?? (wasConfirmed ? now : null),
+    cancelledAt: draft.cancelledAt ?? (status === 'cancelled' ? now : null),
+  })
+}
+
+function invalid(pointer: string, detail: string): FieldError {
+  return { pointer, code: 'invalid_value', detail }
 }
 
 const endsTooEarly = validationFailed([

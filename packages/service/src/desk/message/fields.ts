@@ -20,7 +20,14 @@ const attachmentSchema = z.strictObject({
     .max(255)
     .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.-]+=[\w."+-]+)*$/),
   sizeBytes: z.int().min(0),
-  url: z.url({ protocol: /^https?$/ }).max(2_048),
+  // Line ends and tabs are dropped.
+  url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_048)
+    .check(({ value, issues }) => {
+      if (/\p{Cc}/u.test(value))
+        issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+    }),
 })
 
 /** A message never changes, apart from losing its customer, or the id of its author (specification 4.5). */

@@ -44,6 +44,8 @@ export interface Field<V = unknown> {
   readonly access: Access
   /** Whether an import sets it. A time is then neither before the object's createdAt nor in the future. */
   readonly imported: boolean | 'time'
+  /** What an import may give, where that is more. */
+  readonly asImported?: Pick<Field, 'schema' | 'accepts'>
   /** The accepted values, as the end of "must be …". */
   readonly accepts: string
   /** For nested values: for each entry of a list or object, or by property name. */

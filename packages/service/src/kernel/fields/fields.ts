@@ -168,7 +168,12 @@ export function choice<const W extends readonly string[], const O extends Choice
   return defineField<Value>(z.enum(settable), accepts, 'text', options, {
     nullable,
     ...(options.initial === undefined ? {} : { initial: options.initial as Value }),
-    ...(options.settable === undefined ? {} : { shown: z.enum(words) }),
+    ...(options.settable === undefined
+      ? {}
+      : {
+          shown: z.enum(words),
+          asImported: { schema: z.enum(words), accepts: `one of ${words.join(', ')}` },
+        }),
   })
 }
 

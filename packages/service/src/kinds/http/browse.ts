@@ -64,7 +64,7 @@ function pageOf(
 }
 
 /**
- * The page in one statement. Without filters the total is a counter. Rows found by words, tags or another time than
+ * The page in one statement. Without filters the total is a counter. Rows found by words, whole terms or another time than
  * creation are not in the order of the index, so they are found once, for count and page.
  */
 export function browseStatement(
@@ -151,8 +151,8 @@ function foundByTerms(
   values: unknown[],
 ): string {
   const words = terms.flatMap((term) => (term.on === 'words' ? term.words : []))
-  const tags = terms.flatMap((term) => (term.on === 'tag' ? [term.tag] : []))
-  const query = `$${values.push(searchQuery(organizationId, { words, tags }))}::tsquery`
+  const whole = terms.flatMap((term) => (term.on === 'term' ? [term.term] : []))
+  const query = `$${values.push(searchQuery(organizationId, { words, terms: whole }))}::tsquery`
   const rowConditions = others.filter((condition) => !isOfCreation(condition))
   const filters = [
     ...others.filter(isOfCreation).map((condition) => filter(condition, 'w', values)),
@@ -163,7 +163,7 @@ function foundByTerms(
         where search_vector(w.organization_id, w.terms) @@ ${query} and (w.organization_id = $1) is true${filters.join('')}`
 }
 
-type Term = Extract<Condition, { on: 'words' | 'tag' }>
+type Term = Extract<Condition, { on: 'words' | 'term' }>
 type Plain = Exclude<Condition, Term>
 
 interface Conditions {
@@ -172,7 +172,7 @@ interface Conditions {
 }
 
 function isTerm(condition: Condition): condition is Term {
-  return condition.on === 'words' || condition.on === 'tag'
+  return condition.on === 'words' || condition.on === 'term'
 }
 
 function isOfCreation(condition: Plain): boolean {

@@ -16,14 +16,22 @@ import { formatTimestamp, parseTimestamp } from '../../kernel/timestamps.ts'
 import type { QueryParameter, QueryParameters } from '../../openapi/api-module.ts'
 import { fieldSchema } from '../../openapi/field-schemas.ts'
 import type { Kind } from '../model/kind.ts'
-import { mostSearchWords, neededWords, searchWords } from '../model/search.ts'
+import {
+  attributeTerm,
+  mostSearchWords,
+  neededWords,
+  searchWords,
+  soughtTerms,
+  tagTerm,
+} from '../model/search.ts'
 import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 export type Condition =
   | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
   | { readonly on: 'null'; readonly column: string }
   | { readonly on: 'ids'; readonly ids: readonly string[] }
-  | { readonly on: 'tag'; readonly tag: string }
+  /** A term of the search document. */
+  | { readonly on: 'term'; readonly term: string }
   /** Exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
   /** Beginnings of words. */
@@ -62,6 +70,7 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
     if (field.filter && field.column !== null) filters[name] = fieldFilter(name, field, field.column)
   }
   if ('tags' in kind.fields) filters.tag = tagFilter
+  if ('customAttributes' in kind.fields) filters.customAttribute = attributeFilter
   const { createdAfter, createdBefore } = createdBetween
   filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at', createdAfter.description)
   filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at', createdBefore.description)
@@ -119,7 +128,16 @@ const tagFilter: Filter = {
   description: 'Has this tag.',
   schema: { type: 'string', minLength: 1 },
   condition: (text) =>
-    text === '' ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'tag', tag: text }),
+    text === '' ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'term', term: tagTerm(text) }),
+}
+
+const attributeFilter: Filter = {
+  description: 'Has this custom attribute: its name, a colon and its value, as in `plan:gold`.',
+  schema: { type: 'string', pattern: ':' },
+  condition: (text) =>
+    text.includes(':')
+      ? ok({ on: 'term', term: attributeTerm(text) })
+      : invalid(`customAttribute must be a name, a colon and a value; got ${quoted(text)}.`),
 }
 
 const wordsFilter: Filter = {
@@ -128,7 +146,7 @@ const wordsFilter: Filter = {
   condition(text) {
     const words = neededWords(searchWords(text))
     if (words.length === 0) return invalid('q must have at least one letter or digit.')
-    if (words.length <= mostSearchWords) return ok({ on: 'words', words })
+    if (words.length <= mostSearchWords) return ok({ on: 'words', words: soughtTerms(words) })
     return invalid(
       `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
     )

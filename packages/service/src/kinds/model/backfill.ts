@@ -24,6 +24,7 @@ import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { Kind } from './kind.ts'
 import { upgrading } from './make-change.ts'
+import { organizationsToReindex, reindexPiece } from './reindex.ts'
 
 export interface Backfill {
   /** Upgrades all outdated rows, and looks again every minute until stopped. */
@@ -54,8 +55,7 @@ function createBackfill(services: {
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }): Backfill {
-  const { pool, journal, clock, log } = services
-  const kinds = services.kinds.filter(({ upgrades }) => upgrades.length > 0)
+  const { pool, kinds, journal, clock, log } = services
   const loop = periodic({
     every,
     stopWithin,
@@ -67,43 +67,60 @@ function createBackfill(services: {
   return { start: loop.start, stop: loop.stop, run }
 
   async function run(signal?: AbortSignal): Promise<number> {
-    // Most releases change no kind: then the database is not queried.
-    if (kinds.length === 0) return 0
     let upgraded = 0
     await unlessElsewhere(pool, lockNumber, async () => {
-      for (const kind of kinds) upgraded += await upgradeKind(kind, signal)
+      for (const kind of kinds) {
+        // Most kinds have never changed.
+        if (kind.upgrades.length > 0) upgraded += await upgradeKind(kind, signal)
+        const unindexed = await organizationsToReindex(pool, kind)
+        const reindex = (organizationId: string, after: string | null) =>
+          reindexPiece(pool, kind, organizationId, after)
+        const documents = await inPieces(unindexed, reindex, signal)
+        if (documents > 0) log.info({ kind: kind.name, documents }, 'search documents were written again')
+      }
     })
     return upgraded
   }
 
-  /** A piece of each organization in turn, until none has rows left or all are busy. */
   async function upgradeKind(kind: Kind, signal: AbortSignal | undefined): Promise<number> {
     const found = await organizationsWithOutdated(pool, kind.table)
     if (found.length === 0) return 0
     const { version } = kind.table
     log.info({ kind: kind.name, version, organizations: found.length }, 'rows are being upgraded')
-    /** By organization, the last row of the pieces so far. */
-    const positions = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
-    let upgraded = 0
     let failed = 0
     const onFailure: OnFailure = (row, why) => {
       if (failed++ < failuresLogged) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
     }
+    const upgrade = (organizationId: string, after: string | null) =>
+      upgradePiece(kind, organizationId, after, onFailure)
+    const upgraded = await inPieces(found, upgrade, signal)
+    log.info({ kind: kind.name, version, rows: upgraded, failed }, 'rows were upgraded')
+    return upgraded
+  }
+
+  /** A piece of each organization in turn, until none has rows left or all are busy. Returns what was changed. */
+  async function inPieces(
+    organizations: readonly string[],
+    change: (organizationId: string, after: string | null) => Promise<Piece | 'busy'>,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    /** By organization, the last row of the pieces so far. */
+    const positions = new Map<string, string | null>(organizations.map((id) => [id, null]))
+    let changed = 0
     for (let busy = 0; positions.size > busy; ) {
       busy = 0
       for (const [organizationId, after] of positions) {
         signal?.throwIfAborted()
-        const piece = await upgradePiece(kind, organizationId, after, onFailure)
+        const piece = await change(organizationId, after)
         if (piece === 'busy') busy++
         else {
-          upgraded += piece.upgraded
+          changed += piece.changed
           if (piece.last === null) positions.delete(organizationId)
           else positions.set(organizationId, piece.last)
         }
       }
     }
-    log.info({ kind: kind.name, version, rows: upgraded, failed }, 'rows were upgraded')
-    return upgraded
+    return changed
   }
 
   /** Upgrades the rows after `after`. `last`: the last of them; null when there are no more. */
@@ -112,7 +129,7 @@ function createBackfill(services: {
     organizationId: string,
     after: string | null,
     onFailure: OnFailure,
-  ): Promise<{ readonly upgraded: number; readonly last: string | null } | 'busy'> {
+  ): Promise<Piece | 'busy'> {
     const rows = await readOutdated(pool, kind.table, organizationId, after, rowsAtOnce)
     const changes = await mapYielding(rows, (row) => changeOf(kind, organizationId, row, onFailure))
     const commits = changes.flatMap((change) =>
@@ -122,8 +139,8 @@ function createBackfill(services: {
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined && isHeldElsewhere(failed.reason)) return 'busy'
     if (failed !== undefined) throw failed.reason
-    const upgraded = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value).length
-    return { upgraded, last: rows.length < rowsAtOnce ? null : (rows.at(-1)?.id ?? null) }
+    const changed = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value).length
+    return { changed, last: rows.length < rowsAtOnce ? null : (rows.at(-1)?.id ?? null) }
   }
 
   /** Null for a row that cannot be upgraded: it stays as it is, and the others continue. */
@@ -148,6 +165,12 @@ function createBackfill(services: {
       onFailure({ organizationId, id: change.id }, { reason: 'another row has a value that it would get' })
     return outcome.outcome === 'done'
   }
+}
+
+interface Piece {
+  readonly changed: number
+  /** The last row of it; null when there are no more. */
+  readonly last: string | null
 }
 
 type OnFailure = (

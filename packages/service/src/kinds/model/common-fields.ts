@@ -82,6 +82,7 @@ export function commonFields() {
       column: 'external_id',
       unique: true,
       filter: true,
+      search: true,
       description: 'Your own id of it.',
     }),
     tags: tags(),

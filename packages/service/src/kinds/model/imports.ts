@@ -22,7 +22,7 @@ export function importShape(kind: Kind): Shape {
   if (known !== undefined) return known
   const own = Object.entries<Field>(kind.fields).map(([name, field]): [string, Field] => [
     name,
-    field.imported ? { ...field, access: 'create' } : field,
+    field.imported ? { ...field, access: 'create', ...field.asImported } : field,
   ])
   const fields = Object.fromEntries([['createdAt', createdAt], ...own])
   const shape = { name: kind.name, fields, fieldNames: Object.keys(fields) }

@@ -34,13 +34,17 @@ export function insertChange(
     createdAt: identity.createdAt,
     head: representationHead(kind, identity, state, true),
     columns: { ...columns, ...number },
-    searchDocument: changedSearchDocument(kind, identity.createdAt, null, state),
+    searchDocument: changedSearchDocument(kind, identity.createdAt, null, withoutNumber(kind, state)),
     references: setReferences(kind, null, columns),
     unique: { ...setUnique(kind, null, columns), ...number },
     ...takenPeriod(kind, null, state),
     events: createdAt === null ? kind.rules.events(null, state) : [],
     idempotency,
   }
+}
+
+function withoutNumber({ table: { sequence } }: Kind, state: State): State {
+  return sequence === null ? state : { ...state, [sequence.field]: 0 }
 }
 
 /** The number of a new object, by its column, where an import gives one. */

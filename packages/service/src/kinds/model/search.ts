@@ -2,6 +2,7 @@
  * Search (specification 6.4). `search_vector` (db/migrations/baseline.ts) indexes a row's search document, with the
  * organization in front of each term. Pure.
  */
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { SearchDocument } from '../../journal/change.ts'
 import type { Kind, State } from './kind.ts'
@@ -25,7 +26,17 @@ const unwritten =
 /** Marks belong to letters: the vowel signs of most scripts of South and South-East Asia. */
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
 
-/** The words of a text as `q` finds them: letters, digits and marks, lower case, compatibility forms folded. */
+/** Scripts without spaces between words. */
+const unspaced =
+  '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}]'
+const isUnspaced = new RegExp(`^${unspaced}`, 'u')
+const anyUnspaced = new RegExp(unspaced, 'u')
+const runs = new RegExp(`(?:${unspaced}\\p{M}*)+|(?:(?!${unspaced}).)+`, 'gu')
+
+/**
+ * The words of a text as `q` finds them: letters, digits and marks, lower case, compatibility forms folded. A run of an
+ * unspaced script is one.
+ */
 export function searchWords(text: string): string[] {
   const words =
     text
@@ -35,7 +46,30 @@ export function searchWords(text: string): string[] {
       .replace(unwritten, '')
       .normalize('NFC')
       .match(word) ?? []
-  return words.map((word) => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')))
+  return words
+    .flatMap((word) => (anyUnspaced.test(word) ? (word.match(runs) ?? []) : word))
+    .map((word) =>
+      word.length <= longestWord || isUnspaced.test(word) ? word : [...word].slice(0, longestWord).join(''),
+    )
+}
+
+/** Pairs of a run's letters, in its order; `last`: also its last letter, by which it is found alone. */
+function pairsOf(run: string, last: boolean): string[] {
+  const letters = run.match(/\P{M}\p{M}*/gu) ?? []
+  const pairs = letters.slice(1).map((letter, n) => letters[n] + letter)
+  return last || pairs.length === 0 ? [...pairs, ...letters.slice(-1)] : pairs
+}
+
+/** What a row with these words is found by. */
+function termsOfWords(words: readonly string[]): string[] {
+  return words.flatMap((word) => (isUnspaced.test(word) ? pairsOf(word, true) : word))
+}
+
+/** Of these words, the beginnings of terms that a row must have. Of a run, the first pairs are enough. */
+export function soughtTerms(words: readonly string[]): string[] {
+  return neededWords(
+    words.flatMap((word) => (isUnspaced.test(word) ? pairsOf(word, false).slice(0, mostSearchWords) : word)),
+  )
 }
 
 /** Without repeats, and without words that begin another one, which they imply. */
@@ -54,28 +88,34 @@ export function changedSearchDocument(
   if (!kind.table.searchable) return null
   // Most changes do not touch these fields, and a text of 64,000 characters takes a while.
   if (before !== null && isDeepStrictEqual(sourcesOf(kind, after), sourcesOf(kind, before))) return null
-  const names = searchedFields(kind)
-  const terms = termsOf(names, after)
-  return before !== null && terms === termsOf(names, before) ? null : { createdAt, terms }
+  const terms = searchTerms(kind, after)
+  return before !== null && terms === searchTerms(kind, before) ? null : { createdAt, terms }
 }
 
 function sourcesOf(kind: Kind, state: State): readonly unknown[] {
-  return [state.tags, ...searchedFields(kind).map((name) => state[name])]
+  return [state.tags, state.customAttributes, ...searchedFields(kind).map((name) => state[name])]
 }
 
 function searchedFields(kind: Kind): readonly string[] {
   return kind.fieldNames.filter((name) => kind.fields[name]?.search)
 }
 
-function termsOf(names: readonly string[], state: State): string {
+/** The first term of every document that this release writes. Documents without it are written again (`backfill.ts`). */
+export const documentVersion = '~2'
+
+/** The terms of a document, separated by spaces. The commit adds a number that it assigns. */
+export function searchTerms(kind: Kind, state: State): string {
   const tags = (state.tags ?? []) as readonly string[]
-  const terms = new Set(tags.map(tagTerm))
-  for (const name of names) {
-    const value = state[name]
-    if (typeof value !== 'string') continue
-    for (const word of searchWords(value)) terms.add(word)
+  const attributes = Object.entries((state.customAttributes ?? {}) as Readonly<Record<string, unknown>>)
+  const terms = new Set([...tags.map(tagTerm), ...attributes.map((entry) => attributeTerm(entry.join(':')))])
+  const values = attributes.map(([, value]) => value).filter((value) => typeof value !== 'boolean')
+  const texts = [...searchedFields(kind).map((name) => state[name]), ...tags, ...values]
+  for (const text of texts) {
+    if (typeof text !== 'string' && typeof text !== 'number') continue
+    for (const term of termsOfWords(searchWords(String(text)))) terms.add(term)
   }
-  return firstTerms(terms).join(' ')
+  const number = kind.table.sequence === null ? 0 : state[kind.table.sequence.field]
+  return [documentVersion, ...firstTerms(terms), ...(number === 0 ? [] : [String(number)])].join(' ')
 }
 
 function firstTerms(terms: ReadonlySet<string>): string[] {
@@ -87,24 +127,29 @@ function firstTerms(terms: ReadonlySet<string>): string[] {
 }
 
 /** No word begins with the prefix of a tag, and no term has a space in it. */
-function tagTerm(tag: string): string {
+export function tagTerm(tag: string): string {
   return `#${tag.replaceAll('%', '%25').replaceAll(' ', '%20')}`
+}
+
+/** `text`: a name, a colon and the value as text. */
+export function attributeTerm(text: string): string {
+  return `=${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`
 }
 
 const prefixLength = 8
 
 /**
- * A tsquery for all of these words' beginnings and tags. Terms begin with the end of the organization's id, as in
+ * A tsquery for all of these beginnings of terms, and whole terms. Terms begin with the end of the organization's id, as in
  * `search_vector`; it is not unique, so the statement names the organization as well.
  */
 export function searchQuery(
   organizationId: string,
-  search: { readonly words: readonly string[]; readonly tags: readonly string[] },
+  search: { readonly words: readonly string[]; readonly terms: readonly string[] },
 ): string {
   const prefix = organizationId.slice(-prefixLength)
   const terms = [
     ...search.words.map((word) => `${quoted(prefix + word)}:*`),
-    ...search.tags.map((tag) => quoted(prefix + tagTerm(tag))),
+    ...search.terms.map((term) => quoted(prefix + term)),
   ]
   return terms.join(' & ')
 }
