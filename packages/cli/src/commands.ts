@@ -231,6 +231,12 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/mirror-status.ts')).mirrorStatusCommand,
   },
   {
+    name: 'mirror dbt',
+    group: 'data',
+    summary: 'print the tables of a copy as sources of dbt',
+    load: async () => (await import('./commands/mirror-dbt.ts')).mirrorDbtCommand,
+  },
+  {
     name: 'mirror verify',
     alias: 'verify',
     group: 'data',

@@ -178,6 +178,11 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     2: wrongLine,
     3: async () => [...(await copyOf('late.db', 'exact')).slice(0, 2), '--max-lag', '0'],
   },
+  'mirror dbt': {
+    0: async () => (await copyOf('sources.db', 'exact')).slice(0, 2),
+    1: () => ['--to', path('none.db')],
+    2: wrongLine,
+  },
   'mirror verify': {
     0: () => copyOf('exact.db', 'exact'),
     1: () => ['--to', path('none.db'), ...at()],

@@ -1,9 +1,11 @@
 /** `deskwire mirror run`, `verify` and `repair`, at a service of their own; what follows and is stopped as a process. */
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   watch,
@@ -14,6 +16,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createClient } from '@deskwire/sdk'
 import { afterAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { duckDb } from '../../mirror/test/duckdb.ts'
 import { plantedMessage } from '../../mirror/test/planted.ts'
 import { testDatabase } from '../../testbed/database.ts'
@@ -24,7 +27,9 @@ import { mirrorCommand } from '../src/commands/mirror.ts'
 import { repairCommand } from '../src/commands/repair.ts'
 import { verifyCommand } from '../src/commands/verify.ts'
 import { CommandFailure } from '../src/failure.ts'
+import { dbtSources } from '../src/mirror/dbt.ts'
 import { needing, readPlace } from '../src/mirror/place.ts'
+import { exportNext } from '../src/mirror/series.ts'
 import { batchText, createLoadBar, differencesText, loadText, troubleText } from '../src/mirror/show.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
@@ -303,6 +308,109 @@ test('an export is written, and ends', async () => {
   expect(readFileSync(join(out, 'tickets.ndjson'), 'utf8').split('\n')).toHaveLength(4)
 })
 
+test('exports of a series are whole behind one link, and what others put there stays', async () => {
+  const { at, client } = await desk()
+  const lake = join(directory, 'lake')
+  const { exportNdjson } = await import('@deskwire/mirror/ndjson')
+  const next = (second: number, during = () => {}) =>
+    exportNext(lake, new Date(Date.UTC(2026, 0, 1, 0, 0, second)), async (places) => {
+      const manifest = await exportNdjson({ client, ...places })
+      during()
+      return manifest
+    })
+  const latest = () => readlinkSync(join(lake, 'latest'))
+  const names = () => readdirSync(lake).filter((name) => name.startsWith('2026'))
+  const tickets = () => readFileSync(join(lake, 'latest/tickets.ndjson'), 'utf8').split('\n').length - 1
+  await next(1)
+  expect([latest(), statSync(join(lake, latest())).mode & 0o777]).toEqual(['2026-01-01T00-00-01-000Z', 0o700])
+  chmodSync(lake, 0o755)
+  await client.tickets.create({
+    customerId: (await client.customers.list().page()).data[0]?.id ?? '',
+    subject: 'Four',
+  })
+  await next(2, () => expect([latest(), tickets()]).toEqual(['2026-01-01T00-00-01-000Z', 3]))
+  expect([latest(), tickets()]).toEqual(['2026-01-01T00-00-02-000Z', 4])
+  expect(statSync(join(lake, 'latest/tickets.ndjson')).mode & 0o777).toBe(0o644)
+  const failing = next(3, () => {
+    throw new Error('full')
+  })
+  await expect(failing).rejects.toThrow('full')
+  expect(latest()).toBe('2026-01-01T00-00-02-000Z')
+  writeFileSync(join(lake, '2026-01-01T00-00-01-000Z/mine'), '')
+  await next(4)
+  expect(names()).toEqual([1, 3, 4].map((n) => `2026-01-01T00-00-0${n}-000Z`))
+  expect(readdirSync(join(lake, names()[0] as string))).toEqual(['mine'])
+
+  const ran = join(directory, 'ran')
+  const after = `printf '%s\\n' "$DESKWIRE_MIRROR" >> ${ran}; exit $(($(wc -l < ${ran}) % 2))`
+  await using series = startDeskwire([
+    'mirror',
+    '--to',
+    `ndjson:${lake}`,
+    '--every',
+    '1s',
+    '--after',
+    after,
+    ...at,
+  ])
+  await eventually(
+    'it has run again',
+    () => readFileSync(ran, { encoding: 'utf8', flag: 'a+' }).split('\n').length > 3,
+  )
+  expect(await series.end('SIGTERM')).toMatchObject({ code: 0 })
+  expect(series.output.stderr).toMatch(
+    /^--after: the command failed with exit code 1\. Trying again in 1\.0 s\.$/m,
+  )
+  expect(readFileSync(ran, 'utf8')).toContain(`${join(lake, latest())}\n`)
+})
+
+test.runIf(duckDb)('a copy that is brought up to date every second is closed meanwhile', async () => {
+  const { at, client, customer } = await desk()
+  const file = join(directory, 'every.duckdb')
+  await using mirror = startDeskwire(['mirror', '--to', file, '--every', '1s', ...at])
+  await eventually('it is there', () => mirror.output.stdout.includes('is up to date'))
+  await client.customers.update(customer.id, { name: 'Ada Lovelace' })
+  await eventually('it has read the change', () => mirror.output.stdout.includes(' customer'))
+  await eventually('another process reads it', async () => {
+    const { code, stdout } = await runHere(['mirror', 'status', '--to', file])
+    return code === 0 && /^customer +1 /m.test(stdout)
+  })
+  expect(await mirror.end('SIGTERM')).toMatchObject({ code: 0 })
+})
+
+test('the tables of a copy are sources of dbt', async () => {
+  const { at } = await desk()
+  const file = join(directory, 'sources.db')
+  await runHere(['mirror', '--to', file, '--once', '--kinds', 'tickets', ...at])
+  const { code, stdout } = await runHere(['mirror', 'dbt', '--to', file])
+  expect(code).toBe(0)
+  const { version, sources } = parse(stdout)
+  expect([version, sources.length, sources[0]]).toMatchObject([
+    2,
+    1,
+    {
+      name: 'deskwire',
+      database: 'sources',
+      schema: 'main',
+      tables: [{ name: 'tickets' }, { name: '_deskwire_status' }],
+    },
+  ])
+  const [tickets, status] = sources[0].tables
+  expect(tickets.columns[0]).toEqual({
+    name: 'id',
+    description: expect.any(String),
+    data_tests: ['unique', 'not_null'],
+  })
+  expect(status.config).toEqual({
+    loaded_at_field: 'caught_up_at',
+    freshness: { warn_after: { count: 2, period: 'hour' }, error_after: { count: 24, period: 'hour' } },
+  })
+  const table = { name: 'a', comment: '{{ env_var("SECRET") }}\n"', columns: [], marksRemovals: false }
+  const text = dbtSources({ schema: 'deskwire' }, [table], table)
+  expect(parse(text).sources[0]).not.toHaveProperty('database')
+  expect(parse(text).sources[0].tables[0].description).toBe('{ { env_var("SECRET") }}\n"')
+})
+
 test.each([
   [[], 'mirror needs --to: postgres://'],
   [['--to', 'copy.txt'], '"copy.txt" is not accepted; there are postgres://'],
@@ -311,6 +419,9 @@ test.each([
   [['--to', 'ndjson:out', '--removals', 'mark'], '--removals goes with a copy'],
   [['--to', 'copy.db', '--exclude', ','], '--exclude needs names'],
   [['--to', 'ndjson:out', '--adopt'], '--adopt goes with a copy'],
+  [['--to', 'copy.db', '--every', '1y'], '"1y" is not accepted; write a whole number'],
+  [['--to', 'copy.db', '--every', '1h', '--once'], '--every goes without --once and --metrics'],
+  [['--to', 'copy.db', '--after', 'true'], '--after goes with --once, --every or an export'],
   [['--to', 'copy.db'], 'mirror needs a service and a key'],
 ])('%j is refused', async (words, why) => {
   const refusal: Error = await mirrorCommand.run(words).then(

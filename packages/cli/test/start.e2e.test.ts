@@ -279,6 +279,7 @@ describe('help', () => {
       'signature sign': 'FILE',
       'signature verify': 'FILE',
       'mirror status': '--to',
+      'mirror dbt': '--to',
       logout: '--profile',
       conform: 'BASE_URL',
       completion: 'SHELL',

@@ -4,7 +4,7 @@
  */
 
 import { lstat, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Client } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { Copy, endOf, type QuarantinedRow } from './copy.ts'
@@ -23,6 +23,8 @@ export interface ExportOptions {
    * are complete; other files stay, and one with the name of an export's file is refused.
    */
   readonly directory: string
+  /** A directory on the same file system that keeps what was loaded, so that the next export with it reads changes alone. */
+  readonly scratch?: string
   /** As of a `Mirror`: what the files hold. */
   readonly select?: Selection | undefined
   readonly hashKey?: string | undefined
@@ -67,7 +69,7 @@ const manifestName = 'manifest.json'
 
 /** Throws as `Mirror.catchUp` does, and keeps what it has loaded for the next attempt. */
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
-  const { client, directory, signal, ...told } = options
+  const { client, directory, signal, scratch: lasting, ...told } = options
   await mkdir(directory, { recursive: true, mode: directoryMode })
   const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
   // Before anything is loaded, and again when it is.
@@ -78,7 +80,7 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
       return new Chooser(options.select).keeps(plural) ? nameOf(plural, form) : []
     }),
   )
-  const scratch = join(directory, scratchName)
+  const scratch = lasting ?? join(directory, scratchName)
   await mkdir(scratch, { mode: directoryMode }).catch(async (error) => {
     if (!(await lstat(scratch)).isDirectory()) throw error
   })
@@ -105,8 +107,9 @@ export async function exportMoment(form: ExportForm, options: ExportOptions): Pr
   await writeFile(part, `${JSON.stringify(manifest, null, 2)}\n`, { mode: fileMode })
   await settle(part, mode)
   await rename(part, place)
-  for (const ending of ['-wal', '-shm', '.wal', '']) await rm(file + ending, { force: true })
   await rm(noted)
+  if (lasting !== undefined) return manifest
+  for (const ending of ['-wal', '-shm', '.wal', '']) await rm(file + ending, { force: true })
   // Unknown files stay there.
   await rmdir(scratch).catch(() => {})
   return manifest
@@ -160,7 +163,7 @@ async function writeParts(
   for (const [kind, table] of copy.tables) {
     const name = `${table.name}.${form.ending}`
     files[kind] = name
-    const file = join(directory, scratchName, name)
+    const file = join(dirname(scratch), name)
     parts.push({ table, file, quarantined: await copy.quarantined(at, kind) })
   }
   await form.write(parts, at, scratch)

@@ -12,11 +12,12 @@ export {
   Mirror,
   type MirrorFollowOptions,
   type MirrorOptions,
+  passes,
   type Trouble,
   type Verification,
 } from './mirror.ts'
 export type { Selection } from './select.ts'
-export { type KindStatus, type MirrorStatus, statusOf } from './status.ts'
+export { type KindStatus, type MirrorStatus, statusOf, statusTable, tablesOf } from './status.ts'
 export {
   type Cell,
   type Column,

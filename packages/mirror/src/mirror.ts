@@ -476,7 +476,8 @@ const differencesOf = ({ differences, removed }: ComparedKind) => [...difference
 
 const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
 
-function passes(error: unknown): boolean {
+/** Whether it may pass by itself: service or store cannot be reached, or the store refused a write. */
+export function passes(error: unknown): boolean {
   if (error instanceof DeskwireError) return error.isTransient
   return error instanceof StoreUnavailable || error instanceof WriteRefused
 }

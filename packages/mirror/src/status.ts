@@ -1,6 +1,7 @@
 /** The state of a copy, as `deskwire mirror status`, the table `_deskwire_status` and metrics show it. It needs no service. */
 import { readJson } from '@deskwire/sdk/json'
 import { adopt, type Noted, notedOf } from './copy.ts'
+import { MirrorError } from './error.ts'
 import { makeOwn, ownColumn, replaceOwn } from './own-table.ts'
 import { derivedId, storedRow } from './row.ts'
 import type { Selection } from './select.ts'
@@ -83,6 +84,15 @@ export async function statusOf(store: Store, now = Date.now()): Promise<MirrorSt
       selection: noted.position.selection ?? null,
       kinds: kindsOf(noted, seen),
     }
+  })
+}
+
+/** The tables of the copy in an open store, without the mirror's own. @throws MirrorError without a copy. */
+export function tablesOf(store: Store): Promise<readonly Table[]> {
+  return store.read(async (at) => {
+    const noted = await notedOf('live', at)
+    if (noted === undefined) throw new MirrorError('There is no copy in the store.')
+    return noted.tables.map(([, table]) => table)
   })
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { MirrorOptions, QuarantinedRow, Selection } from '@deskwire/mirror'
 import { clientFlags, clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
@@ -5,11 +6,15 @@ import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'
 import { readMetricsAddress, serveMetrics } from '../mirror/metrics.ts'
-import { copyHelp, explained, hashKey, readPlace } from '../mirror/place.ts'
+import { copyHelp, explained, hashKey, type Place, readPlace } from '../mirror/place.ts'
+import { AfterFailed, exportNext, readEvery, runAfter } from '../mirror/series.ts'
 import { batchText, createLoadBar, quarantineText, troubleText } from '../mirror/show.ts'
 import { plain, printError, printOut, screen } from '../terminal.ts'
 import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
+
+/** Milliseconds until what failed is tried again, however long `--every` is. */
+const longestPause = 60_000
 
 export const mirrorCommand: Command = {
   help: () => `deskwire mirror run --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
@@ -21,6 +26,8 @@ ${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --kinds 
   --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --adopt                take over tables of these names that no mirror made, if their columns fit; their rows are replaced
   --once                 bring the copy up to date, and end; otherwise it follows
+  --every TIME           do that again after this time, such as 1h, and leave the file closed meanwhile; each export in a directory of its own
+  --after COMMAND        with --once, --every or an export: run this in a shell after each success; DESKWIRE_MIRROR is the place
   --metrics [HOST:]PORT  serve the state of the copy to Prometheus at /metrics; default host: 127.0.0.1
   --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}
@@ -34,6 +41,9 @@ It changes no table and no file that it did not make: where one has a name that 
 hold is quarantined, and reported. It waits for a service or database that does not answer or refuses, and tries again. After a restore of the service a new
 copy is built next to the old one, and replaces it when it is whole.
 
+With --every an export is DIR/2026-01-31T09-30-00-000Z, and the link DIR/latest changes to it when it is whole; the one before it
+stays. Modes of files follow DIR. A failure that may pass is reported, and tried again within a minute.
+
 SQLite needs nothing else; PostgreSQL needs the packages pg and pg-copy-streams, DuckDB and Parquet @duckdb/node-api.
 
 Exit codes: 0 when it was stopped, or has finished; 3 when it has finished and rows are quarantined; 1 when the service refuses the
@@ -43,10 +53,22 @@ Examples:
   deskwire mirror run --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
   deskwire mirror run --to copy.duckdb --once
   deskwire mirror run --to parquet:./export
+  deskwire mirror run --to parquet:./export --every 1h --after 'rclone copy "$DESKWIRE_MIRROR" lake:desk'
 `,
   async run(args) {
     const { texts, switches } = parseFlags(args, {
-      texts: ['to', 'schema', 'removals', 'metrics', 'kinds', 'exclude', 'hash', ...clientFlags],
+      texts: [
+        'to',
+        'schema',
+        'removals',
+        'metrics',
+        'kinds',
+        'exclude',
+        'hash',
+        'every',
+        'after',
+        ...clientFlags,
+      ],
       switches: ['once', 'json', 'adopt', 'no-body'],
     })
     const place = readPlace('mirror', texts)
@@ -61,6 +83,15 @@ Examples:
       throw new UsageError('--adopt goes with a copy: an export replaces no tables')
     if (place.type === 'export' && texts.metrics !== undefined)
       throw new UsageError('--metrics goes with a copy: an export ends')
+    const every = texts.every === undefined ? undefined : readEvery(texts.every)
+    const { after } = texts
+    const ends = place.type === 'export' || switches.once === true || every !== undefined
+    if (every !== undefined && (switches.once || texts.metrics !== undefined))
+      throw new UsageError(
+        '--every goes without --once and --metrics: deskwire mirror status shows the state',
+      )
+    if (after !== undefined && !ends)
+      throw new UsageError('--after goes with --once, --every or an export: a mirror that follows has no end')
     const metrics = texts.metrics === undefined ? undefined : readMetricsAddress(texts.metrics)
     const lists = (['kinds', 'exclude', 'hash'] as const).flatMap((name) => {
       const items = texts[name]
@@ -92,23 +123,28 @@ Examples:
         printError(`${plain(troubleText(trouble))}\n`)
       },
     } satisfies Partial<MirrorOptions>
-    try {
-      if (place.type === 'export') {
-        const manifest = await place.write({ client, signal, ...chosen, ...told })
-        const rows = Object.values(manifest.checkpoint).reduce((sum, { count }) => sum + count, 0)
-        tell(
-          { to: place.name, ...manifest },
-          `${rowsText(rows)} in ${place.name}, proved; manifest.json says as of where`,
-        )
-        const lacking = manifest.quarantined ?? []
-        if (lacking.length > 0) {
-          printError(quarantineText(lacking))
-          process.exitCode = exitCodes.found
-        }
-        return
+    const writeExport = async (to: Place & { type: 'export' }) => {
+      const options = { client, signal, ...chosen, ...told }
+      const next =
+        every === undefined
+          ? undefined
+          : await exportNext(to.directory, new Date(), (places) => to.write({ ...options, ...places }))
+      const manifest = next?.manifest ?? (await to.write(options))
+      const rows = Object.values(manifest.checkpoint).reduce((sum, { count }) => sum + count, 0)
+      tell(
+        { to: to.name, ...(next && { directory: next.directory }), ...manifest },
+        `${rowsText(rows)} in ${next?.directory ?? to.name}, proved; manifest.json says as of where`,
+      )
+      const lacking = manifest.quarantined ?? []
+      if (lacking.length > 0) {
+        printError(quarantineText(lacking))
+        if (every === undefined) process.exitCode = exitCodes.found
       }
+      return next?.directory ?? to.directory
+    }
+    const bringUpToDate = async (to: Place & { type: 'copy' }) => {
       const { Mirror, statusOf } = await import('@deskwire/mirror')
-      const store = await place.store()
+      const store = await to.store()
       let isTold = false
       let quarantined: readonly QuarantinedRow[] = []
       const mirror = new Mirror({
@@ -121,15 +157,15 @@ Examples:
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onCaughtUp: () => {
-          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is up to date; deskwire mirror verify compares what it holds`
-          if (!isTold) tell({ type: 'up_to_date', to: place.name, loaded }, sentence)
+          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${to.name} is up to date; deskwire mirror verify compares what it holds`
+          if (!isTold) tell({ type: 'up_to_date', to: to.name, loaded }, sentence)
           isTold = true
         },
       })
       const served = metrics && (await serveMetrics(metrics, () => statusOf(store)))
       if (served) printError(`Metrics: ${served.url}\n`)
       try {
-        if (!switches.once) await mirror.follow({ signal })
+        if (!ends) await mirror.follow({ signal })
         await mirror.catchUp({ signal })
         quarantined = await mirror.quarantined()
       } finally {
@@ -138,11 +174,34 @@ Examples:
       }
       if (quarantined.length > 0) {
         tell({ type: 'quarantined', rows: quarantined }, quarantineText(quarantined).trimEnd())
-        process.exitCode = exitCodes.found
+        if (every === undefined) process.exitCode = exitCodes.found
+      }
+      return texts.to ?? ''
+    }
+    const { passes } = await import('@deskwire/mirror')
+    try {
+      for (;;) {
+        loaded = 0
+        let failed: Error | undefined
+        const began = performance.now()
+        try {
+          const written = await (place.type === 'export' ? writeExport(place) : bringUpToDate(place))
+          if (after !== undefined) await runAfter(after, written, signal)
+        } catch (error) {
+          const mayPass = error instanceof AfterFailed || (error instanceof Error && passes(error))
+          if (every === undefined || signal.aborted || !mayPass) throw error
+          failed = error
+        }
+        if (every === undefined) break
+        const pauseMs = failed
+          ? Math.min(every, longestPause)
+          : Math.max(0, began + every - performance.now())
+        if (failed) told.onTrouble({ type: 'unavailable', error: failed, pauseMs })
+        await setTimeout(pauseMs, undefined, { signal })
       }
     } catch (error) {
       if (!signal.aborted) throw await explained(error, place)
-      if (place.type === 'export' || switches.once)
+      if (ends && every === undefined)
         throw new CommandFailure('interrupted: run it again to go on', exitCodes.interrupted)
     } finally {
       bar.end()

@@ -1,4 +1,5 @@
 /** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
+import { parse } from 'node:path'
 import type { Mirror, Store } from '@deskwire/mirror'
 import type { ExportManifest, ExportOptions } from '@deskwire/mirror/ndjson'
 import { clientFlags, clientOf, requireTarget } from '../client.ts'
@@ -13,17 +14,21 @@ export const copyHelp = (
   --schema NAME          of PostgreSQL: the schema of the tables; default: deskwire
 `
 
-type Place =
+export type Place =
   | {
       readonly type: 'copy'
       /** As it may be printed: without a password. */
       readonly name: string
+      /** Where a client of the database finds the tables; a file is a database of the name that it has without its ending. */
+      readonly relation: { readonly database?: string; readonly schema: string }
       store(): Promise<Store>
     }
   | {
       readonly type: 'export'
       readonly name: string
-      write(options: Omit<ExportOptions, 'directory'>): Promise<ExportManifest>
+      readonly directory: string
+      /** Into `directory` unless the options name another. */
+      write(options: Omit<ExportOptions, 'directory'> & { directory?: string }): Promise<ExportManifest>
     }
 
 const accepted =
@@ -46,28 +51,30 @@ export function readPlace(command: string, given: { to?: string; schema?: string
       const { PostgresStore } = await needing('pg pg-copy-streams', () => import('@deskwire/mirror/postgres'))
       return new PostgresStore({ connection: to, ...(schema === undefined ? {} : { schema }) })
     }
-    return { type: 'copy', name: `postgres://${host}${pathname}`, store }
+    const relation = { schema: schema ?? 'deskwire' }
+    return { type: 'copy', name: `postgres://${host}${pathname}`, relation, store }
   }
   const [, form, directory] = /^(ndjson|parquet):(.+)$/.exec(to) ?? []
   if (directory !== undefined) {
-    const write = async (options: Omit<ExportOptions, 'directory'>) => {
-      const all = { ...options, directory }
+    const write = async (options: Omit<ExportOptions, 'directory'> & { directory?: string }) => {
+      const all = { directory, ...options }
       if (form === 'ndjson') return (await import('@deskwire/mirror/ndjson')).exportNdjson(all)
       const { exportParquet } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/parquet'))
       return exportParquet(all)
     }
-    return { type: 'export', name: to, write }
+    return { type: 'export', name: to, directory, write }
   }
+  const relation = { database: parse(to).name, schema: 'main' }
   if (/\.(db|sqlite3?)$/.test(to)) {
     const store = async () => new (await import('@deskwire/mirror/sqlite')).SqliteStore({ file: to })
-    return { type: 'copy', name: to, store }
+    return { type: 'copy', name: to, relation, store }
   }
   if (/\.(duckdb|ddb)$/.test(to)) {
     const store = async () => {
       const { DuckDbStore } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/duckdb'))
       return new DuckDbStore({ file: to })
     }
-    return { type: 'copy', name: to, store }
+    return { type: 'copy', name: to, relation, store }
   }
   throw new UsageError(`--to: ${JSON.stringify(to)} is not accepted; there are ${accepted}`)
 }
@@ -85,7 +92,7 @@ export function readCopy(command: string, given: { to?: string; schema?: string 
 export const hashKey = () => process.env.DESKWIRE_HASH_KEY || undefined
 
 /** The store of a copy that is there already, open. @throws CommandFailure when there is no copy. */
-async function openCopy(place: Place & { type: 'copy' }): Promise<Store> {
+export async function openCopy(place: Place & { type: 'copy' }): Promise<Store> {
   const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
   if (await hasCopy(store)) return store
   await store.close()
