@@ -150,6 +150,13 @@ export const checks: Readonly<Record<string, Check>> = {
     minutes: 3,
     when: 'night',
   },
+  warehouse: {
+    shows: 'the guide on mirrors feeds dbt from DuckDB, and an S3-compatible store from exports',
+    program: ['checks/warehouse.ts'],
+    needs: [python, registries],
+    minutes: 2,
+    when: 'night',
+  },
   python: {
     shows: 'the Python SDK is typed, and its calls, copies and receivers work against a running service',
     program: ['checks/python.ts'],

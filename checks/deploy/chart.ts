@@ -38,6 +38,7 @@ const settings: Readonly<Record<string, readonly string[]>> = {
     'extraVolumeMounts[0].name=ca',
     'extraVolumeMounts[0].mountPath=/etc/database-ca',
   ],
+  'with a mirror': ['mirror.enabled=true', 'mirror.flags={--no-body}'],
   'with several databases': ['databases.secret=deskwire-databases'],
 }
 
@@ -59,6 +60,7 @@ async function tryChart(): Promise<void> {
     reportNumbers(scratch)
     reportPublicUrl()
     reportVolumes()
+    reportMirror()
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
     report(`and with a field misspelt on purpose: ${line}`, !good)
@@ -71,6 +73,8 @@ interface PodSpec {
   readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
   readonly containers: readonly {
     readonly image: string
+    readonly args?: readonly string[]
+    readonly envFrom?: readonly { readonly secretRef: { readonly name: string } }[]
     readonly env: readonly { readonly name: string; readonly value?: string }[]
     readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
   }[]
@@ -128,6 +132,25 @@ function reportVolumes(): void {
     `volumes of an operator, in ${mounted.length} of ${pods.length} pods`,
     pods.length === 3 && mounted.length === 3,
   )
+}
+
+/** It is a client: no database, no key of the service, and its own Secret. */
+function reportMirror(): void {
+  const pods = podsOf(render(['mirror.enabled=true', 'databases.secret=desks'], '1.37.0'))
+  const mirrors = pods.filter(({ containers: [container] }) => container?.args?.[0] === 'mirror')
+  const [
+    {
+      volumes,
+      containers: [container],
+    } = { volumes: [], containers: [] },
+  ] = mirrors
+  const names = container?.env.map(({ name }) => name).join(', ')
+  const good =
+    mirrors.length === 1 &&
+    names === 'DESKWIRE_URL' &&
+    volumes.every(({ secret }) => secret === undefined) &&
+    container?.envFrom?.[0]?.secretRef.name === 'deskwire-mirror'
+  report(`a mirror, in ${mirrors.length} pod, is given ${names} and a Secret of its own`, good)
 }
 
 function podsOf(rendered: string): readonly PodSpec[] {

@@ -62,6 +62,7 @@ const notOfTheService = [
   'DESKWIRE_PROFILE',
   'DESKWIRE_WEBHOOK_SECRET',
   'DESKWIRE_HASH_KEY',
+  'DESKWIRE_MIRROR',
 ]
 
 test('settings exist', () => {

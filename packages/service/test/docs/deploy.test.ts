@@ -10,6 +10,7 @@ const files = [
   'compose.yaml',
   'compose.scaled.yaml',
   'compose.databases.yaml',
+  'compose.mirror.yaml',
   'Containerfile',
   'healthcheck.mjs',
   'deskwire.service',
@@ -19,11 +20,18 @@ const files = [
   'chart/templates/_helpers.tpl',
   'chart/templates/api.yaml',
   'chart/templates/migrate.yaml',
+  'chart/templates/mirror.yaml',
   'chart/templates/worker.yaml',
 ]
 
-/** Of Caddy's site, which reads them itself. */
-const notOurs = ['DESKWIRE_SITE', 'DESKWIRE_UPSTREAM']
+/** Of Caddy's site, which reads them itself, and of clients. */
+const notOurs = [
+  'DESKWIRE_SITE',
+  'DESKWIRE_UPSTREAM',
+  'DESKWIRE_URL',
+  'DESKWIRE_API_KEY',
+  'DESKWIRE_HASH_KEY',
+]
 
 test('every setting that is named exists', () => {
   const known: readonly string[] = [...Object.values(settings).map(({ variable }) => variable), ...notOurs]
@@ -53,6 +61,34 @@ test('services of the compose files have what the guide promises', () => {
     }
     for (const name of Object.keys(services).filter((service) => services[service].image === 'deskwire'))
       expect(services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'], stop_grace_period: '30s' })
+  }
+})
+
+test('a mirror has commands that exist, its own database, and no secret of the service', () => {
+  const [base, { services, networks, volumes }] = ['compose.yaml', 'compose.mirror.yaml'].map((file) =>
+    parse(textOf(`deploy/${file}`), { merge: true }),
+  )
+  const { mirror, reports } = services
+  expect(mirror).toMatchObject({
+    image: 'deskwire',
+    read_only: true,
+    cap_drop: ['ALL'],
+    stop_grace_period: '30s',
+  })
+  expect(Object.keys(mirror.environment)).toEqual(['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'PGPASSWORD'])
+  for (const name of Object.keys(mirror.depends_on))
+    expect({ ...base.services, ...services }).toHaveProperty(name)
+  for (const name of mirror.networks) expect({ ...base.networks, ...networks }).toHaveProperty(name)
+  expect(reports).toMatchObject({ networks: ['reports'], volumes: ['reports:/var/lib/postgresql'] })
+  expect(volumes).toHaveProperty('reports')
+  const reference = textOf('docs/reference/commands.md')
+  for (const [command, ...words] of [mirror.command, mirror.healthcheck.test.slice(2)].map(
+    ([, name, ...rest]: string[]) => [`mirror ${name}`, ...rest],
+  )) {
+    const [, help = ''] = reference.split(`\n## ${command}\n`)
+    for (const flag of words.filter((word) => word?.startsWith('--')))
+      expect(help.split('\n## ')[0]).toContain(`  ${flag} `)
+    expect(words).toContain('postgres://deskwire@reports/deskwire')
   }
 })
 
