@@ -31,8 +31,8 @@ const queued = { waiting: 4_000, waitingOfOne: 1_000, waitAtMost: 30_000 } as co
 
 export const admissionLimits: AdmissionLimits = {
   requests: { ...queued, capacity: 2_000, share: 1 },
-  bodies: { ...queued, capacity: 64 * mebibyte, share: 1 },
-  responses: { ...queued, capacity: 64 * mebibyte, share: 1 },
+  bodies: { ...queued, capacity: 32 * mebibyte, share: 1 },
+  responses: { ...queued, capacity: 32 * mebibyte, share: 1 },
   readTimeout: 30_000,
 }
 
@@ -215,7 +215,7 @@ export function limitProblem({ reason, what }: LimitExceeded): Problem {
 }
 
 /** Bytes reserved for an unknown response: with 1 MiB, forty first pages of 6 MB were made together. */
-const unknown = 8 * mebibyte
+const unknown = 4 * mebibyte
 const mostEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4
