@@ -1,9 +1,10 @@
 /** An embedded database and three services on it, which can be killed and started again. */
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Pool } from 'pg'
 import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/index.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
@@ -48,8 +49,12 @@ export async function install(options: {
   readonly clocks: Omit<ServiceOrders['clock'], 'seed'>
   /** Without the lock on the clock: a service that loses records, to see that this is found. */
   readonly unlocked: boolean
+  /** A data directory with the schema, to begin with a copy of it; null: the database is created. */
+  readonly installed: string | null
 }): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-torture-'))
+  if (options.installed !== null)
+    await promisify(execFile)('cp', ['-Rp', join(options.installed, '.'), dataDir])
   let database = await embedded.start({ dataDir })
   let pool = openPool(database)
   let seed = options.seed

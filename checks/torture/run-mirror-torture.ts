@@ -60,7 +60,7 @@ export async function runMirrorTorture(options: {
   const { store, seconds, seed } = options
   await using stack = new AsyncDisposableStack()
   const clocks = { behind: 3 * 3_600_000, ahead: 2 * maxClockSkew }
-  const installation = stack.use(await install({ seed, clocks, unlocked: false }))
+  const installation = stack.use(await install({ seed, clocks, unlocked: false, installed: null }))
   const target = stack.use(store === 'PostgreSQL' ? await postgresTarget() : await fileTarget(store))
   const front = stack.use(await passOn(() => Number(new URL(installation.url ?? 'http://127.0.0.1:1').port)))
   const client = { baseUrl: `http://127.0.0.1:${front.port}/v1`, apiKey: installation.organization.token }

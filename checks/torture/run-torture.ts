@@ -33,6 +33,8 @@ export interface TortureOptions {
   readonly unlocked: boolean
   /** Where to keep the history; null: it is removed. */
   readonly keep: string | null
+  /** A data directory with the schema, to begin with a copy of it; null: the database is created. */
+  readonly installed: string | null
   readonly say: (line: string) => void
 }
 
@@ -62,8 +64,8 @@ export async function runTorture(options: TortureOptions): Promise<TortureReport
 }
 
 async function record(options: TortureOptions, file: string): Promise<Omit<TortureReport, 'verdict'>> {
-  const { changes, limits, seed, unlocked, say } = options
-  await using installation = await install({ seed, clocks, unlocked })
+  const { changes, limits, seed, unlocked, installed, say } = options
+  await using installation = await install({ seed, clocks, unlocked, installed })
   const sink = fileSink(file)
   const commits = commitCounter()
   const recorder = createRecorder((line) => {

@@ -41,6 +41,7 @@ function readOptions(): TortureOptions | null {
       seed,
       unlocked: values.unlocked,
       keep: values.keep ?? null,
+      installed: null,
       // Every source with a page of one, of a hundred, and of other sizes.
       limits: [1, 2, 3, 5, 8, 13, 20, 34, 55, 89, 100, 100, 100, 7, 60, 1, 41, 27],
       stallOneIn: 200,

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { leanEnvironment } from '../cli/src/start-lean.ts'
 import { type Program, type ProgramOptions, type Ran, startProgram } from './program.ts'
 import { root } from './repository.ts'
 
@@ -37,13 +38,16 @@ export function environment(settings: Environment): NodeJS.ProcessEnv {
   }
 }
 
+/** With what `serve` replaces its process, which would be a second start of Node: `npm start` and the guides' commands show that it does. */
+const replaced = process.env.TESTED_DESKWIRE === undefined ? {} : leanEnvironment
+
 /** `await using command = startDeskwire(['tail'])`. */
 export function startDeskwire(words: readonly string[], options: DeskwireOptions = {}): Program {
   const { settings = {}, main: program = main, nodeFlags = [], ...others } = options
   return startProgram(process.execPath, [...nodeFlags, program, ...words], {
     cwd: root,
     ...others,
-    env: environment(settings),
+    env: environment(words[0] === 'serve' ? { ...replaced, ...settings } : settings),
   })
 }
 

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import type { Fault } from '../history/verdict.ts'
 import { runTorture, type TortureOptions } from '../run-torture.ts'
 
@@ -17,6 +17,7 @@ const small: TortureOptions = {
   seed: Date.now() % 100_000,
   unlocked: false,
   keep: null,
+  installed: inject('installed'),
   say: () => {},
 }
 

@@ -25,7 +25,7 @@ const flags = [
  * which glibc stops doing after the first. (Fewer arenas would save little more, and threads of low priority would share one with
  * the thread that serves everybody, and keep it locked while they wait for a processor.)
  */
-const environment = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' }
+export const leanEnvironment = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
 /** Does not return where it replaces the process. Whoever has it profiled, or sets `MALLOC_MMAP_THRESHOLD_`, has Node's own settings. */
 export function startLean(): void {
@@ -37,7 +37,7 @@ export function startLean(): void {
   if (isProfiled()) return
   const cache = module.getCompileCacheDir()
   const set = {
-    ...environment,
+    ...leanEnvironment,
     ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
     ...process.env,
   }

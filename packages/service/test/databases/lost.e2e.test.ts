@@ -7,17 +7,16 @@ import { processesOf, signal } from '../../../embedded-postgres/src/processes.ts
 import { startHooks } from '../../../testbed/arrivals.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { eventually } from '../../../testbed/eventually.ts'
+import { temporaryDataDir } from '../../../testbed/installation.ts'
 import { type Api, createApi } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { vanishingDatabase } from '../../../testbed/vanishing-database.ts'
 import { hashToken } from '../../src/auth/token.ts'
 import { createDirectory } from '../../src/databases/directory.ts'
 import { embedded } from '../../src/db/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization, type NewKey } from '../../src/organization/create.ts'
-import { schemaOf } from '../../src/schema.ts'
 
 test('a database that is lost costs its own organizations 503, and nobody else anything', async () => {
   await using hooks = await startHooks()
@@ -26,13 +25,13 @@ test('a database that is lost costs its own organizations 503, and nobody else a
   await using wayToOne = await vanishingDatabase(one.connection)
   await using wayToThree = await vanishingDatabase(three.connection)
   const scratch = await mkdtemp(join(tmpdir(), 'deskwire-databases-'))
-  const dataDir = join(scratch, 'two')
+  await using directory = await temporaryDataDir({ installed: true })
+  const dataDir = directory.path
   const two = await embedded.start({ dataDir })
   await using services = createServices()
   try {
     const directory = createDirectory(one.pool, 'one')
     const pool = createPool(two.connection, { max: 2, onIdleError: () => {} })
-    await migrate(pool, schemaOf())
     const made: NewKey[] = []
     for (const [name, at] of [
       ['one', one.pool],
