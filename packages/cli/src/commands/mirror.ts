@@ -25,6 +25,7 @@ ${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --kinds 
   --no-body              leave out the row's text, _body
   --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
   --adopt                take over tables of these names that no mirror made, if their columns fit; their rows are replaced
+  --strings              in Parquet: ids and JSON as strings, for readers without these types (polars, Spark, BigQuery)
   --once                 bring the copy up to date, and end; otherwise it follows
   --every TIME           do that again after this time, such as 1h, and leave the file closed meanwhile; each export in a directory of its own
   --after COMMAND        with --once, --every or an export: run this in a shell after each success; DESKWIRE_MIRROR is the place
@@ -69,7 +70,7 @@ Examples:
         'after',
         ...clientFlags,
       ],
-      switches: ['once', 'json', 'adopt', 'no-body'],
+      switches: ['once', 'json', 'adopt', 'no-body', 'strings'],
     })
     const place = readPlace('mirror', texts)
     const { removals } = texts
@@ -83,6 +84,8 @@ Examples:
       throw new UsageError('--adopt goes with a copy: an export replaces no tables')
     if (place.type === 'export' && texts.metrics !== undefined)
       throw new UsageError('--metrics goes with a copy: an export ends')
+    if (switches.strings && !(place.type === 'export' && place.form === 'parquet'))
+      throw new UsageError('--strings goes with parquet:DIR alone')
     const every = texts.every === undefined ? undefined : readEvery(texts.every)
     const { after } = texts
     const ends = place.type === 'export' || switches.once === true || every !== undefined
@@ -124,7 +127,7 @@ Examples:
       },
     } satisfies Partial<MirrorOptions>
     const writeExport = async (to: Place & { type: 'export' }) => {
-      const options = { client, signal, ...chosen, ...told }
+      const options = { client, signal, ...chosen, ...told, strings: switches.strings === true }
       const next =
         every === undefined
           ? undefined

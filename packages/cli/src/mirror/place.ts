@@ -1,7 +1,8 @@
 /** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
 import { parse } from 'node:path'
 import type { Mirror, Store } from '@deskwire/mirror'
-import type { ExportManifest, ExportOptions } from '@deskwire/mirror/ndjson'
+import type { ExportManifest } from '@deskwire/mirror/ndjson'
+import type { ParquetOptions } from '@deskwire/mirror/parquet'
 import { clientFlags, clientOf, requireTarget } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
@@ -26,9 +27,10 @@ export type Place =
   | {
       readonly type: 'export'
       readonly name: string
+      readonly form: 'ndjson' | 'parquet'
       readonly directory: string
       /** Into `directory` unless the options name another. */
-      write(options: Omit<ExportOptions, 'directory'> & { directory?: string }): Promise<ExportManifest>
+      write(options: Omit<ParquetOptions, 'directory'> & { directory?: string }): Promise<ExportManifest>
     }
 
 const accepted =
@@ -56,13 +58,13 @@ export function readPlace(command: string, given: { to?: string; schema?: string
   }
   const [, form, directory] = /^(ndjson|parquet):(.+)$/.exec(to) ?? []
   if (directory !== undefined) {
-    const write = async (options: Omit<ExportOptions, 'directory'> & { directory?: string }) => {
+    const write = async (options: Omit<ParquetOptions, 'directory'> & { directory?: string }) => {
       const all = { directory, ...options }
       if (form === 'ndjson') return (await import('@deskwire/mirror/ndjson')).exportNdjson(all)
       const { exportParquet } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/parquet'))
       return exportParquet(all)
     }
-    return { type: 'export', name: to, directory, write }
+    return { type: 'export', name: to, form: form === 'ndjson' ? form : 'parquet', directory, write }
   }
   const relation = { database: parse(to).name, schema: 'main' }
   if (/\.(db|sqlite3?)$/.test(to)) {
