@@ -17,6 +17,7 @@ process.once('message', async ({ place, ...options }: MirrorOrder) => {
   const mirror = new Mirror({
     client: createClient(options),
     store: storeAt(place),
+    history: true,
     onTrouble: ({ type }) => process.send?.({ trouble: type } satisfies MirrorSays),
     // Nothing is down for long here.
     sleep: (_, signal) => new Promise((resolve) => setTimeout(resolve, signal?.aborted ? 0 : 100)),

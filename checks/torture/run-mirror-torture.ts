@@ -10,6 +10,7 @@ import { createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
 import type { EmbeddedDatabase } from '../../packages/embedded-postgres/src/index.ts'
 import { differencesByHand } from '../../packages/mirror/test/by-hand.ts'
+import { historyFaults } from '../../packages/mirror/test/history.ts'
 import { type Address, places, storeAt } from '../../packages/mirror/test/stores.ts'
 import { embedded } from '../../packages/service/src/db/embedded.ts'
 import { maxClockSkew } from '../../packages/service/src/journal/commit-protocol.ts'
@@ -138,7 +139,10 @@ export async function runMirrorTorture(options: {
   await last.catchUp()
   const { exact, rows } = await last.verify()
   await last.close()
-  const differences = await differencesByHand(createClient(client), target.sql, plurals)
+  const differences = [
+    ...(await differencesByHand(createClient(client), target.sql, plurals)),
+    ...(await historyFaults(target, plurals)),
+  ]
   return {
     store,
     changes: asks.acknowledged,

@@ -422,6 +422,7 @@ test.each([
   [['--to', 'copy.db', '--every', '1y'], '"1y" is not accepted; write a whole number'],
   [['--to', 'copy.db', '--every', '1h', '--once'], '--every goes without --once and --metrics'],
   [['--to', 'copy.db', '--after', 'true'], '--after goes with --once, --every or an export'],
+  [['--to', 'ndjson:out', '--history'], '--history goes with a copy'],
   [['--to', 'ndjson:out', '--strings'], '--strings goes with parquet:DIR alone'],
   [['--to', 'copy.db'], 'mirror needs a service and a key'],
 ])('%j is refused', async (words, why) => {

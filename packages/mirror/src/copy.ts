@@ -13,6 +13,7 @@ import {
 } from '@deskwire/sdk'
 import { readJson } from '@deskwire/sdk/json'
 import { MirrorError } from './error.ts'
+import { historyOf, refilled, versionOf, versionTime } from './history.ts'
 import { claimSchema, recordSchema, schemaTable } from './own-table.ts'
 import {
   isoTime,
@@ -39,6 +40,7 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  type VersionEnd,
   WriteRefused,
 } from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
@@ -50,6 +52,7 @@ export interface CopyOptions {
   readonly client: Client
   readonly store: Store
   readonly marksRemovals: boolean
+  readonly history?: boolean | undefined
   /** Whether a new copy takes over tables that fit, and replaces their rows. */
   readonly adopts?: boolean
   readonly select?: Selection | undefined
@@ -87,6 +90,8 @@ interface Position {
   readonly organizationId: string
   readonly marksRemovals: boolean
   readonly selection?: NotedSelection
+  /** Whether versions are kept. */
+  readonly history?: boolean
   /** Where the stream goes on. */
   readonly cursor: string
   readonly sums: Readonly<Record<string, SumsText>>
@@ -169,8 +174,10 @@ export class Copy {
         'Marked removals need `_body`, by which they are proved. Delete removals, or keep it.',
       )
     const tables = new Map(like?.tables)
+    const history = like === undefined ? options.history : like.hasHistory
     const position: Position = {
       form: 4,
+      ...(history && { history }),
       ...(selection && { selection }),
       organizationId,
       marksRemovals,
@@ -195,7 +202,7 @@ export class Copy {
         await adopt(tx, schemaTable)
         await claimSchema(tx)
       }
-      for (const [, table] of noted.tables) {
+      for (const table of allTables(noted)) {
         if (adopts) await adopt(tx, table)
         else await make(tx, table)
       }
@@ -219,6 +226,10 @@ export class Copy {
 
   get selection(): NotedSelection | undefined {
     return this.#position.selection
+  }
+
+  get hasHistory(): boolean {
+    return this.#position.history === true
   }
 
   get hasBody(): boolean {
@@ -297,9 +308,46 @@ export class Copy {
     if (!isCurrent) await this.upgrade()
   }
 
+  /** Keeps versions from now on, beginning with those that are there. @throws MirrorError for a copy without `_body`. */
+  async keepHistory(): Promise<void> {
+    if (!this.hasBody)
+      throw new MirrorError(
+        'The copy was begun without history and without `_body`, from which its first versions would be made. Begin another with both options.',
+      )
+    while (!this.hasHistory)
+      await this.#write(async (tx) => {
+        const { position, tables } = this.#noted
+        for (const table of this.#tables.values()) {
+          await make(tx, historyOf(table))
+          await this.#beginHistory(tx, table)
+        }
+        return { position: { ...position, history: true }, tables }
+      })
+  }
+
+  /** Makes the rows of a table the first versions. */
+  async #beginHistory(tx: StoreWriter, table: Table): Promise<void> {
+    const history = historyOf(table)
+    const ids: string[] = []
+    for await (const piece of tx.rows(table, allIds)) ids.push(...piece.map(({ id }) => id))
+    while (ids.length > 0) {
+      const held = await tx.get(table, ids.splice(0, rowsOfPiece))
+      const rows = held.flatMap(({ id, text }) => {
+        const members = membersOf(text)
+        return members?.id === id && updatedAtOf(members) !== '' ? [storedRow(table, text, members)] : []
+      })
+      if (rows.length > 0)
+        await tx.put(
+          history,
+          rows.map((row) => versionOf(table, row)),
+        )
+    }
+    if (!this.isLoading) await tx.index(history)
+  }
+
   /** @throws MirrorError when a table differs from what the mirror created. */
   async requireShape(at: StoreReader): Promise<void> {
-    for (const table of this.#tables.values()) {
+    for (const table of allTables(this.#noted)) {
       const drift = await at.drift(table)
       if (drift === undefined) throw drifted(`The copy's table ${table.name} is not there.`)
       if (drift.length > 0)
@@ -312,7 +360,7 @@ export class Copy {
   /** Creates missing tables and columns again, without their values. @throws MirrorError for what cannot be created so. */
   async restoreShape(): Promise<void> {
     const restore = async (tx: StoreWriter) => {
-      for (const table of this.#tables.values()) {
+      for (const table of allTables(this.#noted)) {
         const drift = await tx.drift(table)
         const other = drift?.find(({ isMissing }) => !isMissing)
         if (other !== undefined)
@@ -322,12 +370,14 @@ export class Copy {
         if (drift?.length === 0) continue
         await tx.define(table)
         if (!this.isLoading) await tx.index(table)
+        const of = [...this.#tables.values()].find((one) => historyOf(one).name === table.name)
+        if (this.hasHistory && of !== undefined && this.hasBody) await this.#beginHistory(tx, of)
       }
       return this.#noted
     }
     // If nothing is missing, nothing is written.
     const drifts = await this.#options.store.read((at) =>
-      Promise.all([...this.#tables.values()].map((table) => at.drift(table))),
+      Promise.all(allTables(this.#noted).map((table) => at.drift(table))),
     )
     if (drifts.every((drift) => drift?.length === 0)) return
     while (!(await this.#write(restore)));
@@ -382,6 +432,7 @@ export class Copy {
         const of = this.#chooser.kind(kindNamed(declared, kind))
         const table = tableOf(of, tableName(this.name, of.plural), marksRemovals)
         await make(tx, table)
+        if (this.hasHistory) await make(tx, historyOf(table))
         tables.set(kind, table)
       }
       const { position } = this.#noted
@@ -403,7 +454,7 @@ export class Copy {
         continue
       }
       await this.#write(async (tx) => {
-        for (const table of this.#tables.values()) await tx.index(table)
+        for (const table of allTables(this.#noted)) await tx.index(table)
         return { ...this.#noted, position: { ...this.#position, loading: null } }
       })
     }
@@ -447,7 +498,7 @@ export class Copy {
         const written = this.#unchanged(kind)
         const aside: QuarantinedRow[] = []
         const sound = this.#sound(kind, table, counted(table, rows, written.sums), refused, aside)
-        if (rows.length > 0) await tx.append(table, sound)
+        if (rows.length > 0) await this.#append(tx, table, sound)
         await this.#setAside(tx, aside, written)
         const { [kind]: _, ...others } = loading?.kinds ?? {}
         const last = rows.at(-1)?.members as StreamPosition | undefined
@@ -477,6 +528,19 @@ export class Copy {
     } finally {
       await writing
     }
+  }
+
+  async #append(tx: StoreWriter, table: Table, rows: Iterable<StoredRow>): Promise<void> {
+    if (!this.hasHistory) return tx.append(table, rows)
+    const versions: StoredRow[] = []
+    const noting = function* () {
+      for (const row of rows) {
+        versions.push(versionOf(table, row))
+        yield row
+      }
+    }
+    await tx.append(table, noting())
+    await tx.append(historyOf(table), versions)
   }
 
   /** Applies a page that was requested with a cursor. False, without an effect, when the copy has advanced since. */
@@ -573,15 +637,14 @@ export class Copy {
         const table = { ...by, name: tableName(this.name, plain(by.name)) }
         if (this.#tables.has(kind)) await tx.define(table)
         else await make(tx, table)
-        if (table.marksRemovals) {
-          const ids = [...(await tx.idsBeyond(table, by))]
-          while (ids.length > 0) {
-            const rows = await tx.get(table, ids.splice(0, rowsOfPiece))
-            await tx.remove(
-              table,
-              rows.map((row) => removalFor(row, removedAt)),
-            )
-          }
+        const gone = table.marksRemovals || this.hasHistory ? [...(await tx.idsBeyond(table, by))] : []
+        if (this.hasHistory) await this.#replaceHistory(tx, table, by, gone, removedAt)
+        while (table.marksRemovals && gone.length > 0) {
+          const rows = await tx.get(table, gone.splice(0, rowsOfPiece))
+          await tx.remove(
+            table,
+            rows.map((row) => removalFor(row, removedAt)),
+          )
         }
         await tx.replace(table, by)
         await tx.index(table)
@@ -590,7 +653,9 @@ export class Copy {
         removed[kind] = (await tx.count(table)).removed
       }
       // Tables of kinds that are gone stay, and are known as the mirror's own.
-      const left = [...this.#tables].flatMap(([kind, { name }]) => (kind in removed ? [] : [name]))
+      const left = [...this.#tables].flatMap(([kind, table]) =>
+        kind in removed ? [] : [table.name, ...(this.hasHistory ? [historyOf(table).name] : [])],
+      )
       await tx.setNote(leftNote, JSON.stringify([...new Set([...(await leftOf(tx)), ...left])]))
       const aside = await other.quarantined(tx)
       for (const row of await this.quarantined(tx))
@@ -606,9 +671,33 @@ export class Copy {
     await this.reload()
   }
 
+  /** Adds the versions of another copy, before its rows. */
+  async #replaceHistory(
+    tx: StoreWriter,
+    table: Table,
+    by: Table,
+    removed: readonly string[],
+    at: string,
+  ): Promise<void> {
+    const gone = [...removed]
+    const [history, next] = [historyOf(table), historyOf(by)]
+    if ((await tx.drift(history)) === undefined) await make(tx, history)
+    else await tx.define(history)
+    const ends: VersionEnd[] = []
+    for await (const piece of tx.rows(by, allIds))
+      ends.push(...piece.map(({ id, text }) => ({ id, at: updatedAtOf(membersOf(text)) })))
+    if (table.marksRemovals) ends.push(...gone.map((id) => ({ id, at })))
+    while (ends.length > 0) await tx.endVersions(history, ends.splice(0, rowsOfPiece), 'row_id')
+    await tx.replace(history, next, true)
+    while (!table.marksRemovals && gone.length > 0)
+      await tx.erase(history, gone.splice(0, rowsOfPiece), 'row_id')
+    await tx.index(history)
+    await tx.drop(next)
+  }
+
   async drop(): Promise<void> {
     await this.#options.store.write(async (tx) => {
-      for (const table of this.#tables.values()) await tx.drop(table)
+      for (const table of allTables(this.#noted)) await tx.drop(table)
       for (const { kind, id } of await this.quarantined(tx))
         await tx.setNote(quarantineNote(this.name, kind, id), null)
       await note(tx, this.name, undefined)
@@ -650,7 +739,21 @@ export class Copy {
     // The service has some of them again: it was restored.
     const back = rows.map(({ id }) => id).filter(isUuid)
     if (back.length > 0) for await (const piece of tx.removed(table, back)) written.removed -= piece.length
-    await this.#putOrSetAside(tx, kind, table, rows, refused, written)
+    const sound = await this.#putOrSetAside(tx, kind, table, rows, refused, written)
+    if (this.hasHistory) {
+      const history = historyOf(table)
+      const ends = rows
+        .filter(({ id }) => isUuid(id))
+        .map((row) => ({ id: row.id, at: versionTime(table, row) }))
+      await tx.endVersions(history, ends, 'row_id')
+      const versions = sound.map((row) => versionOf(table, row))
+      if (versions.length > 0) await tx.put(history, versions)
+      const gone = removals.map(({ id, removedAt }) => ({ id, at: removedAt })).filter(({ id }) => isUuid(id))
+      // The stream does not tell an erased person from a deleted row: what is removed leaves no version.
+      if (table.marksRemovals) await tx.endVersions(history, gone, 'row_id')
+      const ids = [...(table.marksRemovals ? [] : gone.map(({ id }) => id)), ...erased.filter(isUuid)]
+      await tx.erase(history, ids, 'row_id')
+    }
     const gone = removals.flatMap(({ id, removedAt }) => {
       const row = held.get(id)
       return row === undefined ? [] : [removalFor(row, removedAt)]
@@ -667,12 +770,13 @@ export class Copy {
     rows: readonly StoredRow[],
     refused: Refused,
     written: Written,
-  ): Promise<void> {
+  ): Promise<readonly StoredRow[]> {
     const aside: QuarantinedRow[] = []
     const sound = [...this.#sound(kind, table, rows, refused, aside)]
     if (sound.length > 0) await tx.put(table, sound)
     await tx.erase(table, aside.map(({ id }) => id).filter(isUuid))
     await this.#setAside(tx, aside, written)
+    return sound
   }
 
   async #setAside(tx: StoreWriter, rows: readonly QuarantinedRow[], written: Written): Promise<void> {
@@ -796,6 +900,7 @@ export class Copy {
         // A store may have the same type for both.
         const empty = fresh.filter(({ name, isNew }) => isNew || drift.has(name))
         if (empty.length > 0) await this.#fillIn(tx, kind, table, into, empty)
+        if (this.hasHistory) await this.#widenHistory(tx, table, fresh.length > 0)
         if (!this.isLoading) await tx.index(table)
       }
       const position = moved(this.#position, filled)
@@ -804,6 +909,21 @@ export class Copy {
     })
     // Another process has done the same first.
     if (!isCurrent) await this.reload()
+  }
+
+  async #widenHistory(tx: StoreWriter, table: Table, isFresh: boolean): Promise<void> {
+    const history = historyOf(table)
+    await tx.define(history)
+    if (!isFresh) return
+    const ids: string[] = []
+    for await (const piece of tx.rows(history, allIds)) ids.push(...piece.map(({ id }) => id))
+    while (ids.length > 0) {
+      const held = await tx.get(history, ids.splice(0, rowsOfPiece))
+      await tx.put(
+        history,
+        held.flatMap((row) => refilled(history, row) ?? []),
+      )
+    }
   }
 
   /** Lets columns have nulls, as rows have come that lack a value. */
@@ -925,6 +1045,11 @@ export class CopyGone extends MirrorError {}
 export interface Noted {
   readonly position: Position
   readonly tables: readonly (readonly [kind: string, table: Table])[]
+}
+
+/** The tables of a copy, each with that of its versions, if they are kept. */
+function allTables({ position, tables }: Noted): Table[] {
+  return tables.flatMap(([, table]) => (position.history ? [table, historyOf(table)] : [table]))
 }
 
 /** What the store notes of a copy; undefined without one. */

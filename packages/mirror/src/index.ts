@@ -35,5 +35,7 @@ export {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  type VersionEnd,
+  type VersionKey,
   WriteRefused,
 } from './store.ts'

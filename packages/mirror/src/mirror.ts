@@ -30,6 +30,8 @@ export interface MirrorOptions {
   readonly removals?: 'delete' | 'mark'
   /** Whether a new copy takes over tables of its names that no mirror made. They have to fit, and their rows are replaced. Default: false. */
   readonly adopts?: boolean
+  /** Whether each version of a row is kept too, in a table beside: `customers_history`. Default: what the copy has, and not in a new one. */
+  readonly history?: boolean | undefined
   /** What is kept. It is fixed when a copy begins; default: what the copy has, and everything in a new one. */
   readonly select?: Selection | undefined
   /** The secret of hashed fields, at least 16 characters, the same at every start. */
@@ -124,7 +126,7 @@ export class Mirror {
 
   constructor(options: MirrorOptions) {
     const { client, store, removals = 'delete', adopts = false, now = Date.now, sleep = pause } = options
-    const { select, hashKey } = options
+    const { select, hashKey, history } = options
     this.#options = options
     this.#sleep = sleep
     const onQuarantined = (row: QuarantinedRow) => options.onTrouble?.({ type: 'quarantined', ...row })
@@ -133,6 +135,7 @@ export class Mirror {
       store,
       marksRemovals: removals === 'mark',
       adopts,
+      history,
       select,
       hashKey,
       now,
@@ -309,6 +312,7 @@ export class Mirror {
     if (copy === undefined) return undefined
     await this.#refuseOthers(copy)
     await copy.upgrade()
+    if (this.#options.history && !copy.hasHistory) await copy.keepHistory()
     return copy
   }
 
@@ -375,7 +379,10 @@ export class Mirror {
     if (!(await hasCopy(store))) {
       // Nothing is created when something else has one of the names.
       const [{ kinds }, declared] = [await endOf(client, signal), kindsOf(await client.document({ signal }))]
-      const tables = kinds.flatMap((kind) => declared.get(kind)?.plural ?? [])
+      const tables = kinds.flatMap((kind) => {
+        const { plural } = declared.get(kind) ?? {}
+        return plural === undefined ? [] : [plural, ...(this.#of.history ? [`${plural}_history`] : [])]
+      })
       await store.open({ free: this.#of.adopts ? [] : [...tables, statusTable.name, schemaTable.name] })
     }
     let copy = await this.#held()

@@ -34,8 +34,8 @@ interface Operation {
   >
 }
 
-/** The column of a table that a field's name could collide with. */
-const ownColumn = 'removed_at'
+/** The columns of a table that a field's name could collide with. */
+const ownColumns = ['removed_at', 'row_id', 'valid_from', 'valid_to']
 
 /** Names go into statements and file names: no others are accepted. The longest plus `_next` fits PostgreSQL's 63 bytes. */
 const names = {
@@ -44,7 +44,7 @@ const names = {
 } as const
 const longestColumn = 60
 /** Reserved table names: the mirror's own, those of a copy that is being built, and those of databases. */
-const reserved = /^(?:deskwire_|sqlite_|pg_|duckdb_)|_next$/
+const reserved = /^(?:deskwire_|sqlite_|pg_|duckdb_)|_(?:next|history)$/
 
 function accepted(what: keyof typeof names, name: string): string {
   const isLong = what === 'field' && columnName(name).length > longestColumn
@@ -119,7 +119,7 @@ function columnsOf(kind: string, { properties = {}, required = [] }: Schema): Co
 /** `customerId` → `customer_id`. */
 function columnName(field: string): string {
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return name === ownColumn ? `${name}_` : name
+  return ownColumns.includes(name) ? `${name}_` : name
 }
 
 function withoutNull(schema: Schema): Schema {

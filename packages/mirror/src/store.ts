@@ -68,6 +68,15 @@ export interface Removal {
   readonly removal: string
 }
 
+/** By what versions are found: their own id, or that of their row. */
+export type VersionKey = 'id' | 'row_id'
+
+export interface VersionEnd {
+  readonly id: string
+  /** The value of `valid_to`, as a cell of type `timestamp`. */
+  readonly at: string
+}
+
 /** One snapshot. */
 export interface StoreReader {
   /** The note with this name; undefined when there is none. */
@@ -107,13 +116,15 @@ export interface StoreWriter extends StoreReader {
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
   /** Deletes these rows or, with marked removals, marks those that exist. */
   remove(table: Table, removals: readonly Removal[]): Promise<void>
-  /** Deletes these rows, also with marked removals. */
-  erase(table: Table, ids: readonly string[]): Promise<void>
+  /** Deletes these rows, also with marked removals; of a table of versions by `row_id`: those of these rows. */
+  erase(table: Table, ids: readonly string[], by?: VersionKey): Promise<void>
+  /** In a table of versions, sets an empty `valid_to`, not to before `valid_from`. */
+  endVersions(table: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void>
   /**
-   * Gives the table the rows of another one with the same columns. Other rows are deleted, except marked ones. Readers never see less than
-   * a whole copy, and what others have built upon the table stays.
+   * Gives the table the rows of another one with the same columns. Other rows are deleted, except marked ones, unless it `keeps` them.
+   * Readers never see less than a whole copy, and what others have built upon the table stays.
    */
-  replace(table: Table, by: Table): Promise<void>
+  replace(table: Table, by: Table, keeps?: boolean): Promise<void>
   drop(table: Table): Promise<void>
 }
 

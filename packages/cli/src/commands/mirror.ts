@@ -24,6 +24,8 @@ ${copyHelp('; ndjson:DIR or parquet:DIR for an export of one moment')}  --kinds 
   --hash LIST            keep the HMAC-SHA-256 of these fields under DESKWIRE_HASH_KEY: customers.email
   --no-body              leave out the row's text, _body
   --removals WHAT        delete removed rows, or mark them with removed_at: delete (default) or mark; fixed when a copy begins
+  --history              keep each version of a row too, in further tables: customers_history, with valid_from and valid_to; versions
+                         of removed rows are deleted, or stay with --removals mark
   --adopt                take over tables of these names that no mirror made, if their columns fit; their rows are replaced
   --strings              in Parquet: ids and JSON as strings, for readers without these types (polars, Spark, BigQuery)
   --once                 bring the copy up to date, and end; otherwise it follows
@@ -70,7 +72,7 @@ Examples:
         'after',
         ...clientFlags,
       ],
-      switches: ['once', 'json', 'adopt', 'no-body', 'strings'],
+      switches: ['once', 'json', 'adopt', 'no-body', 'strings', 'history'],
     })
     const place = readPlace('mirror', texts)
     const { removals } = texts
@@ -80,6 +82,8 @@ Examples:
       )
     if (place.type === 'export' && texts.removals !== undefined)
       throw new UsageError('--removals goes with a copy: an export has what exists alone')
+    if (place.type === 'export' && switches.history)
+      throw new UsageError('--history goes with a copy: an export is of one moment')
     if (place.type === 'export' && switches.adopt)
       throw new UsageError('--adopt goes with a copy: an export replaces no tables')
     if (place.type === 'export' && texts.metrics !== undefined)
@@ -156,6 +160,7 @@ Examples:
         // A copy that was begun goes on as it was begun, unless it is told otherwise.
         ...(removals && { removals }),
         adopts: switches.adopt === true,
+        history: switches.history,
         ...chosen,
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),

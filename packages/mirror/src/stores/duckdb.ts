@@ -44,6 +44,8 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  type VersionEnd,
+  type VersionKey,
   WriteRefused,
 } from '../store.ts'
 import { literal, quoted } from './sql.ts'
@@ -469,13 +471,22 @@ class Connection implements StoreWriter {
     )
   }
 
-  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.run(`delete from ${quoted(name)} where ${amongIds(ids)}`)
+  async erase({ name }: Table, ids: readonly string[], by: VersionKey = 'id'): Promise<void> {
+    if (ids.length > 0) await this.run(`delete from ${quoted(name)} where ${amongIds(ids, by)}`)
   }
 
-  async replace(table: Table, by: Table): Promise<void> {
+  async endVersions({ name }: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void> {
+    if (ends.length === 0) return
+    const given = ends.map(({ id, at }) => `(${idLiteral(id)}, ${timeLiteral(at)})`)
+    await this.run(
+      `update ${quoted(name)} set valid_to = greatest(ended.time, ${quoted(name)}.valid_from) from (values ${given.join(', ')}) as ended (id, time)
+        where ${quoted(name)}.${by} = ended.id and ${quoted(name)}.valid_to is null`,
+    )
+  }
+
+  async replace(table: Table, by: Table, keeps = table.marksRemovals): Promise<void> {
     const [to, from] = [quoted(table.name), quoted(by.name)]
-    if (!table.marksRemovals)
+    if (!keeps)
       await this.run(
         `delete from ${to} where not exists (select 1 from ${from} as other where other.id = ${to}.id)`,
       )
@@ -517,7 +528,8 @@ function timeLiteral(time: string): string {
 
 const between = (after: string, before: string) => `id > ${idLiteral(after)} and id <= ${idLiteral(before)}`
 
-const amongIds = (ids: readonly string[]) => `id in (${ids.map(idLiteral).join(', ')})`
+const amongIds = (ids: readonly string[], by: VersionKey = 'id') =>
+  `${by} in (${ids.map(idLiteral).join(', ')})`
 
 const existing = ({ marksRemovals }: Table, of?: string) =>
   marksRemovals ? `${of === undefined ? '' : `${of}.`}_removal is null` : 'true'

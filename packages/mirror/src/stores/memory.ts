@@ -12,6 +12,7 @@ import {
   type StoreReader,
   type StoreWriter,
   type Table,
+  type VersionKey,
 } from '../store.ts'
 
 interface Kept {
@@ -119,6 +120,13 @@ export class MemoryStore implements Store {
         set(kept, removed.id, table.marksRemovals ? { ...held, removed } : undefined)
       }
     }
+    const versionsOf = (table: Table, ids: ReadonlySet<string>, by: VersionKey = 'row_id') => {
+      const at = table.columns.findIndex(({ name }) => name === by)
+      return [...this.#rows(table)].flatMap(([id, kept]) => {
+        const key = String(kept.row.cells[at])
+        return ids.has(key) ? [[id, kept, key] as const] : []
+      })
+    }
     return {
       ...this.#reader,
       setNote: async (name, value) => set(this.#notes, name, value ?? undefined),
@@ -138,12 +146,26 @@ export class MemoryStore implements Store {
       append: async (table, rows) => put(table, rows),
       put: async (table, rows) => put(table, rows),
       remove: async (table, removals) => remove(table, removals),
-      erase: async (table, ids) => {
-        for (const id of ids) set(this.#rows(table), id, undefined)
+      erase: async (table, ids, by = 'id') => {
+        const gone = by === 'id' ? ids : versionsOf(table, new Set(ids)).map(([id]) => id)
+        for (const id of gone) set(this.#rows(table), id, undefined)
       },
-      replace: async (table, by) => {
+      endVersions: async (table, ends, by) => {
+        const times = new Map(ends.map(({ id, at }) => [id, at]))
+        const to = table.columns.findIndex(({ name }) => name === 'valid_to')
+        for (const [id, kept, key] of versionsOf(table, new Set(times.keys()), by)) {
+          const { row } = kept
+          if (row.cells[to] !== null) continue
+          const from = table.columns.findIndex(({ name }) => name === 'valid_from')
+          const least = String(row.cells[from])
+          const at = times.get(key) ?? ''
+          const cells = row.cells.with(to, at > least ? at : least)
+          set(this.#rows(table), id, { ...kept, row: { ...row, cells } })
+        }
+      },
+      replace: async (table, by, keeps = table.marksRemovals) => {
         const [rows, other] = [this.#rows(table), this.#rows(by)]
-        if (!table.marksRemovals) for (const id of rows.keys()) if (!other.has(id)) set(rows, id, undefined)
+        if (!keeps) for (const id of rows.keys()) if (!other.has(id)) set(rows, id, undefined)
         for (const [id, kept] of other) set(rows, id, kept)
       },
       drop: async ({ name }) => {

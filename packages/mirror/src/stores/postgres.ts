@@ -28,6 +28,8 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  type VersionEnd,
+  type VersionKey,
   WriteRefused,
 } from '../store.ts'
 import { arrayText } from './array-text.ts'
@@ -467,14 +469,23 @@ class Connection implements StoreWriter {
     )
   }
 
-  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
+  async erase({ name }: Table, ids: readonly string[], by: VersionKey = 'id'): Promise<void> {
     if (ids.length > 0)
-      await this.#rowsOf(`delete from ${this.#name(name)} where id = any($1::uuid[])`, [ids])
+      await this.#rowsOf(`delete from ${this.#name(name)} where ${by} = any($1::uuid[])`, [ids])
   }
 
-  async replace(table: Table, by: Table): Promise<void> {
+  async endVersions({ name }: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void> {
+    if (ends.length > 0)
+      await this.#rowsOf(
+        `update ${this.#name(name)} as held set valid_to = greatest(ended.at, held.valid_from) from unnest($1::uuid[], $2::timestamptz[]) as ended (id, at)
+          where held.${by} = ended.id and held.valid_to is null`,
+        [ends.map(({ id }) => id), ends.map(({ at }) => at)],
+      )
+  }
+
+  async replace(table: Table, by: Table, keeps = table.marksRemovals): Promise<void> {
     const [to, from] = [this.#name(table.name), this.#name(by.name)]
-    if (!table.marksRemovals)
+    if (!keeps)
       await this.#run(
         `delete from ${to} as held where not exists (select from ${from} as other where other.id = held.id)`,
       )

@@ -25,6 +25,8 @@ import {
   StoreUnavailable,
   type StoreWriter,
   type Table,
+  type VersionEnd,
+  type VersionKey,
   WriteRefused,
 } from '../store.ts'
 import { quoted } from './sql.ts'
@@ -362,14 +364,21 @@ class Connection implements StoreWriter {
       statement.run(...(table.marksRemovals ? [removedAt, removal] : []), id)
   }
 
-  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
-    const statement = this.#prepared(`delete from ${quoted(name)} where id = ?`)
+  async erase({ name }: Table, ids: readonly string[], by: VersionKey = 'id'): Promise<void> {
+    const statement = this.#prepared(`delete from ${quoted(name)} where ${by} = ?`)
     for (const id of ids) statement.run(id)
   }
 
-  async replace(table: Table, by: Table): Promise<void> {
+  async endVersions({ name }: Table, ends: readonly VersionEnd[], by: VersionKey): Promise<void> {
+    const statement = this.#prepared(
+      `update ${quoted(name)} set valid_to = max(?, valid_from) where ${by} = ? and valid_to is null`,
+    )
+    for (const { id, at } of ends) statement.run(at, id)
+  }
+
+  async replace(table: Table, by: Table, keeps = table.marksRemovals): Promise<void> {
     const [to, from] = [quoted(table.name), quoted(by.name)]
-    if (!table.marksRemovals)
+    if (!keeps)
       this.run(
         `delete from ${to} where not exists (select 1 from ${from} as other where other.id = ${to}.id)`,
       )
