@@ -69,7 +69,20 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
       </main>
     )
   }
-  return <main className="alone" aria-busy="true" />
+  return <Skeleton />
+}
+
+function Skeleton() {
+  return (
+    <main className="boot" aria-busy="true">
+      <div />
+      <div>
+        {['title', 1, 2, 3, 4, 5].map((line) => (
+          <i key={line} />
+        ))}
+      </div>
+    </main>
+  )
 }
 
 /** Follows the changes of all kinds that the key may read, from before the first of them is read. */

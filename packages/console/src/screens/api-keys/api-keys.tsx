@@ -1,6 +1,6 @@
 /** The keys of the organization. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
@@ -10,14 +10,15 @@ import { Page } from '../../design/page.tsx'
 import { Empty, Forbidden } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { useCaller } from '../../session/caller.tsx'
 import css from './api-keys.module.css'
 import { KeyStatus } from './expiry.tsx'
-import { KeyForm } from './key-form.tsx'
 import { sayScopes } from './scopes.ts'
 import { TokenOnce } from './token-once.tsx'
 
 const route = getRouteApi('/api-keys')
+const KeyForm = lazyScreen(() => import('./key-form.tsx'), 'KeyForm')
 
 export function ApiKeys() {
   const { may } = useCaller()
@@ -96,7 +97,11 @@ function Manageable() {
           </Empty>
         }
       />
-      <KeyForm isOpen={isNew} close={() => put({})} apiKey={null} onCreated={setToken} />
+      {isNew && (
+        <Suspense>
+          <KeyForm isOpen close={() => put({})} apiKey={null} onCreated={setToken} />
+        </Suspense>
+      )}
       <TokenOnce token={token} close={() => setToken(null)} />
     </Page>
   )

@@ -4,6 +4,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { ApiKeys } from './api-keys.tsx'
 
 export const screen: Screen = {
   path: '/api-keys',
@@ -29,7 +30,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/api-keys',
     validateSearch: textsNamed('new'),
-    component: lazyScreen(() => import('./api-keys.tsx'), 'ApiKeys'),
+    component: ApiKeys,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

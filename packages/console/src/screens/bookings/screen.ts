@@ -5,6 +5,7 @@ import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
 import { findBy } from '../desk/objects.ts'
+import { Bookings } from './bookings.tsx'
 import { sayWhen } from './when.ts'
 
 export const screen: Screen = {
@@ -28,7 +29,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/bookings',
     validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee'),
-    component: lazyScreen(() => import('./bookings.tsx'), 'Bookings'),
+    component: Bookings,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

@@ -5,6 +5,7 @@ import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
 import { findBy } from '../desk/objects.ts'
+import { Conversations } from './conversations.tsx'
 
 export const screen: Screen = {
   path: '/conversations',
@@ -27,7 +28,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/conversations',
     validateSearch: textsNamed('q', 'status', 'channel', 'assignee', 'handled'),
-    component: lazyScreen(() => import('./conversations.tsx'), 'Conversations'),
+    component: Conversations,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

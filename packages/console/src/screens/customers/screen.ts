@@ -5,6 +5,7 @@ import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
 import { findBy, nameOf } from '../desk/objects.ts'
+import { Customers } from './customers.tsx'
 
 export const screen: Screen = {
   path: '/customers',
@@ -27,7 +28,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/customers',
     validateSearch: textsNamed('q', 'tag'),
-    component: lazyScreen(() => import('./customers.tsx'), 'Customers'),
+    component: Customers,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

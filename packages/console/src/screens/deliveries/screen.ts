@@ -3,6 +3,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { Deliveries } from './deliveries.tsx'
 
 export const screen: Screen = {
   path: '/deliveries',
@@ -16,7 +17,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/deliveries',
     validateSearch: textsNamed('status', 'type', 'endpoint'),
-    component: lazyScreen(() => import('./deliveries.tsx'), 'Deliveries'),
+    component: Deliveries,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

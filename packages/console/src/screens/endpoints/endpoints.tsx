@@ -1,7 +1,7 @@
 /** All endpoints with their health. */
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { failedOf, latestP95, statsQuery } from '../../api/stats.ts'
@@ -14,13 +14,14 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { sayMilliseconds, Time } from '../../design/time.tsx'
+import { lazyScreen } from '../../router/lazy-screen.ts'
 import { useCaller } from '../../session/caller.tsx'
-import { EndpointForm } from './endpoint-form.tsx'
 import { hostOf } from './endpoint-list.ts'
 import { EndpointStatus } from './endpoint-status.tsx'
 import { SecretOnce } from './secret.tsx'
 
 const route = getRouteApi('/endpoints')
+const EndpointForm = lazyScreen(() => import('./endpoint-form.tsx'), 'EndpointForm')
 
 /** Its attempts in the last hour. */
 function LastHour({ id }: { readonly id: string }) {
@@ -124,12 +125,16 @@ export function Endpoints() {
           </Empty>
         }
       />
-      <EndpointForm
-        isOpen={isOpen}
-        close={() => setOpen(false)}
-        endpoint={null}
-        onCreated={(id, secret) => setMade({ id, secret })}
-      />
+      {isOpen && (
+        <Suspense>
+          <EndpointForm
+            isOpen
+            close={() => setOpen(false)}
+            endpoint={null}
+            onCreated={(id, secret) => setMade({ id, secret })}
+          />
+        </Suspense>
+      )}
       <SecretOnce
         secret={made?.secret ?? null}
         close={() => {

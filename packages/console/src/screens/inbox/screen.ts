@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { Inbox } from './inbox.tsx'
 
 export const screen: Screen = {
   path: '/inbox',
@@ -16,6 +16,6 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/inbox',
     validateSearch: textsNamed('tab', 'id'),
-    component: lazyScreen(() => import('./inbox.tsx'), 'Inbox'),
+    component: Inbox,
   }),
 ] as const

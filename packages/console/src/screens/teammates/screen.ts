@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { Teammates } from './teammates.tsx'
 
 export const screen: Screen = {
   path: '/teammates',
@@ -16,6 +16,6 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/teammates',
     validateSearch: textsNamed('q'),
-    component: lazyScreen(() => import('./teammates.tsx'), 'Teammates'),
+    component: Teammates,
   }),
 ] as const

@@ -5,6 +5,7 @@ import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
 import { findBy, sayStatus } from '../desk/objects.ts'
+import { Tickets } from './tickets.tsx'
 
 export const screen: Screen = {
   path: '/tickets',
@@ -32,7 +33,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/tickets',
     validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee'),
-    component: lazyScreen(() => import('./tickets.tsx'), 'Tickets'),
+    component: Tickets,
   }),
   createRoute({
     getParentRoute: () => rootRoute,

@@ -1,0 +1,264 @@
+/**
+ * The form that creates or changes an object of the desk, from declared fields. The service's errors are shown at their
+ * fields; a conflict shows both values.
+ */
+import { readJson } from '@deskwire/sdk/json'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { type UseFormReturn, useForm } from 'react-hook-form'
+import { change, type Patch, type Versioned } from '../../api/change.ts'
+import { useIntent } from '../../api/intent.ts'
+import { showAtOnce } from '../../api/list.ts'
+import { ApiProblem } from '../../api/problem.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog, DialogActions } from '../../design/dialog.tsx'
+import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { draftOf, keepDraft } from '../../session/drafts.ts'
+import { type Conflict, ConflictDialog } from './conflict.tsx'
+import { CustomerField } from './customer-field.tsx'
+import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
+import css from './object-form.module.css'
+import { teammateOptions, useTeammates } from './objects.ts'
+import { AttributesField, TagsField } from './value-editors.tsx'
+
+interface Common<T> {
+  /** `New ticket`, `Change the ticket`. */
+  readonly title: string
+  readonly about?: string
+  /** The button: `Open`, `Save`. */
+  readonly verb: string
+  readonly fields: readonly FormField[]
+  /** The query key of everything that shows such an object. */
+  readonly kind: string
+  readonly close: () => void
+  readonly onDone?: (row: T) => void
+}
+
+interface Creation<T> extends Common<T> {
+  /** The initial values of the fields. */
+  readonly given?: object
+  readonly create: (body: never, intent: string) => Promise<T>
+}
+
+interface Edit<T extends Versioned> extends Common<T> {
+  readonly base: T
+  readonly read: () => Promise<T>
+  readonly write: (patch: Patch, ifMatch: string) => Promise<T>
+}
+
+export type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
+
+/** Shown while it is rendered. A draft outlives the session and a reload; closing forgets it. */
+export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>) {
+  const { title, about, verb, fields, kind, close, onDone } = props
+  const client = useQueryClient()
+  const intent = useIntent()
+  const teammates = useTeammates()
+  const [conflict, setConflict] = useState<Conflict<T> | null>(null)
+  const edited = 'base' in props ? props.base : null
+  // The object as it was when editing began.
+  const [base] = useState(edited)
+  const [before] = useState(() => {
+    const from = base ?? ('given' in props ? props.given : undefined) ?? {}
+    return Object.fromEntries(
+      fields.map((field) => [field.name, toText(field, Reflect.get(from, field.name))]),
+    )
+  })
+  const draftName = `${kind} ${base?.id ?? title}`
+  const [draft] = useState(() => draftOf(draftName))
+  const form = useForm<Values>({
+    defaultValues: draft === null ? before : { ...before, ...readJson<Values>(draft) },
+  })
+  const { errors, isSubmitting } = form.formState
+  useEffect(() => {
+    const watching = form.watch((values) => {
+      const typed = Object.entries(values).filter(([name, value]) => value !== before[name])
+      keepDraft(draftName, typed.length === 0 ? null : JSON.stringify(Object.fromEntries(typed)))
+    })
+    return () => watching.unsubscribe()
+  }, [form, before, draftName])
+
+  function leave(): void {
+    keepDraft(draftName, null)
+    close()
+  }
+
+  async function finish(row: T): Promise<void> {
+    showAtOnce(row.id)
+    await client.invalidateQueries({ queryKey: [kind] })
+    leave()
+    onDone?.(row)
+  }
+
+  async function save(from: T, patch: Patch): Promise<void> {
+    if (!('write' in props)) return
+    if (Object.keys(patch).length === 0) return leave()
+    const made = await change({ base: from, patch, read: props.read, write: props.write })
+    if (made.outcome === 'changed') await finish(made.row)
+    else setConflict({ ...made, patch })
+  }
+
+  async function send(values: Values): Promise<void> {
+    for (const { name, kind: of } of fields) {
+      const problem = of === 'attributes' ? attributesProblem(values[name] ?? '') : undefined
+      if (problem !== undefined) return form.setError(name, { message: problem })
+    }
+    const body = patchOf(fields, base, before, values)
+    try {
+      if ('create' in props) await finish(await props.create(body as never, intent.keyFor(body)))
+      else await save(base as T, body)
+    } catch (error) {
+      const names = fields.map(({ name }) => name)
+      fieldErrors(error, form.setError, names, duplicateOf(error, names))
+    }
+  }
+
+  const label = useMemo(() => {
+    const labels = new Map(fields.map((field) => [field.name, field.label]))
+    return (name: string) => labels.get(name) ?? name
+  }, [fields])
+
+  if (conflict !== null) {
+    return (
+      <ConflictDialog
+        key={conflict.theirs.updatedAt}
+        conflict={conflict}
+        label={label}
+        words={(name, value) =>
+          fields.find((field) => field.name === name)?.kind === 'teammate' && typeof value === 'string'
+            ? teammates.nameOf(value)
+            : undefined
+        }
+        save={(patch) => save(conflict.theirs, patch)}
+        close={() => void client.invalidateQueries({ queryKey: [kind] }).then(leave)}
+      />
+    )
+  }
+  return (
+    <Dialog
+      isOpen
+      close={leave}
+      title={title}
+      about={draft === null ? about : 'This is your draft.'}
+      isWide={fields.some(({ isHalf }) => isHalf)}
+    >
+      <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        <div className={css.fields}>
+          {fields.map((field) => (
+            <div key={field.name} data-half={field.isHalf}>
+              <OneField
+                field={field}
+                form={form}
+                error={errors[field.name]?.message}
+                teammates={teammateOptions(teammates.all.filter(({ active }) => active))}
+              />
+            </div>
+          ))}
+        </div>
+        <FormError message={errors.root?.message} />
+        <DialogActions>
+          <Button onClick={leave}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isSubmitting}>
+            {verb}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** A 409 names the field with the duplicate in its detail. */
+function duplicateOf(error: unknown, names: readonly string[]): Readonly<Record<string, string>> {
+  if (!(error instanceof ApiProblem) || error.code !== 'duplicate') return {}
+  const name = names.find((one) => error.message.includes(` this ${one}:`))
+  return name === undefined ? {} : { duplicate: name }
+}
+
+function OneField({
+  field: { name, label, kind, hint, options = [], placeholder, isRequired },
+  form,
+  error,
+  teammates,
+}: {
+  readonly field: FormField
+  readonly form: UseFormReturn<Values>
+  readonly error: string | undefined
+  readonly teammates: readonly (readonly [string, string])[]
+}) {
+  const value = form.watch(name) ?? ''
+  const put = (next: string) => {
+    form.setValue(name, next)
+    form.clearErrors(name)
+  }
+  if (kind === 'customer') {
+    return <CustomerField label={label} value={value} onChange={put} error={error} hint={hint} />
+  }
+  if (kind === 'tags') {
+    return <TagsField label={label} value={value} onChange={put} error={error} />
+  }
+  if (kind === 'attributes') {
+    return <AttributesField label={label} value={value} onChange={put} error={error} />
+  }
+  if (kind === 'location') {
+    const [type, ...place] = value === '' ? ['video'] : value.split(' ')
+    return (
+      <div className={css.location}>
+        <Field label={label}>
+          <Select value={type} onChange={(event) => put(`${event.currentTarget.value} ${place.join(' ')}`)}>
+            <option value="video">Video</option>
+            <option value="phone">Phone</option>
+            <option value="in_person">In person</option>
+            <option value="other">Other</option>
+          </Select>
+        </Field>
+        <Field label="Address, number or link" error={error}>
+          <TextInput
+            value={place.join(' ')}
+            onChange={(event) => put(`${type} ${event.currentTarget.value}`)}
+          />
+        </Field>
+      </div>
+    )
+  }
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {kind === 'choice' || kind === 'teammate' || kind === 'yes' ? (
+        <Select {...form.register(name)}>
+          {kind === 'teammate' && <option value="">Nobody</option>}
+          {kind === 'yes' && (
+            <>
+              <option value="true">Yes</option>
+              <option value="false">No</option>
+            </>
+          )}
+          {(kind === 'teammate' ? withHeld(teammates, value) : options).map(([of, words]) => (
+            <option key={of} value={of}>
+              {words}
+            </option>
+          ))}
+        </Select>
+      ) : kind === 'text' ? (
+        <TextArea rows={5} placeholder={placeholder} {...form.register(name)} />
+      ) : (
+        <TextInput
+          type={kind === 'time' ? 'datetime-local' : 'text'}
+          step={kind === 'time' ? 'any' : undefined}
+          placeholder={placeholder}
+          autoComplete="off"
+          aria-required={isRequired}
+          {...form.register(name)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** Keeps the current value as an option, even if it could not be chosen anew. */
+function withHeld(
+  options: readonly (readonly [string, string])[],
+  held: string,
+): readonly (readonly [string, string])[] {
+  return held === '' || options.some(([of]) => of === held)
+    ? options
+    : [...options, [held, 'As it is: somebody who is not active']]
+}
