@@ -42,7 +42,7 @@ test.each(['light', 'dark'] as const)('a key from its creation to its end, in %s
   await page.getByRole('heading', { name: 'Two tokens work' }).waitFor({ state: 'detached' })
   expect((await bench().service.withToken(token).get('/v1/tickets')).status).toBe(401)
 
-  await page.getByRole('button', { name: 'More to do with this key' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Revoke' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
@@ -66,7 +66,7 @@ test('the last key that manages keys stays, and the page says why', async () => 
   const api = await bench().service.newOrganization('Analytical Engines')
   const { page, audit } = await bench().open(api, '/api-keys', { expected: [409] })
   await page.getByRole('table').getByRole('link').first().click()
-  await page.getByRole('button', { name: 'More to do with this key' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Revoke' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByText('last_managing_key').waitFor()

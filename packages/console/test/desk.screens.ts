@@ -104,15 +104,15 @@ test('a conversation is assigned, handed to a person, resolved, summarized and o
   const { bot, joan } = await makeDesk(api)
   const { page, audit } = await bench().open(api, `/conversations/${bot.id}`, { expected: [422] })
   await page.getByText('Open, with the AI').waitFor()
-  await page.getByRole('button', { name: 'More to do with this conversation' }).click()
-  await page.getByRole('menuitem', { name: 'Hand it to a person' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Escalate' }).click()
   await page.getByText('Open, unassigned').waitFor()
   await page.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
   await expect.poll(async () => (await read(api, `/v1/conversations/${bot.id}`)).assigneeId).toBe(joan.id)
   await page.getByRole('button', { name: 'Resolve', exact: true }).click()
   await page.getByText('some minutes after').waitFor()
-  await page.getByRole('button', { name: 'More to do with this conversation' }).click()
-  await page.getByRole('menuitem', { name: 'Write the summary' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Edit the summary' }).click()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('must be a string of 1').waitFor()
   await page.getByRole('textbox', { name: 'Summary' }).fill('They asked for the hours.')
@@ -128,7 +128,7 @@ test('a change that another has got ahead of is shown beside theirs, and each fi
   const api = await newOrganization()
   const { ada } = await makeDesk(api)
   const { page, audit } = await bench().open(api, `/customers/${ada.id}`, { expected: [412] })
-  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Company').fill('Babbage and Sons')
   await page.getByLabel('Phone').fill('+442079999999')
   await api.patch(`/v1/customers/${ada.id}`, { company: 'Menabrea', locale: 'it-IT' })
@@ -195,7 +195,7 @@ test('a form sends what was edited, and keeps the rest exactly', async () => {
   })
   const dialog = page.getByRole('dialog')
   const edit = async (change: () => Promise<void>) => {
-    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
     await dialog.waitFor()
     await change()
     await dialog.getByRole('button', { name: 'Save' }).click()
@@ -274,7 +274,7 @@ const forms: readonly {
     what: 'teammate',
     made: (api) => makeTeammate(api, { name: 'Grace, "Amazing"', email: 'grace@example.com' }),
     screen: () => '/teammates',
-    open: (page) => page.getByRole('button', { name: /^Change Grace/ }).click(),
+    open: (page) => page.getByRole('button', { name: /^Edit Grace/ }).click(),
     edits: [
       [(dialog) => dialog.getByLabel('Email').fill('hopper@example.com'), { email: 'hopper@example.com' }],
       [
@@ -307,7 +307,7 @@ const forms: readonly {
     screen: (id) => `/api-keys/${id}`,
     open: async (page) => {
       await page.getByRole('button', { name: /^More/ }).click()
-      await page.getByRole('menuitem', { name: 'Change' }).click()
+      await page.getByRole('menuitem', { name: 'Edit' }).click()
     },
     edits: [
       [(dialog) => dialog.getByLabel('What it is for').fill('Index: all'), { name: 'Index: all' }],
@@ -327,7 +327,7 @@ function local(minutes: number, seconds: number): string {
 }
 
 function pressChange(page: Page): Promise<void> {
-  return page.getByRole('button', { name: 'Change', exact: true }).click()
+  return page.getByRole('button', { name: 'Edit', exact: true }).click()
 }
 
 /** Gives the attribute of this name another value; none where that is null. */
@@ -382,7 +382,7 @@ test('a customer is shown with everything of theirs, and deleted once that is me
   const { page } = await bench().open(api, `/customers/${ada.id}`)
   for (const name of ['Where is my parcel?', /Parcel 1843 is lost/, 'Fitting'])
     await page.getByRole('link', { name }).waitFor()
-  await page.getByRole('button', { name: 'More to do with this customer' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor()
@@ -398,7 +398,7 @@ test('a ticket goes where the table of moves lets it, and no further', async () 
   expect(await moves.allTextContents()).toEqual(['Wait for the customer', 'Put on hold', 'Resolve'])
   await page.getByRole('button', { name: 'Resolve' }).click()
   await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
-  expect(await moves.allTextContents()).toEqual(['Open again', 'Close'])
+  expect(await moves.allTextContents()).toEqual(['Reopen', 'Close'])
   await page.getByRole('button', { name: 'Close', exact: true }).click()
   await page.getByText('Closed').first().waitFor()
   await expect.poll(() => moves.count()).toBe(0)
@@ -411,8 +411,8 @@ test('a ticket is changed and deleted; what both have changed is chosen', async 
   const { ticket, joan } = await makeDesk(api)
   const path = `/v1/tickets/${ticket.id}`
   const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`, { expected: [412, 422] })
-  await page.getByRole('button', { name: 'Change' }).click()
-  const form = page.getByRole('dialog', { name: 'Change the ticket' })
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit the ticket' })
   await form.getByLabel('Subject').fill('')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByText('must be a string of 1').waitFor()
@@ -432,7 +432,7 @@ test('a ticket is changed and deleted; what both have changed is chosen', async 
     assigneeId: joan.id,
     dueAt: '2030-01-07T10:00:00.000Z',
   })
-  await page.getByRole('button', { name: 'More to do with this ticket' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await audit()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
@@ -480,9 +480,9 @@ test('a booking is confirmed, moved and cancelled; a week shows it where it is',
   const { page, audit } = await bench().open(api, '/bookings', { expected: [422] })
   await page.getByRole('link', { name: /Fitting/ }).waitFor()
   await audit()
-  await page.getByRole('button', { name: 'The week after' }).click()
-  await page.getByText('No bookings in this week.').waitFor()
-  await page.getByRole('button', { name: 'This week' }).click()
+  await page.getByRole('button', { name: 'Next week' }).click()
+  await page.getByText('No bookings.').waitFor()
+  await page.getByRole('button', { name: 'Today' }).click()
   await page.getByRole('link', { name: /Fitting/ }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.getByText('It is confirmed.').waitFor()
@@ -585,7 +585,7 @@ test('a teammate is added, and made inactive', async () => {
   await page.getByRole('button', { name: 'Add a teammate' }).first().click()
   await page.getByRole('dialog').getByLabel('Name').fill('Katherine Johnson')
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click()
-  await page.getByRole('button', { name: 'Change Katherine Johnson' }).click()
+  await page.getByRole('button', { name: 'Edit Katherine Johnson' }).click()
   await page.getByRole('dialog').getByLabel('Active').selectOption('false')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await page.getByText('Not active').waitFor()
@@ -604,7 +604,7 @@ test('a key that may only read is offered nothing else', async () => {
     await page.goto(`${bench().service.url}/console${address}`)
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
     const main = page.getByRole('main')
-    for (const name of ['Change', 'Resolve', 'Confirm', 'Send']) {
+    for (const name of ['Edit', 'Resolve', 'Confirm', 'Send']) {
       expect(await main.getByRole('button', { name }).count(), `${address}: ${name}`).toBe(0)
     }
   }

@@ -18,8 +18,10 @@ const lists = [
 ] as const
 
 test.each(lists)(
-  'a first load of %s takes at most 12 requests and 200 KB of script',
+  'a first load of %s with %s in it takes few requests and at most 200 KB of script',
   async (address, shown) => {
+    // The page, its icon, style, font, two scripts, and calls. The inbox has its counts as well.
+    const most = address === '/inbox' ? 13 : 12
     const { api } = await bench().seeded()
     await makeDesk(api)
     const { page } = await bench().open(api, '/missing')
@@ -37,7 +39,7 @@ test.each(lists)(
         'JSON.stringify(performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize))',
       ),
     ) as number[]
-    expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(12)
+    expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
     expect(scripts.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(200_000)
   },
 )

@@ -9,7 +9,7 @@ test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', asyn
   const { api, failing } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/', { scheme })
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-  const palette = page.getByRole('dialog', { name: 'Find or do' })
+  const palette = page.getByRole('dialog', { name: 'Search or jump to' })
   const options = palette.getByRole('option')
   async function find(words: string): Promise<void> {
     await page.keyboard.press('Control+k')
@@ -45,7 +45,7 @@ test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', asyn
     .toEqual(['Create an API key', 'Billing', 'Signature tester'])
 
   await page.keyboard.insertText('zzzz')
-  await palette.getByText('Nothing is called “zzzz”.').waitFor()
+  await palette.getByText('No results for “zzzz”.').waitFor()
   await audit()
 })
 
@@ -65,7 +65,7 @@ test('a ticket is found by its number, and what is typed while the palette loads
     await route.continue()
   })
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Find or do').waitFor()
+  await page.getByLabel('Search or jump to').waitFor()
   await page.keyboard.type(`#${second.number}`)
   pass()
   const option = page.getByRole('dialog').getByRole('option')

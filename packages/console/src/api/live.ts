@@ -30,6 +30,8 @@ export function followChanges(client: QueryClient, from: string): () => void {
   const { signal } = leaving
   for (const { plural } of kinds) client.setQueryDefaults(keys.all(plural), { staleTime: Infinity })
   void (async () => {
+    // The first screen comes first; nothing is missed, as the position is known.
+    await pause(together, signal)
     for (let cursor: string | undefined = from; !signal.aborted; ) {
       try {
         // A position that is lost begins again: anything may have changed.

@@ -1,7 +1,4 @@
 /** Code to look at and to copy. Foreign content is shown as text and never interpreted. */
-import { lazy, Suspense, useRef, useState } from 'react'
-import type { ShownCall } from '../api/client.ts'
-import { Button } from './button.tsx'
 import css from './code.module.css'
 import { CopyButton } from './copy.tsx'
 
@@ -60,30 +57,4 @@ function coloured(text: string) {
   }
   parts.push(text.slice(from))
   return parts
-}
-
-const CurlPopover = lazy(() => import('./curl-popover.tsx'))
-
-/** Shows the calls of a screen as curl commands: the console does nothing that the API cannot. */
-export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
-  const anchor = useRef<HTMLButtonElement>(null)
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <Button
-        ref={anchor}
-        kind="quiet"
-        aria-haspopup="dialog"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        As curl
-      </Button>
-      {isOpen && (
-        <Suspense>
-          <CurlPopover calls={calls} anchor={anchor.current} close={() => setOpen(false)} />
-        </Suspense>
-      )}
-    </>
-  )
 }

@@ -18,7 +18,7 @@ export default function CurlPopover({
       <Popover.Portal>
         <Popover.Positioner anchor={anchor} sideOffset={6} align="end">
           <Popover.Popup className={css.popover} finalFocus={() => anchor}>
-            <Popover.Title className={css.title}>The same by the API</Popover.Title>
+            <Popover.Title className={css.title}>Equivalent API calls</Popover.Title>
             <Popover.Description className={css.about}>
               With your key in <code>DESKWIRE_API_KEY</code>.
             </Popover.Description>

@@ -1,7 +1,11 @@
-/** Rarer actions, behind one button. */
+/** Rarer actions, and the API calls of the screen, behind one button. */
 import { Menu } from '@base-ui/react/menu'
+import { lazy, Suspense, useRef, useState } from 'react'
+import type { ShownCall } from '../api/client.ts'
 import { Button } from './button.tsx'
 import css from './menu.module.css'
+
+const CurlPopover = lazy(() => import('./curl-popover.tsx'))
 
 interface Action {
   /** A verb: `Rotate the secret`. */
@@ -11,26 +15,45 @@ interface Action {
 }
 
 export function ActionMenu({
-  label,
-  actions,
+  actions = [],
+  calls = [],
 }: {
-  readonly label: string
-  readonly actions: readonly Action[]
+  readonly actions?: readonly Action[]
+  /** The console does nothing that the API cannot. */
+  readonly calls?: readonly ShownCall[]
 }) {
+  const trigger = useRef<HTMLButtonElement>(null)
+  const [isShowingCalls, setShowingCalls] = useState(false)
   return (
-    <Menu.Root>
-      <Menu.Trigger render={<Button aria-label={label} />}>More</Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={6} align="end">
-          <Menu.Popup className={css.menu}>
-            {actions.map(({ title, run, isDangerous }) => (
-              <Menu.Item key={title} className={css.item} data-dangerous={isDangerous} onClick={run}>
-                {title}
-              </Menu.Item>
-            ))}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <>
+      <Menu.Root modal={false}>
+        <Menu.Trigger ref={trigger} render={<Button aria-label="More actions" className={css.trigger} />}>
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M5 12h.01M12 12h.01M19 12h.01" />
+          </svg>
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner sideOffset={6} align="end">
+            <Menu.Popup className={css.menu}>
+              {actions.map(({ title, run, isDangerous }) => (
+                <Menu.Item key={title} className={css.item} data-dangerous={isDangerous} onClick={run}>
+                  {title}
+                </Menu.Item>
+              ))}
+              {calls.length > 0 && (
+                <Menu.Item className={css.item} onClick={() => setShowingCalls(true)}>
+                  Equivalent API calls
+                </Menu.Item>
+              )}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      {isShowingCalls && (
+        <Suspense>
+          <CurlPopover calls={calls} anchor={trigger.current} close={() => setShowingCalls(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }

@@ -82,7 +82,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
     <Dialog.Root open onOpenChange={(open) => open || close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={css.backdrop} />
-        <Dialog.Popup className={css.popup} aria-label="Find or do">
+        <Dialog.Popup className={css.popup} aria-label="Search or jump to">
           <Autocomplete.Root
             open
             inline
@@ -97,8 +97,8 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
             <Autocomplete.Input
               ref={focusAtOnce}
               className={css.input}
-              placeholder="A screen, an id, a name, some words; ticket: …"
-              aria-label="Find or do"
+              placeholder="Search or jump to…"
+              aria-label="Search or jump to"
             />
             <Autocomplete.List className={css.list}>
               {(command: Command) => (
@@ -118,7 +118,7 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
               )}
             </Autocomplete.List>
             <Autocomplete.Status className={css.status}>
-              {items.length === 0 && (found.isFetching ? 'Looking…' : `Nothing is called “${typed}”.`)}
+              {items.length === 0 && (found.isFetching ? 'Searching…' : `No results for “${typed}”.`)}
             </Autocomplete.Status>
           </Autocomplete.Root>
         </Dialog.Popup>

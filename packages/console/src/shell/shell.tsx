@@ -13,11 +13,11 @@ import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
 import { setTheme, type Theme, themes, useTheme } from '../theme.ts'
 import { Mark } from './mark.tsx'
+import { Navigation } from './navigation.tsx'
 import palette from './palette.module.css'
 import css from './shell.module.css'
 
 const Palette = lazy(() => import('./palette.tsx'))
-const groups = ['Delivery', 'Desk', 'Access'] as const
 
 export function Shell() {
   const { may } = useCaller()
@@ -65,28 +65,9 @@ export function Shell() {
         </div>
         <div className={css.fold} id="screens">
           <button type="button" className={css.search} onClick={togglePalette}>
-            Find or do <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+            Search or jump to… <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
-          <nav aria-label="Screens" className={css.nav}>
-            {groups.map((group) => {
-              const inGroup = offered.filter((screen) => screen.group === group)
-              if (inGroup.length === 0) return null
-              return (
-                <section key={group} aria-label={group}>
-                  <h2>{group}</h2>
-                  <ul>
-                    {inGroup.map(({ path, title }) => (
-                      <li key={path}>
-                        <Link to={path as '/'} activeOptions={{ exact: path === '/', includeSearch: false }}>
-                          {title}
-                        </Link>
-                      </li>
-                    ))}
-                  </ul>
-                </section>
-              )
-            })}
-          </nav>
+          <Navigation offered={offered} />
           <Account />
         </div>
       </header>
@@ -116,7 +97,7 @@ function TypedAhead({ words }: { readonly words: RefObject<string> }) {
       <input
         ref={(input) => input?.focus()}
         className={palette.input}
-        aria-label="Find or do"
+        aria-label="Search or jump to"
         onInput={({ currentTarget }) => {
           words.current = currentTarget.value
         }}
@@ -125,7 +106,7 @@ function TypedAhead({ words }: { readonly words: RefObject<string> }) {
   )
 }
 
-const themeWords: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const themeWords: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
 
 /** The account menu: the browser's own popover. */
 function Account() {
@@ -139,7 +120,7 @@ function Account() {
       </button>
       <div id="account" popover="auto" className={css.menu}>
         <fieldset>
-          <legend>Colours</legend>
+          <legend>Theme</legend>
           {themes.map((each) => (
             <label key={each} className={css.menuItem}>
               <input type="radio" name="theme" checked={theme === each} onChange={() => setTheme(each)} />

@@ -4,7 +4,6 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
@@ -76,25 +75,22 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       }
       actions={
         <>
-          <AsCurl
+          {lacks.length === 0 && !isExpired && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
+          <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/api-keys/${id}` },
               { method: 'POST', path: `/v1/api-keys/${id}/rotate` },
               { method: 'DELETE', path: `/v1/api-keys/${id}` },
             ]}
+            actions={
+              lacks.length > 0
+                ? []
+                : [
+                    ...(isExpired ? [] : [{ title: 'Edit', run: () => setOpen('change') }]),
+                    { title: 'Revoke', run: () => setOpen('revoke'), isDangerous: true },
+                  ]
+            }
           />
-          {lacks.length === 0 && (
-            <>
-              {!isExpired && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
-              <ActionMenu
-                label="More to do with this key"
-                actions={[
-                  ...(isExpired ? [] : [{ title: 'Change', run: () => setOpen('change') }]),
-                  { title: 'Revoke', run: () => setOpen('revoke'), isDangerous: true },
-                ]}
-              />
-            </>
-          )}
         </>
       }
     >

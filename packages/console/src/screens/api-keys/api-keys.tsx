@@ -4,8 +4,8 @@ import { Suspense, useState } from 'react'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty, Forbidden } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
@@ -72,7 +72,8 @@ function Manageable() {
       title="API keys"
       actions={
         <>
-          <AsCurl
+          {create}
+          <ActionMenu
             calls={[
               { method: 'GET', path: '/v1/api-keys' },
               {
@@ -82,7 +83,6 @@ function Manageable() {
               },
             ]}
           />
-          {create}
         </>
       }
     >

@@ -34,7 +34,7 @@ export function KeyForm({ isOpen, close, apiKey, onCreated }: KeyFormProps) {
     <Dialog
       isOpen={isOpen}
       close={close}
-      title={apiKey === null ? 'Create an API key' : 'Change this key'}
+      title={apiKey === null ? 'Create an API key' : 'Edit this key'}
       about="A key for each program, which may do what that program does and no more: then one can be revoked without the others."
     >
       {isOpen && <Fields close={close} apiKey={apiKey} onCreated={onCreated} />}

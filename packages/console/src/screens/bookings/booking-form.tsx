@@ -20,7 +20,7 @@ const creation: readonly FormField[] = [
   { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
   title,
   { name: 'startAt', label: 'From', kind: 'time', isRequired: true, isHalf: true, hint: inReadersZone },
-  { name: 'endAt', label: 'To', kind: 'time', isRequired: true, isHalf: true },
+  { name: 'endAt', label: 'To', kind: 'time', isRequired: true, isHalf: true, follows: 'startAt' },
   ...details,
 ]
 
@@ -55,7 +55,7 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
 export function BookingEdit({ booking, close }: { readonly booking: Booking; readonly close: () => void }) {
   return (
     <ObjectForm<Booking>
-      title="Change the booking"
+      title="Edit the booking"
       verb="Save"
       fields={change}
       kind="bookings"

@@ -5,8 +5,8 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time, useNow } from '../../design/time.tsx'
@@ -106,7 +106,8 @@ function Known({ booking }: { readonly booking: Booking }) {
       about={sayWhen(booking)}
       actions={
         <>
-          <AsCurl
+          {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/bookings/${id}` },
               ...(moves[0] === undefined || isAsked(moves[0])
@@ -114,7 +115,6 @@ function Known({ booking }: { readonly booking: Booking }) {
                 : [{ method: 'POST', path: `/v1/bookings/${id}/${moves[0]}` } as const]),
             ]}
           />
-          {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Change</Button>}
         </>
       }
     >

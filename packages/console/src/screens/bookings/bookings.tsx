@@ -1,16 +1,17 @@
-/** Bookings: a week on a calendar, or a list. */
+/** Bookings: a day or a week on a calendar, or a list. */
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
-import { FilterSelect } from '../../design/field.tsx'
+import { Checkbox, FilterSelect } from '../../design/field.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
+import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
@@ -23,16 +24,21 @@ import {
 } from '../desk/objects.ts'
 import { BookingForm } from './booking-form.tsx'
 import { BookingStatus } from './booking-status.tsx'
+import { Calendar } from './calendar.tsx'
 import type { BookingQuery } from './calls.ts'
-import { Week } from './week.tsx'
 import { sayWhen } from './when.ts'
 
 const route = getRouteApi('/bookings')
 
+const views = [
+  ['day', 'Day'],
+  ['week', 'Week'],
+  ['list', 'List'],
+] as const
 const statuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected']
 
 export function Bookings() {
-  const { view, week, q, status, assignee } = route.useSearch()
+  const { view, week, q, status, assignee, cancelled, conflicts } = route.useSearch()
   const navigate = route.useNavigate()
   const { may } = useCaller()
   const teammates = useTeammates()
@@ -44,26 +50,32 @@ export function Bookings() {
     [navigate],
   )
   const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
-  const isFiltered = [q, status, assignee].some((value) => value !== undefined)
-  const clear = isFiltered ? () => filter({ q: undefined, status: undefined, assignee: undefined }) : null
+  const isFiltered = [q, status, assignee, conflicts].some((value) => value !== undefined)
+  const clear = isFiltered
+    ? () => filter({ q: undefined, status: undefined, assignee: undefined, conflicts: undefined })
+    : null
   const book = may('bookings:write') && (
     <Button kind="primary" onClick={() => setBooking(true)}>
       New booking
     </Button>
   )
 
+  const shown = view === 'list' || view === 'day' ? view : 'week'
   return (
     <Page
       title="Bookings"
       actions={
         <>
-          <AsCurl
+          <Switch
+            label="View"
+            value={shown}
+            options={views}
+            onChange={(next) => filter({ view: next === 'week' ? undefined : next })}
+          />
+          {book}
+          <ActionMenu
             calls={[{ method: 'GET', path: '/v1/bookings', query: { ...query } as Record<string, string> }]}
           />
-          <Button onClick={() => filter({ view: view === 'list' ? undefined : 'list' })}>
-            {view === 'list' ? 'Show a week' : 'Show as a list'}
-          </Button>
-          {book}
         </>
       }
       filters={
@@ -83,13 +95,39 @@ export function Bookings() {
               onChange={(value) => filter({ assignee: value })}
             />
           )}
+          {shown !== 'list' && (
+            <>
+              <Checkbox
+                label="Conflicts only"
+                checked={conflicts !== undefined}
+                onChange={({ currentTarget }) =>
+                  filter({ conflicts: currentTarget.checked ? 'yes' : undefined })
+                }
+              />
+              <Checkbox
+                label="Show cancelled"
+                checked={cancelled !== undefined}
+                onChange={({ currentTarget }) =>
+                  filter({ cancelled: currentTarget.checked ? 'yes' : undefined })
+                }
+              />
+            </>
+          )}
         </>
       }
     >
-      {view === 'list' ? (
+      {shown === 'list' ? (
         <AsList query={query} clear={clear} add={book} />
       ) : (
-        <Week query={query} day={week} goTo={(day) => filter({ week: day })} clear={clear} />
+        <Calendar
+          query={query}
+          view={shown}
+          day={week}
+          isConflictsOnly={conflicts !== undefined}
+          hasCancelled={cancelled !== undefined}
+          goTo={(day) => filter({ week: day })}
+          clear={clear}
+        />
       )}
       {isBooking && (
         <BookingForm
@@ -122,7 +160,7 @@ function AsList({
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const columns: readonly Column<Booking>[] = [
-    { title: 'What', cell: ({ title }) => title, isWide: true },
+    { title: 'Title', cell: ({ title }) => title, isWide: true },
     { title: 'When', cell: sayWhen },
     {
       title: 'Customer',
@@ -138,7 +176,7 @@ function AsList({
       isExtra: true,
     },
     { title: 'Status', cell: (booking) => <BookingStatus status={booking.status} /> },
-    { title: 'Made', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   return (
     <DataTable

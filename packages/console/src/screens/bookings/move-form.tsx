@@ -1,10 +1,12 @@
 /** Moves of a booking that need input: when, why, by whom. */
+import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
-import { fromLocal, readersZone, toLocal } from '../desk/form-values.ts'
-import type { Booking } from '../desk/objects.ts'
+import { endAfter, fromLocal, readersZone, toLocal } from '../desk/form-values.ts'
+import { type Booking, useCustomers } from '../desk/objects.ts'
+import { sayWhenThere } from './when.ts'
 
 export type AskedMove = 'reject' | 'cancel' | 'reschedule'
 
@@ -40,6 +42,15 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
     },
   })
   const { errors, isSubmitting } = form.formState
+  const start = useRef(toLocal(booking.startAt))
+  const zone = useCustomers([booking.customerId]).get(booking.customerId ?? '')?.timezone ?? booking.timezone
+  const [startAt, endAt] = form.watch(['startAt', 'endAt']).map((text) => fromLocal(text))
+  const there = startAt && endAt && endAt > startAt && sayWhenThere({ startAt, endAt, timezone: zone })
+  function moveEnd(value: string): void {
+    const moved = endAfter(form.getValues('endAt'), start.current, value)
+    if (!Number.isNaN(Date.parse(value))) start.current = value
+    if (moved !== undefined) form.setValue('endAt', moved)
+  }
 
   async function send({ reason, by, startAt, endAt }: Values): Promise<void> {
     const isMoved = startAt !== toLocal(booking.startAt) || endAt !== toLocal(booking.endAt)
@@ -67,11 +78,20 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
         {move === 'reschedule' && (
           <>
             <Field label="From" hint={`Times in ${readersZone}.`} error={errors.startAt?.message}>
-              <TextInput type="datetime-local" step="any" {...form.register('startAt')} />
+              <TextInput
+                type="datetime-local"
+                step="any"
+                {...form.register('startAt', { onChange: ({ target }) => moveEnd(target.value) })}
+              />
             </Field>
             <Field label="To" error={errors.endAt?.message}>
               <TextInput type="datetime-local" step="any" {...form.register('endAt')} />
             </Field>
+            {there && (
+              <p role="status">
+                {there} in {zone}
+              </p>
+            )}
           </>
         )}
         {move === 'cancel' && (

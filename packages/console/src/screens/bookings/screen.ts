@@ -28,7 +28,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/bookings',
-    validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee'),
+    validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee', 'cancelled', 'conflicts'),
     component: Bookings,
   }),
   createRoute({

@@ -38,11 +38,55 @@ export function sayClock(at: Date): string {
   return clock.format(at)
 }
 
+/** `15:00 New York`; null where the clock shows the same. */
+export function sayClockThere(at: Date, timezone: string): string | null {
+  try {
+    const format = { weekday: 'short', hour: '2-digit', minute: '2-digit' } as const
+    const [there, here] = [{ timeZone: timezone }, {}].map((zone) =>
+      new Intl.DateTimeFormat(locale, { ...format, ...zone }).format(at),
+    ) as [string, string]
+    if (there === here) return null
+    const isSameDay = there.slice(0, 3) === here.slice(0, 3)
+    return `${isSameDay ? there.slice(-5) : there} ${timezone.split('/').at(-1)?.replaceAll('_', ' ')}`
+  } catch {
+    return null
+  }
+}
+
+/** It does not take place. */
+export function isCalledOff(status: string): boolean {
+  return status === 'cancelled' || status === 'rejected'
+}
+
+/** The ids of bookings that overlap another of the same assignee. */
+export function conflictsOf(
+  bookings: readonly (Times & Pick<Booking, 'id' | 'assigneeId' | 'status'>)[],
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  const held = bookings.filter(({ assigneeId, status }) => assigneeId !== null && !isCalledOff(status))
+  for (const ofOne of Map.groupBy(held, ({ assigneeId }) => assigneeId).values()) {
+    const inOrder = ofOne.sort((a, b) => Date.parse(a.startAt) - Date.parse(b.startAt))
+    let last = inOrder[0]
+    for (const one of inOrder.slice(1)) {
+      if (last !== undefined && Date.parse(one.startAt) < Date.parse(last.endAt)) {
+        found.add(last.id).add(one.id)
+      }
+      if (last === undefined || Date.parse(one.endAt) > Date.parse(last.endAt)) last = one
+    }
+  }
+  return found
+}
+
+/** A day at midnight; default: today. */
+export function dayOf(day: string | undefined, now: Date): Date {
+  const given = day === undefined ? null : new Date(`${day}T00:00:00`)
+  return addDays(given === null || Number.isNaN(given.getTime()) ? now : given, 0)
+}
+
 /** The Monday, at midnight, of the week of a day; default: this week. */
 export function mondayOf(day: string | undefined, now: Date): Date {
-  const given = day === undefined ? null : new Date(`${day}T00:00:00`)
-  const date = given === null || Number.isNaN(given.getTime()) ? now : given
-  return addDays(new Date(date.getFullYear(), date.getMonth(), date.getDate()), -((date.getDay() + 6) % 7))
+  const date = dayOf(day, now)
+  return addDays(date, -((date.getDay() + 6) % 7))
 }
 
 /** Calendar days, whatever daylight saving time does. */

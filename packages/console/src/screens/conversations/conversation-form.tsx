@@ -63,7 +63,7 @@ export function ConversationEdit({
 }) {
   return (
     <ObjectForm<Conversation>
-      title="Change the conversation"
+      title="Edit the conversation"
       verb="Save"
       fields={[...about, ...rest]}
       kind="conversations"

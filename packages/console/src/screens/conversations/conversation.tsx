@@ -7,7 +7,6 @@ import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { FilterSelect } from '../../design/field.tsx'
@@ -62,24 +61,11 @@ export interface FrameProps {
   readonly title: string
   readonly beside?: ReactNode
   readonly actions?: ReactNode
-  readonly curl?: ReactNode
   readonly children: ReactNode
 }
 
-function WholePage({ curl, actions, ...rest }: FrameProps) {
-  return (
-    <Page
-      {...rest}
-      trail={<Link to="/conversations">Conversations</Link>}
-      actions={
-        <>
-          {curl}
-          {actions}
-        </>
-      }
-      isSticky
-    />
-  )
+function WholePage(props: FrameProps) {
+  return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
 }
 
 type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
@@ -161,35 +147,15 @@ export function ConversationView({
   })
   const moves = movesOf(conversation)
   const actions = [
-    ...(moves.includes('escalate')
-      ? [{ title: 'Hand it to a person', run: () => moving.mutate('escalate') }]
-      : []),
-    { title: 'Change', run: () => setOpen('edit') },
-    ...(status === 'resolved' ? [{ title: 'Write the summary', run: () => setOpen('summary') }] : []),
+    ...(moves.includes('escalate') ? [{ title: 'Escalate', run: () => moving.mutate('escalate') }] : []),
+    { title: 'Edit', run: () => setOpen('edit') },
+    ...(status === 'resolved' ? [{ title: 'Edit the summary', run: () => setOpen('summary') }] : []),
   ]
 
   return (
     <Frame
       title={subject || 'No subject'}
       beside={<ConversationStatus conversation={conversation} />}
-      curl={
-        <AsCurl
-          calls={[
-            { method: 'GET', path: '/v1/messages', query: { conversationId: id } },
-            {
-              method: 'POST',
-              path: '/v1/messages',
-              body: {
-                conversationId: id,
-                direction: 'outbound',
-                author: { type: 'teammate' },
-                body: 'Your answer',
-              },
-            },
-            { method: 'POST', path: `/v1/conversations/${id}/resolve` },
-          ]}
-        />
-      }
       actions={
         <>
           {mayWrite && may('teammates:read') && (
@@ -202,20 +168,33 @@ export function ConversationView({
               onChange={(value) => void assigning.put(conversation, { assigneeId: value ?? null })}
             />
           )}
-          {mayWrite && (
-            <>
-              {status === 'open' ? (
-                <Button isBusy={moving.isPending} onClick={() => moving.mutate('resolve')}>
-                  Resolve
-                </Button>
-              ) : (
-                <Button isBusy={moving.isPending} onClick={() => moving.mutate('reopen')}>
-                  Reopen
-                </Button>
-              )}
-              <ActionMenu label="More to do with this conversation" actions={actions} />
-            </>
-          )}
+          {mayWrite &&
+            (status === 'open' ? (
+              <Button isBusy={moving.isPending} onClick={() => moving.mutate('resolve')}>
+                Resolve
+              </Button>
+            ) : (
+              <Button isBusy={moving.isPending} onClick={() => moving.mutate('reopen')}>
+                Reopen
+              </Button>
+            ))}
+          <ActionMenu
+            calls={[
+              { method: 'GET', path: '/v1/messages', query: { conversationId: id } },
+              {
+                method: 'POST',
+                path: '/v1/messages',
+                body: {
+                  conversationId: id,
+                  direction: 'outbound',
+                  author: { type: 'teammate' },
+                  body: 'Your answer',
+                },
+              },
+              { method: 'POST', path: `/v1/conversations/${id}/resolve` },
+            ]}
+            actions={mayWrite ? actions : []}
+          />
         </>
       }
     >

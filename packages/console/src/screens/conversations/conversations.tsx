@@ -1,28 +1,19 @@
 /** Conversations, open ones by default. */
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
-import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
-import {
-  type Conversation,
-  type Message,
-  nameOf,
-  teammateOptions,
-  useCustomers,
-  useTeammates,
-} from '../desk/objects.ts'
+import { type Conversation, nameOf, teammateOptions, useCustomers, useTeammates } from '../desk/objects.ts'
 import { ConversationForm, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
 
@@ -50,7 +41,6 @@ export function Conversations() {
           .page(),
       ),
   })
-  const lastSpoken = useLastSpoken()
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const filter = useCallback(
     (change: Record<string, string | undefined>) =>
@@ -88,7 +78,7 @@ export function Conversations() {
     {
       title: 'Last message',
       align: 'end',
-      cell: (conversation) => <LastMessage of={conversation} direction={lastSpoken.get(conversation.id)} />,
+      cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
     },
   ]
 
@@ -97,8 +87,8 @@ export function Conversations() {
       title="Conversations"
       actions={
         <>
-          <AsCurl calls={[{ method: 'GET', path: '/v1/conversations', query }]} />
           {start}
+          <ActionMenu calls={[{ method: 'GET', path: '/v1/conversations', query }]} />
         </>
       }
       filters={
@@ -172,39 +162,5 @@ export function Conversations() {
         />
       )}
     </Page>
-  )
-}
-
-/** The newest messages of all conversations, in which to look for who spoke last. */
-const looked = 100
-
-/** The direction of the last message, for recent conversations. */
-function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
-  const { may } = useCaller()
-  const { data } = useQuery({
-    queryKey: keys.list('messages', 'latest'),
-    queryFn: async ({ signal }) =>
-      (await answerOf(api().messages.list({ limit: looked }, { signal }).page())).data,
-    enabled: may('messages:read'),
-  })
-  // Newest first: the first message of a conversation is its last.
-  return new Map([...(data ?? [])].reverse().map((message) => [message.conversationId, message.direction]))
-}
-
-function LastMessage({
-  of: { lastMessageAt, status, handledBy },
-  direction,
-}: {
-  readonly of: Conversation
-  readonly direction: Message['direction'] | undefined
-}) {
-  if (lastMessageAt === null) return 'none'
-  const when = <Time at={lastMessageAt} />
-  // An AI replies at once: nobody is needed.
-  if (status !== 'open' || handledBy === 'ai' || direction === undefined) return when
-  return direction === 'inbound' ? (
-    <Status tone="wait">Waits for an answer, {when}</Status>
-  ) : (
-    <>Answered, {when}</>
   )
 }

@@ -41,7 +41,7 @@ export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
   return (
     <ObjectForm<Customer>
       {...common}
-      title="Change the customer"
+      title="Edit the customer"
       verb="Save"
       base={customer}
       read={() => answerOf(api().customers.get(path.id))}

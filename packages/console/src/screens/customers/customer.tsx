@@ -8,7 +8,6 @@ import { answerOf, api } from '../../api/client.ts'
 import { keys, type Plural } from '../../api/keys.ts'
 import { type ListPage, type Place, type Row, useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { type Column, DataTable, type DataTableProps } from '../../design/data-table.tsx'
 import { Confirm } from '../../design/dialog.tsx'
@@ -69,23 +68,20 @@ function Known({ customer }: { readonly customer: Customer }) {
       beside={<Tags of={tags} />}
       actions={
         <>
-          <AsCurl
+          {may('customers:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/customers/${id}` },
               { method: 'GET', path: '/v1/conversations', query },
               { method: 'GET', path: '/v1/tickets', query },
               { method: 'GET', path: '/v1/bookings', query },
             ]}
+            actions={
+              may('customers:write')
+                ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
+                : []
+            }
           />
-          {may('customers:write') && (
-            <>
-              <Button onClick={() => setOpen('edit')}>Change</Button>
-              <ActionMenu
-                label="More to do with this customer"
-                actions={[{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]}
-              />
-            </>
-          )}
         </>
       }
     >

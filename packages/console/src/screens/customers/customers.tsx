@@ -4,9 +4,9 @@ import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
@@ -57,8 +57,8 @@ export function Customers() {
       title="Customers"
       actions={
         <>
-          <AsCurl calls={[{ method: 'GET', path: '/v1/customers', query }]} />
           {add}
+          <ActionMenu calls={[{ method: 'GET', path: '/v1/customers', query }]} />
         </>
       }
       filters={

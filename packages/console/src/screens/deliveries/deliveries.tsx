@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { answerOf, api, type Delivery } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
@@ -79,12 +79,12 @@ export function Deliveries() {
       title="Deliveries"
       actions={
         <>
-          <AsCurl calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
           {may('webhooks:write') && status === 'failed' && type === undefined && list.rows.length > 0 && (
             <Button kind="primary" onClick={() => setAsking(true)}>
               Send all of it again
             </Button>
           )}
+          <ActionMenu calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
         </>
       }
       filters={

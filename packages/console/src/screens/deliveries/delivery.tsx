@@ -4,8 +4,9 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Attempt, answerOf, api, type Delivery } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl, Code, Json } from '../../design/code.tsx'
+import { Code, Json } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
@@ -108,13 +109,6 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
       beside={<DeliveryStatus delivery={shown} />}
       actions={
         <>
-          <AsCurl
-            calls={[
-              { method: 'GET', path: `${base}/attempts` },
-              ...(shown.status === 'failed' ? [{ method: 'POST', path: `${base}/retry` } as const] : []),
-              ...(shown.status === 'succeeded' ? [{ method: 'POST', path: `${base}/resend` } as const] : []),
-            ]}
-          />
           {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
             <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
               Send now what waits
@@ -130,6 +124,13 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
               Send again
             </Button>
           )}
+          <ActionMenu
+            calls={[
+              { method: 'GET', path: `${base}/attempts` },
+              ...(shown.status === 'failed' ? [{ method: 'POST', path: `${base}/retry` } as const] : []),
+              ...(shown.status === 'succeeded' ? [{ method: 'POST', path: `${base}/resend` } as const] : []),
+            ]}
+          />
         </>
       }
     >

@@ -23,6 +23,8 @@ export interface FormField {
   readonly isRequired?: boolean
   /** Next to the previous field on wide screens. */
   readonly isHalf?: boolean
+  /** Of a time: the field with which it moves. */
+  readonly follows?: string
 }
 
 export type Values = Record<string, string>
@@ -168,6 +170,18 @@ export function fromLocal(text: string, was?: unknown): string | null {
   const before = new Date(was)
   const sameOffset = new Date(localMillis(at) - (localMillis(before) - before.getTime()))
   return (localMillis(sameOffset) === localMillis(at) ? sameOffset : at).toISOString()
+}
+
+/** An end after its start has moved, with the duration kept; undefined where there is none. */
+export function endAfter(end: string, startBefore: string, start: string): string | undefined {
+  const [ends, before, begins] = [end, startBefore, start].map((text) => new Date(text).getTime()) as [
+    number,
+    number,
+    number,
+  ]
+  return ends > before && !Number.isNaN(begins)
+    ? toLocal(new Date(ends + begins - before).toISOString())
+    : undefined
 }
 
 /** The user's clock at a moment, as milliseconds of a clock without a time zone. */

@@ -4,7 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -16,7 +16,7 @@ import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from
 import { draftOf, keepDraft } from '../../session/drafts.ts'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
-import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
+import { attributesProblem, endAfter, type FormField, patchOf, toText, type Values } from './form-values.ts'
 import css from './object-form.module.css'
 import { teammateOptions, useTeammates } from './objects.ts'
 import { AttributesField, TagsField } from './value-editors.tsx'
@@ -77,6 +77,17 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
     })
     return () => watching.unsubscribe()
   }, [form, before, draftName])
+
+  const starts = useRef<Values>({})
+  function moveFollowers(name: string, value: string): void {
+    const was = starts.current[name] ?? form.formState.defaultValues?.[name] ?? ''
+    if (Number.isNaN(Date.parse(value))) return
+    starts.current[name] = value
+    for (const { name: end, follows } of fields) {
+      const moved = follows === name ? endAfter(form.getValues(end) ?? '', was, value) : undefined
+      if (moved !== undefined) form.setValue(end, moved)
+    }
+  }
 
   function leave(): void {
     keepDraft(draftName, null)
@@ -149,6 +160,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
               <OneField
                 field={field}
                 form={form}
+                onTime={moveFollowers}
                 error={errors[field.name]?.message}
                 teammates={teammateOptions(teammates.all.filter(({ active }) => active))}
               />
@@ -177,11 +189,13 @@ function duplicateOf(error: unknown, names: readonly string[]): Readonly<Record<
 function OneField({
   field: { name, label, kind, hint, options = [], placeholder, isRequired },
   form,
+  onTime,
   error,
   teammates,
 }: {
   readonly field: FormField
   readonly form: UseFormReturn<Values>
+  readonly onTime: (name: string, value: string) => void
   readonly error: string | undefined
   readonly teammates: readonly (readonly [string, string])[]
 }) {
@@ -246,7 +260,9 @@ function OneField({
           placeholder={placeholder}
           autoComplete="off"
           aria-required={isRequired}
-          {...form.register(name)}
+          {...form.register(name, {
+            onChange: ({ target }) => kind === 'time' && onTime(name, target.value),
+          })}
         />
       )}
     </Field>

@@ -73,7 +73,7 @@ export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFor
       isOpen={isOpen}
       close={close}
       isWide
-      title={endpoint === null ? 'Register an endpoint' : 'Change the endpoint'}
+      title={endpoint === null ? 'Add endpoint' : 'Edit the endpoint'}
       about="Each of these events is sent to it by a POST, signed, and again until it answers with 2xx."
     >
       {/* Fresh fields each time it opens. */}
@@ -171,7 +171,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       <DialogActions>
         <Button onClick={close}>Cancel</Button>
         <Button kind="primary" type="submit" isBusy={isSubmitting}>
-          {endpoint === null ? 'Register' : 'Save'}
+          {endpoint === null ? 'Add' : 'Save'}
         </Button>
       </DialogActions>
     </Form>

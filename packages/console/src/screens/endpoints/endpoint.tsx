@@ -6,7 +6,7 @@ import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
 import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
-import { AsCurl, Code } from '../../design/code.tsx'
+import { Code } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { Field, Select } from '../../design/field.tsx'
@@ -97,33 +97,30 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       about={description ?? undefined}
       actions={
         <>
-          <AsCurl
+          {mayWrite && status === 'active' && (
+            <Button isBusy={ping.isPending} onClick={() => ping.mutate()}>
+              Ping
+            </Button>
+          )}
+          {mayWrite && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/webhooks/${id}` },
               ...(mayWrite ? [{ method: 'POST', path: `/v1/webhooks/${id}/ping` } as const] : []),
             ]}
+            actions={
+              mayWrite
+                ? [
+                    { title: 'Resend missed events', run: () => setOpen('recover') },
+                    { title: 'Rotate the secret', run: () => setOpen('rotate') },
+                    status === 'active'
+                      ? { title: 'Disable', run: () => setOpen('disable') }
+                      : { title: 'Enable', run: () => put.mutate('active') },
+                    { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
+                  ]
+                : []
+            }
           />
-          {mayWrite && (
-            <>
-              {status === 'active' && (
-                <Button isBusy={ping.isPending} onClick={() => ping.mutate()}>
-                  Ping
-                </Button>
-              )}
-              <Button onClick={() => setOpen('edit')}>Change</Button>
-              <ActionMenu
-                label="More to do with this endpoint"
-                actions={[
-                  { title: 'Replay missed events', run: () => setOpen('recover') },
-                  { title: 'Rotate the secret', run: () => setOpen('rotate') },
-                  status === 'active'
-                    ? { title: 'Disable', run: () => setOpen('disable') }
-                    : { title: 'Enable', run: () => put.mutate('active') },
-                  { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
-                ]}
-              />
-            </>
-          )}
         </>
       }
     >
@@ -159,7 +156,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
               'Missed since',
               endpoint.missedSince === null ? 'nothing' : <Time key="missed" at={endpoint.missedSince} />,
             ],
-            ['Registered', <Time key="registered" at={endpoint.createdAt} />],
+            ['Added', <Time key="registered" at={endpoint.createdAt} />],
             ['By the key', <CopyText key="key" text={endpoint.apiKeyId} short />],
             ...(endpoint.consoleLinkId === null
               ? []
@@ -387,14 +384,14 @@ function Trouble({
         actions={
           recover !== null && (
             <Button kind="primary" onClick={recover}>
-              Replay missed events
+              Resend missed events
             </Button>
           )
         }
       >
         <Outage endpoint={endpoint} />
         {answer != null && answer !== '' && <Code label="Last response" text={answer} />}
-        {isBack ? <p>A ping has got through since. Replay missed events.</p> : help !== null && <p>{help}</p>}
+        {isBack ? <p>A ping has got through since. Resend missed events.</p> : help !== null && <p>{help}</p>}
         <p>
           Failing since <Time at={failingSince} />: {failureCount}{' '}
           {failureCount === 1 ? 'attempt' : 'attempts'} without a success. {log}
@@ -415,7 +412,7 @@ function Trouble({
         actions={
           recover !== null && (
             <Button kind="primary" onClick={recover}>
-              Replay missed events
+              Resend missed events
             </Button>
           )
         }

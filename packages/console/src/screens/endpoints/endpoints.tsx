@@ -7,9 +7,9 @@ import { useList } from '../../api/list.ts'
 import { failedOf, latestP95, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { Sparkline } from '../../design/chart.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
@@ -66,7 +66,7 @@ export function Endpoints() {
   })
   const register = may('webhooks:write') && (
     <Button kind="primary" onClick={() => setOpen(true)}>
-      Register an endpoint
+      Add endpoint
     </Button>
   )
   const columns: readonly Column<Webhook>[] = [
@@ -100,8 +100,8 @@ export function Endpoints() {
       title="Endpoints"
       actions={
         <>
-          <AsCurl calls={[{ method: 'GET', path: '/v1/webhooks', query }]} />
           {register}
+          <ActionMenu calls={[{ method: 'GET', path: '/v1/webhooks', query }]} />
         </>
       }
       filters={

@@ -27,7 +27,7 @@ export function RecoverDialog({
     <Dialog
       isOpen={isOpen}
       close={close}
-      title="Replay missed events"
+      title="Resend missed events"
       about="Sends every undelivered event since then, oldest first: failed deliveries, events from while the endpoint was disabled, and deliveries that wait for a retry. Delivered events are not sent again."
     >
       {isOpen && <RecoverForm close={close} endpoint={endpoint} />}

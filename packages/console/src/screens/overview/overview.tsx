@@ -16,7 +16,7 @@ import {
   statsQuery,
 } from '../../api/stats.ts'
 import { BarChart, Sparkline } from '../../design/chart.tsx'
-import { AsCurl } from '../../design/code.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page, Panel } from '../../design/page.tsx'
 import { Empty, ErrorState, Forbidden, Loading } from '../../design/states.tsx'
 import { Switch } from '../../design/switch.tsx'
@@ -41,17 +41,17 @@ export function Overview() {
       actions={
         mayRead && (
           <>
-            <AsCurl
-              calls={[
-                { method: 'GET', path: '/v1/stats', query: { step: spans[span].step } },
-                { method: 'GET', path: '/v1/deliveries', query: { status: 'pending' } },
-              ]}
-            />
             <Switch
               label="Span"
               value={span}
               options={(Object.keys(spans) as Span[]).map((each) => [each, spans[each].title])}
               onChange={(next) => void navigate({ search: { span: next }, replace: true })}
+            />
+            <ActionMenu
+              calls={[
+                { method: 'GET', path: '/v1/stats', query: { step: spans[span].step } },
+                { method: 'GET', path: '/v1/deliveries', query: { status: 'pending' } },
+              ]}
             />
           </>
         )
@@ -196,7 +196,7 @@ function ByHealth({ endpoints }: { readonly endpoints: readonly Webhook[] }) {
     return (
       <Empty title="No endpoints yet">
         <p>
-          An endpoint is a URL of yours that receives events. <Link to="/endpoints">Register the first</Link>.
+          An endpoint is a URL of yours that receives events. <Link to="/endpoints">Add the first</Link>.
         </p>
       </Empty>
     )

@@ -3,7 +3,6 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { ShownCall } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
@@ -57,22 +56,23 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
       about="Every change in one order, as GET /v1/changes returns it, with a cursor that never expires."
       actions={
         <>
-          <AsCurl calls={callsOf(state)} />
           {phase === 'following' && <Button onClick={() => explorer.pause()}>Pause</Button>}
           {phase === 'paused' && (
             <Button kind="primary" onClick={() => explorer.resume()}>
               Go on
             </Button>
           )}
-          {phase !== 'idle' && (
-            <ActionMenu
-              label="More: begin again"
-              actions={[
-                { title: 'Make a new copy', run: () => explorer.start('beginning') },
-                { title: 'Watch what happens from now on', run: () => explorer.start('now') },
-              ]}
-            />
-          )}
+          <ActionMenu
+            calls={callsOf(state)}
+            actions={
+              phase === 'idle'
+                ? []
+                : [
+                    { title: 'Start a new copy', run: () => explorer.start('beginning') },
+                    { title: 'Follow changes from now on', run: () => explorer.start('now') },
+                  ]
+            }
+          />
         </>
       }
     >

@@ -5,9 +5,9 @@ import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Status } from '../../design/status.tsx'
@@ -83,10 +83,10 @@ export function Teammates() {
     ...(mayWrite
       ? [
           {
-            title: 'Change',
+            title: 'Edit',
             cell: (teammate: Teammate) => (
-              <Button size="s" aria-label={`Change ${teammate.name}`} onClick={() => setEdited(teammate)}>
-                Change
+              <Button size="s" aria-label={`Edit ${teammate.name}`} onClick={() => setEdited(teammate)}>
+                Edit
               </Button>
             ),
           },
@@ -101,8 +101,8 @@ export function Teammates() {
       title="Teammates"
       actions={
         <>
-          <AsCurl calls={[{ method: 'GET', path: '/v1/teammates', query: { q } }]} />
           {add}
+          <ActionMenu calls={[{ method: 'GET', path: '/v1/teammates', query: { q } }]} />
         </>
       }
       filters={<FilterSearch label="Search teammates" value={q} onChange={search} />}
@@ -132,7 +132,7 @@ export function Teammates() {
       {edited !== null && edited !== 'new' && (
         <ObjectForm<Teammate>
           {...common}
-          title="Change the teammate"
+          title="Edit the teammate"
           verb="Save"
           base={edited}
           read={() => answerOf(api().teammates.get(edited.id))}

@@ -78,7 +78,7 @@ export function TicketEdit({ ticket, close }: { readonly ticket: Ticket; readonl
   const isClosed = ticket.status === 'closed'
   return (
     <ObjectForm<Ticket>
-      title="Change the ticket"
+      title="Edit the ticket"
       about={isClosed ? 'It is closed: the rest of it can no longer change.' : undefined}
       verb="Save"
       fields={isClosed ? change.filter(({ name }) => changeableWhenClosed.has(name)) : change}

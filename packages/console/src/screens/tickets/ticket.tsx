@@ -7,7 +7,6 @@ import { tagOf } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
@@ -73,7 +72,8 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       beside={<TicketStatus status={status} />}
       actions={
         <>
-          <AsCurl
+          {may('tickets:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+          <ActionMenu
             calls={[
               { method: 'GET', path: `/v1/tickets/${id}` },
               {
@@ -82,16 +82,12 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
                 body: { status: movesFrom(status)[0] ?? status },
               },
             ]}
+            actions={
+              may('tickets:write')
+                ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
+                : []
+            }
           />
-          {may('tickets:write') && (
-            <>
-              <Button onClick={() => setOpen('edit')}>Change</Button>
-              <ActionMenu
-                label="More to do with this ticket"
-                actions={[{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]}
-              />
-            </>
-          )}
         </>
       }
     >
@@ -104,7 +100,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
               isBusy={moving.isBusy}
               onClick={() => void moving.put(ticket, { status: to })}
             >
-              {status === 'resolved' && to === 'open' ? 'Open again' : moveVerbs[to]}
+              {status === 'resolved' && to === 'open' ? 'Reopen' : moveVerbs[to]}
             </Button>
           ))}
         </MoveRow>

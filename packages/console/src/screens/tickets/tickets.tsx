@@ -6,10 +6,10 @@ import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
@@ -91,10 +91,10 @@ export function Tickets() {
       title="Tickets"
       actions={
         <>
-          <AsCurl
+          {open}
+          <ActionMenu
             calls={[{ method: 'GET', path: '/v1/tickets', query: { ...query } as Record<string, string> }]}
           />
-          {open}
         </>
       }
       filters={

@@ -1,0 +1,211 @@
+/** A day or a week of bookings: days in columns on wide screens, in rows on narrow ones. */
+
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { CSSProperties } from 'react'
+import { keys } from '../../api/keys.ts'
+import { Button } from '../../design/button.tsx'
+import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
+import { Sign } from '../../design/status.tsx'
+import { locale } from '../../design/time.tsx'
+import { readersZone } from '../desk/form-values.ts'
+import {
+  type Booking,
+  type Customer,
+  nameOf,
+  sayStatus,
+  useCustomers,
+  useTeammates,
+} from '../desk/objects.ts'
+import css from './calendar.module.css'
+import { type BookingQuery, readBetween } from './calls.ts'
+import {
+  addDays,
+  conflictsOf,
+  dayOf,
+  isCalledOff,
+  mondayOf,
+  type Placed,
+  placeOn,
+  sayClock,
+  sayClockThere,
+  sayDay,
+} from './when.ts'
+
+const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' })
+const dayInFull = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
+const span = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' })
+
+/** Hours that are always shown. */
+const usual = [8, 18] as const
+
+interface CalendarProps {
+  readonly query: BookingQuery
+  readonly view: 'day' | 'week'
+  /** It, or one of the week: `2026-11-23`; default: today. */
+  readonly day: string | undefined
+  readonly isConflictsOnly: boolean
+  /** Cancelled and rejected ones too; a filter by status shows them anyway. */
+  readonly hasCancelled: boolean
+  readonly goTo: (day: string | undefined) => void
+  readonly clear: (() => void) | null
+}
+
+export function Calendar({ query, view, day, isConflictsOnly, hasCancelled, goTo, clear }: CalendarProps) {
+  const today = sayDay(new Date())
+  const begin = view === 'week' ? mondayOf(day, new Date()) : dayOf(day, new Date())
+  const length = view === 'week' ? 7 : 1
+  const end = addDays(begin, length)
+  const days = Array.from({ length }, (_, n) => addDays(begin, n))
+  const read = useQuery({
+    queryKey: keys.list('bookings', view, sayDay(begin), query),
+    queryFn: ({ signal }) => readBetween(begin, end, query, signal),
+    placeholderData: (before) => before,
+  })
+  const found = read.data?.bookings ?? []
+  const conflicts = conflictsOf(found)
+  const isOnDays = ({ startAt, endAt }: Booking) =>
+    Date.parse(startAt) < end.getTime() && Date.parse(endAt) > begin.getTime()
+  const bookings = found.filter(
+    (one) =>
+      isOnDays(one) &&
+      (!isConflictsOnly || conflicts.has(one.id)) &&
+      (hasCancelled || query.status !== undefined || !isCalledOff(one.status)),
+  )
+  const customers = useCustomers(bookings.map(({ customerId }) => customerId))
+  const teammates = useTeammates()
+  const placed = days.map((date) => placeOn(date, bookings))
+  const all = placed.flat()
+  const first = Math.min(usual[0], ...all.map(({ from }) => Math.floor(from)))
+  const last = Math.max(usual[1], ...all.map(({ to }) => Math.ceil(to)))
+  const hours = Array.from({ length: last - first }, (_, n) => first + n)
+  const left = (read.data?.total ?? 0) - found.length
+
+  return (
+    <section className={css.week} aria-label="Calendar" aria-busy={read.isPending || undefined}>
+      <header className={css.head}>
+        <h2>{view === 'week' ? span.formatRange(begin, addDays(begin, 6)) : dayInFull.format(begin)}</h2>
+        <nav className={css.steps} aria-label="Time">
+          <Button aria-label={`Previous ${view}`} onClick={() => goTo(sayDay(addDays(begin, -length)))}>
+            ←
+          </Button>
+          <Button onClick={() => goTo(undefined)}>Today</Button>
+          <Button aria-label={`Next ${view}`} onClick={() => goTo(sayDay(end))}>
+            →
+          </Button>
+        </nav>
+      </header>
+      {read.data === undefined ? (
+        read.error === null ? (
+          <Loading />
+        ) : (
+          <ErrorState error={read.error} retry={() => void read.refetch()} />
+        )
+      ) : (
+        <>
+          <p className={css.count} role="status">
+            {read.isPlaceholderData ? 'Loading.' : sayCount(bookings.length, left)} Times in {readersZone}.
+          </p>
+          {bookings.length === 0 && !read.isPlaceholderData && clear !== null && <NoMatch clear={clear} />}
+          <div
+            className={css.grid}
+            data-view={view}
+            style={{ '--hours': hours.length, '--days': length } as CSSProperties}
+          >
+            <div className={css.hours} aria-hidden="true">
+              {hours.map((hour) => (
+                <span key={hour}>{sayClock(new Date(2000, 0, 1, hour))}</span>
+              ))}
+            </div>
+            {days.map((date, n) => (
+              <section
+                key={sayDay(date)}
+                className={css.day}
+                aria-label={dayInFull.format(date)}
+                data-today={sayDay(date) === today || undefined}
+                data-empty={placed[n]?.length === 0 || undefined}
+              >
+                <h3>{dayName.format(date)}</h3>
+                <ol>
+                  {placed[n]?.map((one) => (
+                    <li key={one.booking.id} style={placeOf(one, first)}>
+                      <OnDay
+                        booking={one.booking}
+                        customer={customers.get(one.booking.customerId ?? '')}
+                        assignee={
+                          one.booking.assigneeId === null ? null : teammates.nameOf(one.booking.assigneeId)
+                        }
+                        isConflict={conflicts.has(one.booking.id)}
+                      />
+                    </li>
+                  ))}
+                </ol>
+              </section>
+            ))}
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
+
+function OnDay({
+  booking: { id, title, status, startAt, endAt, timezone },
+  customer,
+  assignee,
+  isConflict,
+}: {
+  readonly booking: Booking
+  readonly customer: Customer | undefined
+  readonly assignee: string | null
+  readonly isConflict: boolean
+}) {
+  const start = new Date(startAt)
+  const there = sayClockThere(start, customer?.timezone ?? timezone)
+  const who = customer === undefined ? null : nameOf(customer)
+  const facts = [
+    `${sayClock(start)}–${sayClock(new Date(endAt))} ${title}`,
+    who,
+    there,
+    assignee ?? 'Unassigned',
+    sayStatus(status),
+    isConflict ? `Conflict: ${assignee} has another booking then` : null,
+  ].filter((fact) => fact !== null)
+  return (
+    <Link
+      to="/bookings/$id"
+      params={{ id }}
+      className={css.booking}
+      data-status={status}
+      data-conflict={isConflict || undefined}
+      title={facts.join('\n')}
+      aria-label={facts.join(', ')}
+    >
+      <span className={css.when}>
+        {sayClock(start)}
+        {there !== null && <small>{there}</small>}
+      </span>
+      <strong>
+        {isConflict && <Sign tone="bad" />} {title}
+      </strong>
+      {who !== null && <span>{who}</span>}
+      <span className={css.assignee}>{assignee ?? 'Unassigned'}</span>
+    </Link>
+  )
+}
+
+function placeOf({ from, to, column, columns }: Placed<Booking>, first: number): CSSProperties {
+  return {
+    '--from': from - first,
+    '--length': to - from,
+    '--column': column,
+    '--columns': columns,
+  } as CSSProperties
+}
+
+function sayCount(count: number, left: number): string {
+  if (left > 0)
+    return `The newest ${count.toLocaleString('en')} bookings, and ${left.toLocaleString('en')} more in the list.`
+  if (count === 0) return 'No bookings.'
+  return count === 1 ? 'One booking.' : `${count.toLocaleString('en')} bookings.`
+}

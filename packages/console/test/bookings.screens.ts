@@ -1,0 +1,108 @@
+/** The calendar of bookings: days and weeks, conflicts, the customer's clock, and ends that follow their starts. */
+import { expect, test } from 'vitest'
+import { makeBooking, makeCustomer, makeTeammate } from '../../testbed/desk.ts'
+import type { Api } from '../../testbed/service.ts'
+import { consoleBench } from './harness.ts'
+import { settled } from './settled.ts'
+
+const bench = consoleBench()
+
+/** On Wednesday, 9 January 2030. */
+const at = (time: string) => `2030-01-09T${time}:00.000Z`
+
+async function day(): Promise<{ readonly api: Api; readonly moved: string }> {
+  const api = await bench().service.newOrganization('Calendar')
+  const grace = await makeTeammate(api, { name: 'Grace Hopper' })
+  const tokyo = await makeCustomer(api, { name: 'Haruka Nakata', timezone: 'Asia/Tokyo' })
+  const rest = { customerId: tokyo.id, timezone: 'Europe/London', assigneeId: grace.id, status: 'confirmed' }
+  const fitting = { ...rest, title: 'Fitting', startAt: at('10:00'), endAt: at('11:00') }
+  const { id } = await makeBooking(api, fitting)
+  await makeBooking(api, { ...rest, title: 'Call', startAt: at('10:30'), endAt: at('11:30') })
+  await makeBooking(api, { ...rest, title: 'Survey', startAt: at('14:00'), endAt: at('14:30') })
+  const walk = { title: 'Walk-in', startAt: at('10:15'), endAt: at('10:45'), assigneeId: null }
+  await makeBooking(api, { ...rest, ...walk })
+  const off = await makeBooking(api, {
+    ...rest,
+    title: 'Called off',
+    startAt: at('10:00'),
+    endAt: at('12:00'),
+  })
+  expect((await api.post(`/v1/bookings/${off.id}/cancel`, { by: 'customer' })).status).toBe(200)
+  return { api, moved: id }
+}
+
+test('a block says the assignee and the customer’s clock; conflicts are marked and can be filtered', async () => {
+  const { api } = await day()
+  const { page, audit } = await bench().open(api, '/bookings?week=2030-01-09')
+  const calendar = page.getByRole('region', { name: 'Calendar' })
+  const blocks = calendar.getByRole('link')
+  await expect.poll(() => blocks.count()).toBe(4)
+  await settled(page)
+  const fitting = calendar.getByRole('link', { name: /Fitting/ })
+  await expect.poll(() => fitting.innerText()).toContain('19:00 Tokyo')
+  expect(await fitting.innerText()).toContain('Grace Hopper')
+  expect(await fitting.getAttribute('aria-label')).toContain('Conflict: Grace Hopper')
+  // Nobody is booked twice by one that is nobody's.
+  const walkIn = await calendar.getByRole('link', { name: /Walk-in/ }).getAttribute('aria-label')
+  expect(walkIn).toContain('Unassigned')
+  expect(walkIn).not.toContain('Conflict')
+  await audit()
+  await page.getByLabel('Conflicts only').check()
+  await expect.poll(() => blocks.count()).toBe(2)
+  await page.getByLabel('Conflicts only').uncheck()
+  await page.getByLabel('Show cancelled').check()
+  await expect.poll(() => blocks.count()).toBe(5)
+  expect(new URL(page.url()).searchParams.get('cancelled')).toBe('yes')
+})
+
+test.each([1280, 640, 390])('a day and a week cut no text at %d pixels', async (width) => {
+  const { api } = await day()
+  const { page, audit } = await bench().open(api, '/bookings?week=2030-01-09', { width })
+  const calendar = page.getByRole('region', { name: 'Calendar' })
+  for (const view of ['Week', 'Day']) {
+    await page.getByRole('button', { name: view, exact: true }).click()
+    await expect.poll(() => calendar.getByRole('link').count()).toBe(4)
+    await settled(page)
+    // A line is shown whole in height, and in width it ends in an ellipsis.
+    const cut = await calendar.getByRole('link').evaluateAll((blocks) =>
+      blocks.flatMap((block) => {
+        const outer = block.getBoundingClientRect()
+        return [...block.children].flatMap((line) => {
+          const { top, bottom, left } = line.getBoundingClientRect()
+          const isShown = left < outer.right
+          return isShown && (bottom > outer.bottom + 0.5 || top < outer.top - 0.5) ? [line.textContent] : []
+        })
+      }),
+    )
+    expect(cut).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await audit()
+  }
+  await page.getByRole('button', { name: 'Next day' }).click()
+  await page.getByText('No bookings.').waitFor()
+  expect(new URL(page.url()).searchParams.get('week')).toBe('2030-01-10')
+})
+
+test('the end follows the start, and the customer’s clock is beside mine', async () => {
+  const { api, moved } = await day()
+  const { page } = await bench().open(api, '/bookings')
+  await page.getByRole('button', { name: 'New booking' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('From').fill('2030-07-01T10:00')
+  await expect.poll(() => form.getByLabel('To', { exact: true }).inputValue()).toBe('2030-07-01T10:30')
+  await form.getByLabel('To', { exact: true }).fill('2030-07-01T12:00')
+  await form.getByLabel('From').fill('2030-07-02T23:00')
+  await expect.poll(() => form.getByLabel('To', { exact: true }).inputValue()).toBe('2030-07-03T01:00')
+
+  await page.goto(`${bench().service.url}/console/bookings/${moved}`)
+  await page.getByRole('button', { name: 'Reschedule' }).click()
+  await page.getByLabel('From').fill('2030-01-10T08:00')
+  await expect.poll(() => page.getByLabel('To').inputValue()).toBe('2030-01-10T09:00')
+  await page.getByText(/17:00.*18:00 in Asia\/Tokyo/).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
+  await page.getByText('It is moved.').waitFor()
+  expect((await api.get(`/v1/bookings/${moved}`)).json).toMatchObject({
+    startAt: '2030-01-10T08:00:00.000Z',
+    endAt: '2030-01-10T09:00:00.000Z',
+  })
+})
