@@ -100,7 +100,7 @@ test('the end follows the start, and the customer’s clock is beside mine', asy
   await expect.poll(() => page.getByLabel('To').inputValue()).toBe('2030-01-10T09:00')
   await page.getByText(/17:00.*18:00 in Asia\/Tokyo/).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
-  await page.getByText('It is moved.').waitFor()
+  await page.getByText('Booking rescheduled.').waitFor()
   expect((await api.get(`/v1/bookings/${moved}`)).json).toMatchObject({
     startAt: '2030-01-10T08:00:00.000Z',
     endAt: '2030-01-10T09:00:00.000Z',

@@ -1,6 +1,7 @@
 /** Deliveries: found, followed, explained and sent again; live without a jump. */
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { makeCustomer } from '../../testbed/desk.ts'
+import { makeCustomer, makeTicket } from '../../testbed/desk.ts'
 import { answer } from '../../testbed/receiver.ts'
 import { consoleBench, payloads } from './harness.ts'
 
@@ -47,15 +48,62 @@ test('one is a timeline of its attempts, shows its payload, and is sent again', 
   const { page, audit } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
   await page.getByText('Refused with 500').waitFor()
   await page.getByText('the database of the receiver is away').waitFor()
-  await page.getByRole('button', { name: 'Show the payload' }).click()
   await page.getByText('"Mary Somerville"').waitFor()
   await audit()
   failingReceiver.will(answer(200))
-  await page.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText('It is being sent again.').first().waitFor()
+  await page.getByRole('button', { name: 'Resend' }).click()
+  await page.getByText('Delivery resent.').first().waitFor()
   await bench().engine.runDue()
   await page.getByText('Delivered: 200').waitFor()
   await audit()
+})
+
+test('request and response are side by side, and the request opens in the signature tester', async () => {
+  const { api, failing } = await bench().seeded()
+  const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
+  const { page, audit } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
+  const [request, response] = ['Request', 'Response'].map((name) => page.getByRole('region', { name })) as [
+    Locator,
+    Locator,
+  ]
+  await request.getByText('"Mary Somerville"').waitFor()
+  await request.getByText(`X-Service-Event-Id: ${delivery.eventId}`).waitFor()
+  await response.getByText('HTTP 500').waitFor()
+  await response.getByText('the database of the receiver is away').waitFor()
+  const [left, right] = await Promise.all([request.boundingBox(), response.boundingBox()])
+  expect(left?.y).toBe(right?.y)
+  await audit()
+  for (const width of [390, 640]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  }
+  await page.getByRole('button', { name: 'Open in the signature tester' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
+  const { json } = await api.get(`/v1/webhooks/${failing.id}/deliveries/${delivery.id}/payload`)
+  expect(JSON.parse(await page.getByLabel('Raw body').inputValue())).toEqual(json)
+  expect(await page.getByLabel('Headers').inputValue()).toContain(delivery.eventId)
+})
+
+test('resending says how many, and resends exactly the failed ones of the filter', async () => {
+  const { api, failing, failingReceiver } = await bench().seeded()
+  await makeTicket(api, { subject: 'Not of the filter' })
+  await bench().engine.runDue()
+  await api.patch(`/v1/webhooks/${failing.id}`, { status: 'disabled' })
+  await api.patch(`/v1/webhooks/${failing.id}`, { status: 'active' })
+  failingReceiver.will(answer(200))
+  const before = failingReceiver.requests.length
+  const address = `/deliveries?status=failed&type=customer.created&endpoint=${failing.id}`
+  const { page, audit } = await bench().open(api, address)
+  await page.getByRole('button', { name: 'Resend deliveries' }).click()
+  const dialog = page.getByRole('alertdialog', { name: 'Resend 3 deliveries?' })
+  await dialog.waitFor()
+  await audit()
+  await dialog.getByRole('button', { name: 'Resend 3 deliveries' }).click()
+  await page.getByText('3 deliveries resent.').waitFor()
+  await bench().engine.runDue()
+  expect(failingReceiver.requests.length - before).toBe(3)
+  const left = await api.get(`/v1/webhooks/${failing.id}/deliveries?status=failed`)
+  expect(left.json.data.map((one: { eventType: string }) => one.eventType)).toEqual(['ticket.created'])
 })
 
 test('rows are gone through by arrows, and opened by Enter', async () => {
@@ -79,7 +127,6 @@ test.each(payloads)('what a receiver answers, and what a payload holds, is text:
   const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
   const { page } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
   await page.getByText(payload, { exact: true }).first().waitFor()
-  await page.getByRole('button', { name: 'Show the payload' }).click()
   await page.getByText(JSON.stringify(payload), { exact: true }).waitFor()
   expect(await page.evaluate('document.querySelectorAll("main img, main script").length')).toBe(0)
 })

@@ -144,7 +144,7 @@ test.each([
   expect(box?.y).toBeGreaterThanOrEqual(0)
   expect(box?.y).toBeLessThan(300)
   await resolve.click()
-  await page.getByText('It is resolved.').waitFor()
+  await page.getByText('Conversation resolved.').waitFor()
 })
 
 test('links and code of a message are set as such, and nothing of it runs', async () => {

@@ -1,6 +1,7 @@
 /** The overview: what it counts is what happened, as bars and as a table. */
 import { expect, test } from 'vitest'
 import { makeConversation, makeCustomer, makeMessage } from '../../testbed/desk.ts'
+import { makeWebhook } from '../../testbed/hooks.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()
@@ -13,7 +14,7 @@ test.each(['light', 'dark'] as const)(
     const figure = (name: string) => page.locator('dl > div', { hasText: name }).locator('strong')
     await expect.poll(() => figure('Delivered').innerText()).toBe('3')
     await expect.poll(() => figure('Failed attempts').innerText()).toBe('3')
-    await expect.poll(() => figure('Waiting').innerText()).toBe('3')
+    await expect.poll(() => figure('Pending').innerText()).toBe('3')
     await page.getByRole('img', { name: /Attempts per minute/ }).waitFor()
     await page.getByRole('img', { name: 'customer: 3 changed' }).waitFor()
     const endpoints = page.getByRole('region', { name: 'Endpoints' })
@@ -62,8 +63,20 @@ test('an organization with nothing is told how it begins', async () => {
   const api = await bench().service.newOrganization('Nothing yet')
   const { page, audit } = await bench().open(api, '/', { width: 360 })
   await page.getByText('No endpoints yet').waitFor()
+  const steps = page.getByRole('region', { name: 'Get started' }).getByRole('listitem')
+  await expect.poll(() => steps.count()).toBe(4)
+  expect(await steps.filter({ hasText: ', done' }).count()).toBe(1)
   await audit()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  const { url } = await bench().receiver()
+  await makeWebhook(api, { url, events: ['customer.created'] })
+  await makeCustomer(api, { name: 'The first' })
+  await expect.poll(() => steps.filter({ hasText: ', done' }).count()).toBe(3)
+  await bench().engine.runDue()
+  await page.getByText('The first delivery has arrived').waitFor()
+  await audit()
+  await page.getByRole('link', { name: 'Open the delivery' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'customer.created' }).waitFor()
 })
 
 test.each([360, 768, 1440, 2560])('nothing is cut off at %d pixels', async (width) => {

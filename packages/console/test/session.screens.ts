@@ -37,7 +37,7 @@ test('what the scopes do not allow is not offered', async () => {
   const reader = await bench().service.newKey(api.organizationId, ['webhooks:read'])
   const { page } = await bench().open(reader, `/endpoints/${failing.id}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  expect(await page.getByRole('button', { name: /Ping|Edit|Send again/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Ping|Edit|Resend/ }).count()).toBe(0)
   const nobody = await bench().service.newKey(api.organizationId, ['tickets:read'])
   const second = await bench().open(nobody, '/')
   await second.page.getByText('Not with this key').waitFor()

@@ -37,7 +37,7 @@ test('one answers a conversation and resolves it', async () => {
   await page.getByLabel('Your reply').fill('It comes tomorrow.')
   await audit()
   await page.getByRole('button', { name: 'Send and resolve' }).click()
-  await page.getByText('It is resolved.').waitFor()
+  await page.getByText('Conversation resolved.').waitFor()
   expect((await api.get(`/v1/conversations/${id}`)).json.status).toBe('resolved')
 })
 

@@ -70,3 +70,9 @@ export function sayStepOf(span: Span): (at: string) => string {
 export function latestP95(points: readonly StatsPoint[]): number | null {
   return points.findLast(({ p95 }) => p95 !== null)?.p95 ?? null
 }
+
+/** At most so long took 95 of 100 attempts of all steps together: no step has a higher percentile. */
+export function highestP95(points: readonly StatsPoint[]): number | null {
+  const known = points.flatMap(({ p95 }) => (p95 === null ? [] : [p95]))
+  return known.length === 0 ? null : Math.max(...known)
+}

@@ -86,11 +86,21 @@ interface ConfirmProps {
   /** What the button does: `Delete`. */
   readonly verb: string
   readonly kind?: 'danger' | 'primary'
+  readonly isDisabled?: boolean
   /** Closes when it resolves; an error is shown, and the dialog stays. */
   readonly act: () => Promise<unknown>
 }
 
-export function Confirm({ isOpen, close, title, children, verb, kind = 'danger', act }: ConfirmProps) {
+export function Confirm({
+  isOpen,
+  close,
+  title,
+  children,
+  verb,
+  kind = 'danger',
+  isDisabled = false,
+  act,
+}: ConfirmProps) {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   async function run(): Promise<void> {
@@ -124,7 +134,7 @@ export function Confirm({ isOpen, close, title, children, verb, kind = 'danger',
           {error !== null && <ErrorState error={error} />}
           <DialogActions>
             <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
-            <Button kind={kind} isBusy={isBusy} onClick={() => void run()}>
+            <Button kind={kind} isBusy={isBusy} disabled={isDisabled} onClick={() => void run()}>
               {verb}
             </Button>
           </DialogActions>

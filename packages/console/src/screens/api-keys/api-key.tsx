@@ -119,12 +119,12 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
             ['Id', <CopyText key="id" text={id} short />],
             ['Token', <code key="token">…{apiKey.last4}</code>],
             ['Last used', lastUsedAt === null ? 'never' : <Time key="used" at={lastUsedAt} />],
-            ['Works until', expiresAt === null ? 'it is revoked' : <Time key="until" at={expiresAt} />],
+            ['Expires', expiresAt === null ? 'never' : <Time key="until" at={expiresAt} />],
             ['Created', <Time key="created" at={apiKey.createdAt} />],
           ]}
         />
       </Panel>
-      <Panel title="What it may do">
+      <Panel title="Scopes">
         <ul className={css.scopes}>
           {scopes.map((scope) => (
             <li key={scope}>
@@ -175,7 +175,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         verb="Revoke"
         act={async () => {
           await answerOf(api().apiKeys.delete(path.id))
-          say('It is revoked.')
+          say('Key revoked.')
           await navigate({ to: '/api-keys', search: {} })
           await renew()
         }}

@@ -53,8 +53,8 @@ function Manageable() {
       ),
     },
     { title: 'Token', isExtra: true, cell: ({ last4 }) => <code>…{last4}</code> },
-    { title: 'May do', cell: ({ scopes }) => <span title={scopes.join(', ')}>{sayScopes(scopes)}</span> },
-    { title: 'State', cell: (apiKey) => <KeyStatus apiKey={apiKey} /> },
+    { title: 'Scopes', cell: ({ scopes }) => <span title={scopes.join(', ')}>{sayScopes(scopes)}</span> },
+    { title: 'Status', cell: (apiKey) => <KeyStatus apiKey={apiKey} /> },
     {
       title: 'Last used',
       align: 'end',

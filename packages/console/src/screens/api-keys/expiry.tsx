@@ -26,5 +26,5 @@ export function KeyStatus({ apiKey: { expiresAt, previousTokenExpiresAt } }: { r
       </Status>
     )
   }
-  return <Status tone="quiet">Works</Status>
+  return <Status tone="quiet">Active</Status>
 }

@@ -48,12 +48,12 @@ export function OneBooking() {
 
 /** Button and message of each move. */
 const words: Readonly<Record<BookingMove, readonly [verb: string, done: string]>> = {
-  confirm: ['Confirm', 'It is confirmed.'],
-  reject: ['Reject', 'It is rejected.'],
-  cancel: ['Cancel the booking', 'It is cancelled.'],
-  reschedule: ['Reschedule', 'It is moved.'],
-  complete: ['It took place', 'It took place.'],
-  'no-show': ['Nobody came', 'Nobody came: that is noted.'],
+  confirm: ['Confirm', 'Booking confirmed.'],
+  reject: ['Reject', 'Booking rejected.'],
+  cancel: ['Cancel the booking', 'Booking cancelled.'],
+  reschedule: ['Reschedule', 'Booking rescheduled.'],
+  complete: ['Complete', 'Booking completed.'],
+  'no-show': ['Mark as no-show', 'Booking marked as no-show.'],
 }
 
 const asked: ReadonlySet<BookingMove> = new Set<AskedMove>(['reject', 'cancel', 'reschedule'])
@@ -86,7 +86,7 @@ function Known({ booking }: { readonly booking: Booking }) {
     try {
       await make(booking, move, {})
     } catch (error) {
-      sayProblem('It stays as it was', error)
+      sayProblem('Not changed', error)
       await renew()
     } finally {
       setMoving(null)
@@ -169,7 +169,7 @@ function Known({ booking }: { readonly booking: Booking }) {
                   ] as const,
                 ]),
             ...(booking.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={booking.tags} />] as const]),
-            ['Made', <Time key="made" at={booking.createdAt} />],
+            ['Created', <Time key="made" at={booking.createdAt} />],
             ['Id', <CopyText key="id" text={id} short />],
           ]}
         />

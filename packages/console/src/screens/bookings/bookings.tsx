@@ -172,7 +172,7 @@ function AsList({
     },
     {
       title: 'Assignee',
-      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      cell: ({ assigneeId }) => (assigneeId === null ? 'Unassigned' : teammates.nameOf(assigneeId)),
       isExtra: true,
     },
     { title: 'Status', cell: (booking) => <BookingStatus status={booking.status} /> },

@@ -20,7 +20,7 @@ interface Values {
 const titles: Readonly<Record<AskedMove, string>> = {
   reject: 'Reject this booking',
   cancel: 'Cancel this booking',
-  reschedule: 'Move this booking',
+  reschedule: 'Reschedule this booking',
 }
 
 interface MoveFormProps {
@@ -95,7 +95,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
           </>
         )}
         {move === 'cancel' && (
-          <Field label="Who cancels it" error={errors.by?.message}>
+          <Field label="Cancelled by" error={errors.by?.message}>
             <Select {...form.register('by')}>
               <option value="customer">The customer</option>
               <option value="teammate">A teammate</option>
@@ -104,7 +104,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
           </Field>
         )}
         {move !== 'reschedule' && (
-          <Field label="Why" hint="Those who read the booking see it." error={errors.reason?.message}>
+          <Field label="Reason" hint="Shown with the booking." error={errors.reason?.message}>
             <TextArea {...form.register('reason')} />
           </Field>
         )}

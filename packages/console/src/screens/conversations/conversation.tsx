@@ -71,9 +71,9 @@ function WholePage(props: FrameProps) {
 type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
 
 const done: Readonly<Record<Move, string>> = {
-  escalate: 'It is handed to a person.',
-  resolve: 'It is resolved.',
-  reopen: 'It is open again.',
+  escalate: 'Conversation escalated.',
+  resolve: 'Conversation resolved.',
+  reopen: 'Conversation reopened.',
 }
 
 export function ConversationView({
@@ -143,7 +143,7 @@ export function ConversationView({
       return renew()
     },
     label: () => 'Assignee',
-    words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Nobody'),
+    words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Unassigned'),
   })
   const moves = movesOf(conversation)
   const actions = [

@@ -72,7 +72,7 @@ export function Conversations() {
     { title: 'Status', cell: (conversation) => <ConversationStatus conversation={conversation} /> },
     {
       title: 'Assignee',
-      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      cell: ({ assigneeId }) => (assigneeId === null ? 'Unassigned' : teammates.nameOf(assigneeId)),
       isExtra: true,
     },
     {
@@ -146,7 +146,7 @@ export function Conversations() {
                 </>
               }
             >
-              <p>Nobody waits for an answer. New messages from customers appear here.</p>
+              <p>No open conversations. New messages from customers appear here.</p>
             </Empty>
           ) : (
             <Empty title="No conversations yet" actions={start}>

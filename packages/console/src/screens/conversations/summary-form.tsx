@@ -22,7 +22,7 @@ export function SummaryForm({
     if (summary === conversation.summary) return close()
     try {
       await summarize(conversation.id, summary.trim())
-      say('The summary is written.')
+      say('Summary saved.')
       await done()
       close()
     } catch (error) {

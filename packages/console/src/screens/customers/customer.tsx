@@ -205,7 +205,7 @@ function Known({ customer }: { readonly customer: Customer }) {
         verb="Delete"
         act={async () => {
           await answerOf(api().customers.delete(id, { ifMatch: tagOf(customer) }))
-          say('The customer is deleted.')
+          say('Customer deleted.')
           await navigate({ to: '/customers' })
           await client.invalidateQueries({ queryKey: keys.all('customers') })
         }}

@@ -16,7 +16,7 @@ import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
 import { DeliveryStatus } from './delivery-status.tsx'
 import { whatFailed } from './errors.ts'
-import { RecoverAll } from './recover-all.tsx'
+import { ResendAll } from './resend-all.tsx'
 
 const route = getRouteApi('/deliveries')
 
@@ -56,7 +56,7 @@ export function Deliveries() {
     },
     { title: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
     {
-      title: 'What happened',
+      title: 'Last response',
       isWide: true,
       isExtra: true,
       cell: (delivery) => whatFailed(delivery) ?? '',
@@ -66,12 +66,12 @@ export function Deliveries() {
       cell: ({ webhookId }) => hostOf(endpoints.byId.get(webhookId)?.url) ?? <Tag>deleted</Tag>,
     },
     {
-      title: 'Took',
+      title: 'Duration',
       align: 'end',
       isExtra: true,
       cell: ({ durationMs }) => (durationMs === null ? '' : sayMilliseconds(durationMs)),
     },
-    { title: 'Made', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
 
   return (
@@ -79,9 +79,9 @@ export function Deliveries() {
       title="Deliveries"
       actions={
         <>
-          {may('webhooks:write') && status === 'failed' && type === undefined && list.rows.length > 0 && (
+          {may('webhooks:write') && status === 'failed' && list.rows.length > 0 && (
             <Button kind="primary" onClick={() => setAsking(true)}>
-              Send all of it again
+              Resend deliveries
             </Button>
           )}
           <ActionMenu calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
@@ -140,12 +140,13 @@ export function Deliveries() {
           </Empty>
         }
       />
-      <RecoverAll
-        isOpen={isAsking}
-        close={() => setAsking(false)}
-        failed={list.rows}
-        endpoints={endpoints.byId}
-      />
+      {isAsking && (
+        <ResendAll
+          close={() => setAsking(false)}
+          filter={{ webhookId: endpoint, eventType: type }}
+          endpoints={endpoints.byId}
+        />
+      )}
     </Page>
   )
 }

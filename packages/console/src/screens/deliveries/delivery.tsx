@@ -1,8 +1,7 @@
 /** One delivery: each attempt, and the next. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { type Attempt, answerOf, api, type Delivery } from '../../api/client.ts'
+import { type Attempt, answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { Code, Json } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -15,6 +14,7 @@ import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { useEndpoints } from '../endpoints/endpoint-list.ts'
 import { hasten } from '../endpoints/recover.tsx'
+import { prefill } from '../signature-tester/prefilled.ts'
 import css from './delivery.module.css'
 import { DeliveryStatus } from './delivery-status.tsx'
 import { failureOf, helpFor } from './errors.ts'
@@ -59,30 +59,30 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   const retry = useMutation({
     mutationFn: () => answerOf(api().webhooks.retry(path.id, path.deliveryId)),
     onSuccess: () => {
-      say('It is being sent again.')
+      say('Delivery resent.')
       return client.invalidateQueries({ queryKey: ['delivery', path] })
     },
-    onError: (error) => sayProblem('It was not sent again', error),
+    onError: (error) => sayProblem('Not resent', error),
   })
 
   const resend = useMutation({
     mutationFn: () => answerOf(api().webhooks.resend(path.id, path.deliveryId)),
     onSuccess: (made) => {
-      say('It is sent once more, as this delivery.')
+      say('Delivery resent.')
       return navigate({ to: '/deliveries/$id', params: { id: made.id }, search: { endpoint: path.id } })
     },
-    onError: (error) => sayProblem('It was not sent again', error),
+    onError: (error) => sayProblem('Not resent', error),
   })
 
   const hastening = useMutation({
     mutationFn: () => hasten(path.id),
     onSuccess: (count) => {
       say(
-        count === 1 ? 'It is attempted now.' : `${count.toLocaleString('en')} that waited are attempted now.`,
+        count === 1 ? '1 pending delivery sent.' : `${count.toLocaleString('en')} pending deliveries sent.`,
       )
       return client.invalidateQueries({ queryKey: ['delivery', path] })
     },
-    onError: (error) => sayProblem('It goes on waiting', error),
+    onError: (error) => sayProblem('Not sent', error),
   })
 
   const trail = <Link to="/deliveries">Deliveries</Link>
@@ -111,17 +111,17 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
         <>
           {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
             <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
-              Send now what waits
+              Send pending now
             </Button>
           )}
           {may('webhooks:write') && shown.status === 'succeeded' && (
             <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
-              Send once more
+              Resend
             </Button>
           )}
           {may('webhooks:write') && shown.status === 'failed' && (
             <Button kind="primary" isBusy={retry.isPending} onClick={() => retry.mutate()}>
-              Send again
+              Resend
             </Button>
           )}
           <ActionMenu
@@ -149,10 +149,16 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
             ],
             ['Event', <CopyText key="event" text={shown.eventId} short />],
             ['Delivery', <CopyText key="delivery" text={shown.id} short />],
-            ['Made', <Time key="made" at={shown.createdAt} />],
+            ['Created', <Time key="made" at={shown.createdAt} />],
           ]}
         />
       </Panel>
+      <Exchange
+        path={path}
+        delivery={shown}
+        endpoint={endpoint}
+        last={attempts.data?.data.toSorted((a, b) => b.number - a.number)[0]}
+      />
       <Panel title="Attempts">
         {attempts.error !== null && attempts.data === undefined && (
           <ErrorState error={attempts.error} retry={() => void attempts.refetch()} />
@@ -160,42 +166,83 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
         {attempts.isPending && <Loading lines={3} />}
         {attempts.data !== undefined && <Timeline delivery={shown} attempts={attempts.data.data} />}
       </Panel>
-      <Payload path={path} status={shown.status} />
     </Page>
   )
 }
 
 type Path = { readonly id: string; readonly deliveryId: string }
 
-/** The payload, as it would be sent now; loaded on request. */
-function Payload({ path, status }: { readonly path: Path; readonly status: string }) {
-  const [isOpen, setOpen] = useState(false)
+interface ExchangeProps {
+  readonly path: Path
+  readonly delivery: Delivery
+  readonly endpoint: Webhook | undefined
+  readonly last: Attempt | undefined
+}
+
+/** The request as the next attempt sends it, and the response to the last one. */
+function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
+  const navigate = route.useNavigate()
   const payload = useQuery({
     queryKey: ['delivery', path, 'payload'],
     queryFn: ({ signal }) => answerOf(api().webhooks.payload(path.id, path.deliveryId, { signal })),
-    enabled: isOpen,
+    staleTime: Infinity,
   })
+  const headers = headersOf(delivery, endpoint)
+  function test(): void {
+    prefill({ headers, body: JSON.stringify(payload.data) })
+    void navigate({ to: '/signature-tester' })
+  }
   return (
-    <Panel
-      title="Payload"
-      actions={
-        <Button size="s" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide the payload' : 'Show the payload'}
-        </Button>
-      }
-    >
-      {isOpen && payload.isPending && <Loading lines={4} />}
-      {isOpen && payload.error !== null && (
-        <ErrorState error={payload.error} retry={() => void payload.refetch()} />
-      )}
-      {isOpen && payload.data !== undefined && (
-        <Json
-          label={status === 'pending' ? 'As it would be sent now' : 'As a retry would send it'}
-          value={payload.data}
-        />
-      )}
-    </Panel>
+    <div className={css.sides}>
+      <Panel
+        title="Request"
+        actions={
+          payload.data !== undefined && (
+            <Button size="s" onClick={test}>
+              Open in the signature tester
+            </Button>
+          )
+        }
+      >
+        {endpoint !== undefined && <p className={css.url}>POST {endpoint.url}</p>}
+        <Code label="Headers" text={headers} />
+        {payload.isPending && <Loading lines={4} />}
+        {payload.error !== null && (
+          <ErrorState error={payload.error} retry={() => void payload.refetch()} />
+        )}
+        {payload.data !== undefined && <Json label="Payload" value={payload.data} />}
+      </Panel>
+      <Panel title="Response">
+        {last === undefined ? (
+          <p className={css.url}>No attempt yet.</p>
+        ) : (
+          <>
+            <p className={css.url}>
+              {last.responseStatus === null ? 'No response' : `HTTP ${last.responseStatus}`},{' '}
+              <Time at={last.at} />, {sayMilliseconds(last.durationMs)}
+            </p>
+            {last.responseBody ? (
+              <Code label="Body, first KiB" text={last.responseBody} />
+            ) : (
+              <p className={css.url}>{last.error?.message ?? 'No body.'}</p>
+            )}
+          </>
+        )}
+      </Panel>
+    </div>
   )
+}
+
+/** Signatures are made anew for each attempt, and are not stored. */
+function headersOf({ eventId, eventType }: Delivery, endpoint: Webhook | undefined): string {
+  const isStandard = endpoint?.signatures?.some((one) => one !== 'service')
+  return [
+    'Content-Type: application/json',
+    `X-Service-Event-Id: ${eventId}`,
+    `X-Service-Event-Type: ${eventType}`,
+    'X-Service-Signature: t=…,v1=…',
+    ...(isStandard ? [`webhook-id: ${eventId}`, 'webhook-timestamp: …', 'webhook-signature: …'] : []),
+  ].join('\n')
 }
 
 /** Attempts, newest first, and above them the next one. */
@@ -234,8 +281,8 @@ function Timeline({
               </p>
               {attempt.error !== null && attempt.responseStatus === null && <p>{attempt.error.message}</p>}
               {help !== null && attempt === newest[0] && <p className={css.help}>{help}</p>}
-              {attempt.responseBody !== null && attempt.responseBody !== '' && (
-                <Code label="What the receiver answered, its first KiB" text={attempt.responseBody} />
+              {attempt !== newest[0] && attempt.responseBody !== null && attempt.responseBody !== '' && (
+                <Code label="Response body, first KiB" text={attempt.responseBody} />
               )}
             </div>
           </li>

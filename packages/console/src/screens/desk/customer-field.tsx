@@ -65,7 +65,7 @@ export function CustomerField({
           <Combobox.Positioner sideOffset={4} className={css.positioner}>
             <Combobox.Popup className={css.popup}>
               <Combobox.Empty className={css.empty}>
-                {found.isFetching ? 'Looking…' : 'Nobody is called that.'}
+                {found.isFetching ? 'Searching…' : 'No customer found.'}
               </Combobox.Empty>
               <Combobox.List>
                 {(one: Choice) => (

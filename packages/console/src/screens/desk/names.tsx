@@ -18,5 +18,5 @@ export function CustomerLink({ id }: { readonly id: string | null }) {
 
 export function TeammateName({ id }: { readonly id: string | null }) {
   const { nameOf: nameOfTeammate } = useTeammates()
-  return id === null ? 'Nobody' : nameOfTeammate(id)
+  return id === null ? 'Unassigned' : nameOfTeammate(id)
 }

@@ -238,7 +238,7 @@ function OneField({
     <Field label={label} hint={hint} error={error}>
       {kind === 'choice' || kind === 'teammate' || kind === 'yes' ? (
         <Select {...form.register(name)}>
-          {kind === 'teammate' && <option value="">Nobody</option>}
+          {kind === 'teammate' && <option value="">Unassigned</option>}
           {kind === 'yes' && (
             <>
               <option value="true">Yes</option>

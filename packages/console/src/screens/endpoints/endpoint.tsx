@@ -74,15 +74,15 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
 
   const ping = useMutation({
     mutationFn: () => answerOf(api().webhooks.ping(path.id)),
-    onError: (error) => sayProblem('It was not pinged', error),
+    onError: (error) => sayProblem('Ping failed', error),
   })
   const put = useMutation({
     mutationFn: (next: 'active' | 'disabled') => answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
       say(
         now === 'active'
-          ? 'It is enabled. New events are sent from now on; replay missed events if it needs them.'
-          : 'It is disabled.',
+          ? 'Endpoint enabled. Resend missed events if it needs them.'
+          : 'Endpoint disabled.',
       )
       return renew()
     },
@@ -146,7 +146,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       <Panel title="Details">
         <Facts
           of={[
-            ['Address', <CopyText key="address" text={url} />, 'wide'],
+            ['URL', <CopyText key="address" text={url} />, 'wide'],
             ['Id', <CopyText key="id" text={id} short />],
             [
               'Last success',
@@ -248,7 +248,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         verb="Delete"
         act={async () => {
           await answerOf(api().webhooks.delete(path.id))
-          say('It is deleted.')
+          say('Endpoint deleted.')
           await navigate({ to: '/endpoints', search: {} })
           await renew()
         }}

@@ -85,7 +85,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       <DialogActions>
         <Button onClick={close}>Cancel</Button>
         <Button kind="primary" type="submit" isBusy={isSubmitting}>
-          Send again
+          Resend
         </Button>
       </DialogActions>
     </Form>

@@ -6,7 +6,7 @@ import { answerOf, api, type Webhook } from '../../api/client.ts'
 import {
   byOutcome,
   failedOf,
-  latestP95,
+  highestP95,
   outcomes,
   type Span,
   type StatsPoint,
@@ -25,6 +25,7 @@ import { useCaller } from '../../session/caller.tsx'
 import { endpointsQuery, hostOf } from '../endpoints/endpoint-list.ts'
 import { EndpointStatus, healthOf } from '../endpoints/endpoint-status.tsx'
 import { Attention } from './attention.tsx'
+import { Checklist } from './checklist.tsx'
 import css from './overview.module.css'
 
 const route = getRouteApi('/')
@@ -58,6 +59,7 @@ export function Overview() {
       }
     >
       <Attention />
+      <Checklist />
       {mayRead ? <Delivering span={span} /> : <Forbidden scope="webhooks:read" />}
     </Page>
   )
@@ -115,7 +117,7 @@ function Figures({
   })
   const delivered = points?.reduce((sum, { succeeded }) => sum + succeeded, 0)
   const failed = points?.reduce((sum, point) => sum + failedOf(point), 0)
-  const p95 = points === undefined ? null : latestP95(points)
+  const p95 = points === undefined ? null : highestP95(points)
   const during = `in the last ${spans[span].title.toLowerCase()}`
   return (
     <dl className={css.figures}>
@@ -131,23 +133,23 @@ function Figures({
         }
       />
       <Figure
-        name="Waiting"
+        name="Pending"
         value={waiting.data && `${waiting.data.count.toLocaleString('en')}${waiting.data.isMore ? '+' : ''}`}
         tone={waiting.data?.oldest ? 'wait' : undefined}
         about={
           waiting.data?.oldest ? (
             <Link to="/deliveries" search={{ status: 'pending' }}>
-              the oldest made <Time at={waiting.data.oldest} />
+              oldest: <Time at={waiting.data.oldest} />
             </Link>
           ) : (
-            'to be sent, or sent again'
+            'to be sent, or retried'
           )
         }
       />
       <Figure
         name="p95"
-        value={points === undefined ? undefined : p95 === null ? '–' : sayMilliseconds(p95)}
-        about={`to answer, in the latest ${spans[span].per} with attempts`}
+        value={points === undefined ? undefined : p95 === null ? '–' : `≤ ${sayMilliseconds(p95)}`}
+        about={`for 95 % of attempts ${during}`}
       />
     </dl>
   )

@@ -8,13 +8,15 @@ import { Notice } from '../../design/notice.tsx'
 import { Page, Panel } from '../../design/page.tsx'
 import { Sign, Status } from '../../design/status.tsx'
 import { examined, type Result, secretsOf } from './examined.ts'
+import { prefill, prefilled } from './prefilled.ts'
 import { type Pasted, sampleBody, sampleSecret, signed } from './sample.ts'
 import css from './signature-tester.module.css'
 
 const nothing: Pasted = { headers: '', body: '', secrets: '', keys: '' }
 
 export function SignatureTester() {
-  const [pasted, setPasted] = useState(nothing)
+  const [pasted, setPasted] = useState(() => ({ ...nothing, ...prefilled() }))
+  useEffect(() => prefill({}), [])
   const [at, setAt] = useState('')
   const [tolerance, setTolerance] = useState('300')
   const [fault, setFault] = useState<string | undefined>()

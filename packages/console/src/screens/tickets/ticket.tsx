@@ -148,7 +148,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
         verb="Delete"
         act={async () => {
           await answerOf(api().tickets.delete(id, { ifMatch: tagOf(ticket) }))
-          say('The ticket is deleted.')
+          say('Ticket deleted.')
           await navigate({ to: '/tickets' })
           await client.invalidateQueries({ queryKey: keys.all('tickets') })
         }}

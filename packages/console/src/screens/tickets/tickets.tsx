@@ -74,7 +74,7 @@ export function Tickets() {
     { title: 'Status', cell: (ticket) => <TicketStatus status={ticket.status} /> },
     {
       title: 'Assignee',
-      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      cell: ({ assigneeId }) => (assigneeId === null ? 'Unassigned' : teammates.nameOf(assigneeId)),
       isExtra: true,
     },
     {
@@ -83,7 +83,7 @@ export function Tickets() {
       align: 'end',
       isExtra: true,
     },
-    { title: 'Opened', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
 
   return (
