@@ -1,4 +1,7 @@
-/** What a first load costs: requests, script, and something to look at meanwhile. */
+/**
+ * What a first load costs until its rows are shown: requests, script, and something to look at meanwhile. A second later
+ * the stream and the counts of the navigation follow, in four more requests.
+ */
 import { expect, test } from 'vitest'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench } from './harness.ts'
@@ -18,7 +21,7 @@ const lists = [
 ] as const
 
 test.each(lists)(
-  'a first load of %s with %s in it takes few requests and at most 200 KB of script',
+  'a first load of %s with %s in it is shown after few requests and at most 200 KB of script',
   async (address, shown) => {
     // The page, its icon, style, font, two scripts, and calls. The inbox has its counts as well.
     const most = address === '/inbox' ? 13 : 12

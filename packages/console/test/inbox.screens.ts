@@ -216,6 +216,10 @@ test('a first load takes few calls and little script, and an idle minute almost 
   await page.reload()
   await first.waitFor()
   await settled(page)
+  // What the first load leaves for later is no idling yet.
+  const isFollowing = page.waitForRequest(/[?&]wait=/)
+  await page.clock.runFor(2_000)
+  await isFollowing
   const seen: string[] = []
   page.on('request', (request) => seen.push(request.url()))
   for (let second = 0; second < 60; second++) await page.clock.runFor(1_000)

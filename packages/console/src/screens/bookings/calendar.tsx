@@ -163,14 +163,9 @@ function OnDay({
   const start = new Date(startAt)
   const there = sayClockThere(start, customer?.timezone ?? timezone)
   const who = customer === undefined ? null : nameOf(customer)
-  const facts = [
-    `${sayClock(start)}–${sayClock(new Date(endAt))} ${title}`,
-    who,
-    there,
-    assignee ?? 'Unassigned',
-    sayStatus(status),
-    isConflict ? `Conflict: ${assignee} has another booking then` : null,
-  ].filter((fact) => fact !== null)
+  const clash = isConflict ? `Conflict: ${assignee} has another booking then` : null
+  const span = `${sayClock(start)}–${sayClock(new Date(endAt))}`
+  const facts = [`${span} ${title}`, who, there, assignee ?? 'Unassigned', sayStatus(status), clash]
   return (
     <Link
       to="/bookings/$id"
@@ -178,8 +173,7 @@ function OnDay({
       className={css.booking}
       data-status={status}
       data-conflict={isConflict || undefined}
-      title={facts.join('\n')}
-      aria-label={facts.join(', ')}
+      title={facts.filter((fact) => fact !== null).join('\n')}
     >
       <span className={css.when}>
         {sayClock(start)}
@@ -187,6 +181,9 @@ function OnDay({
       </span>
       <strong>
         {isConflict && <Sign tone="bad" />} {title}
+        <span className="unseen">
+          {[sayStatus(status), clash].filter((fact) => fact !== null).join(', ')}
+        </span>
       </strong>
       {who !== null && <span>{who}</span>}
       <span className={css.assignee}>{assignee ?? 'Unassigned'}</span>

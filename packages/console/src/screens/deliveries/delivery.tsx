@@ -77,9 +77,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   const hastening = useMutation({
     mutationFn: () => hasten(path.id),
     onSuccess: (count) => {
-      say(
-        count === 1 ? '1 pending delivery sent.' : `${count.toLocaleString('en')} pending deliveries sent.`,
-      )
+      say(count === 1 ? '1 pending delivery sent.' : `${count.toLocaleString('en')} pending deliveries sent.`)
       return client.invalidateQueries({ queryKey: ['delivery', path] })
     },
     onError: (error) => sayProblem('Not sent', error),
@@ -207,9 +205,7 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
         {endpoint !== undefined && <p className={css.url}>POST {endpoint.url}</p>}
         <Code label="Headers" text={headers} />
         {payload.isPending && <Loading lines={4} />}
-        {payload.error !== null && (
-          <ErrorState error={payload.error} retry={() => void payload.refetch()} />
-        )}
+        {payload.error !== null && <ErrorState error={payload.error} retry={() => void payload.refetch()} />}
         {payload.data !== undefined && <Json label="Payload" value={payload.data} />}
       </Panel>
       <Panel title="Response">

@@ -55,7 +55,8 @@ export function ResendAll({ close, filter, endpoints }: ResendAllProps) {
       throw new Error(`${sayDeliveries(refused.length)} not resent: ${[...new Set(refused)].join(' ')}`)
   }
 
-  const title = read.data === undefined ? 'Resend failed deliveries' : `Resend ${sayDeliveries(chosen.length)}?`
+  const title =
+    read.data === undefined ? 'Resend failed deliveries' : `Resend ${sayDeliveries(chosen.length)}?`
   return (
     <Confirm
       isOpen

@@ -80,9 +80,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
     mutationFn: (next: 'active' | 'disabled') => answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
       say(
-        now === 'active'
-          ? 'Endpoint enabled. Resend missed events if it needs them.'
-          : 'Endpoint disabled.',
+        now === 'active' ? 'Endpoint enabled. Resend missed events if it needs them.' : 'Endpoint disabled.',
       )
       return renew()
     },
