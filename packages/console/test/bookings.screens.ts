@@ -39,7 +39,7 @@ test('a block says the assignee and the customer’s clock; conflicts are marked
   await expect.poll(() => blocks.count()).toBe(4)
   await settled(page)
   const fitting = calendar.getByRole('link', { name: /Fitting/ })
-  await expect.poll(() => fitting.innerText()).toContain('19:00 Tokyo')
+  await expect.poll(() => fitting.innerText()).toContain('Grace Hopper · 19:00 Tokyo')
   expect(await fitting.innerText()).toContain('Grace Hopper')
   expect(await fitting.textContent()).toContain('Conflict: Grace Hopper')
   // Nobody is booked twice by one that is nobody's.

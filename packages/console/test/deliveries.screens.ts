@@ -86,7 +86,8 @@ test('request and response are side by side, and the request opens in the signat
 
 test('resending says how many, and resends exactly the failed ones of the filter', async () => {
   const { api, failing, failingReceiver } = await bench().seeded()
-  await makeTicket(api, { subject: 'Not of the filter' })
+  const [customer] = (await api.get('/v1/customers')).json.data
+  await makeTicket(api, { customerId: customer.id, subject: 'Not of the filter' })
   await bench().engine.runDue()
   await api.patch(`/v1/webhooks/${failing.id}`, { status: 'disabled' })
   await api.patch(`/v1/webhooks/${failing.id}`, { status: 'active' })

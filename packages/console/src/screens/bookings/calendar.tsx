@@ -176,17 +176,13 @@ function OnDay({
       title={facts.filter((fact) => fact !== null).join('\n')}
     >
       <span className={css.when}>
-        {sayClock(start)}
-        {there !== null && <small>{there}</small>}
-      </span>
-      <strong>
-        {isConflict && <Sign tone="bad" />} {title}
+        {isConflict && <Sign tone="bad" />} {sayClock(start)} <strong>{title}</strong>
         <span className="unseen">
           {[sayStatus(status), clash].filter((fact) => fact !== null).join(', ')}
         </span>
-      </strong>
+      </span>
+      <span className={css.assignee}>{[assignee ?? 'Unassigned', there].filter(Boolean).join(' · ')}</span>
       {who !== null && <span>{who}</span>}
-      <span className={css.assignee}>{assignee ?? 'Unassigned'}</span>
     </Link>
   )
 }
