@@ -189,7 +189,7 @@ test('a message that a search found is shown, however far up it is', async () =>
   const { page } = await bench().open(api, '/inbox')
   await page.getByRole('heading', { name: 'Inbox' }).waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Search or jump to').waitFor()
+  await page.locator('input[aria-label="Search or jump to"]').waitFor()
   await page.keyboard.insertText('heliotrope')
   await page.getByRole('dialog').getByRole('option', { name: 'heliotrope' }).click()
   const found = page.getByRole('list', { name: 'Messages' }).getByText('heliotrope')

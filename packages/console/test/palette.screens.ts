@@ -65,7 +65,7 @@ test('a ticket is found by its number, and what is typed while the palette loads
     await route.continue()
   })
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Search or jump to').waitFor()
+  await page.locator('input[aria-label="Search or jump to"]').waitFor()
   await page.keyboard.type(`#${second.number}`)
   pass()
   const option = page.getByRole('dialog').getByRole('option')
