@@ -447,7 +447,6 @@ test('what a colleague resolves stays in an open list, marked, until it is taken
   const row = page.getByRole('row').filter({ hasText: 'Where is my parcel?' })
   await row.waitFor()
   await api.post(`/v1/conversations/${parcel.id}/resolve`, {})
-  await row.getByText('Waits for an answer').waitFor()
   const pill = page.getByRole('button', { name: '1 gone' })
   await pill.waitFor()
   expect(await row.getAttribute('title')).toContain('not belong to this list any more')
