@@ -27,7 +27,7 @@ const lists: readonly Listed[] = [
   { address: '/conversations', heading: 'Conversations', empty: 'Nothing is open', noMatch: 'q=zzzz' },
   { address: '/customers', heading: 'Customers', empty: 'No customers yet', noMatch: 'q=zzzz' },
   { address: '/tickets', heading: 'Tickets', empty: 'No tickets yet', noMatch: 'q=zzzz' },
-  { address: '/bookings', heading: 'Bookings', empty: 'No bookings in this week.', noMatch: 'q=zzzz' },
+  { address: '/bookings', heading: 'Bookings', empty: 'No bookings.', noMatch: 'q=zzzz' },
   { address: '/bookings?view=list', heading: 'Bookings', empty: 'No bookings yet', noMatch: 'q=zzzz' },
   { address: '/teammates', heading: 'Teammates', empty: 'No teammates yet', noMatch: 'q=zzzz' },
 ]
