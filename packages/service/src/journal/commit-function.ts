@@ -412,11 +412,11 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
   return check(section, statements.join(''))
 }
 
-/** Changes that would be conflicts take no time. What is stored is compared as it was before the call. */
+/** A change that is refused as a conflict is not compared. Stored objects count as they were before the call. */
 function periodsCheck({ kind, name, periods }: StreamTable): string {
   if (periods === null) return ''
   const section = sectionOf.periods(kind)
-  // The question about the organization is within the loop's query: next to the one above it would be planned anew by each commit.
+  // The organization is read in the loop's query: in the condition before it, each commit would plan that read again.
   return check(
     section,
     `

@@ -301,7 +301,7 @@ describe('in pieces', () => {
     await using it = await desk()
     const [first, ...ids] = await endpoints(it.api, 11)
     await customers(it.api, 91)
-    // In another process: in one, whoever has waited for long keeps the others from the database.
+    // Sent through a second API: within one, a commit that has waited for long holds the others of its organization back.
     await using beside = await testService({ clock: it.clock, database: it.service.database })
     const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
     const disabling = it.api.patch(`/v1/webhooks/${first}`, { status: 'disabled' })
