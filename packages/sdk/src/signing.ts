@@ -22,7 +22,7 @@ export type Scheme = 'service' | 'standard'
 export const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 
 /** Whole seconds of fifteen digits at most: every such number is exact, in any language. */
-export const isUnixSeconds = (text: string): boolean => /^[0-9]{1,15}$/.test(text)
+export const isUnixSeconds = (text: string): boolean => /^\d{1,15}$/.test(text)
 
 /** Throws TypeError for a time that no receiver would read. */
 const requireUnixSeconds = (timestamp: number): void => {

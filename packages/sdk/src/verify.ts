@@ -33,7 +33,7 @@ const advice = {
   timestamp_expired: 'Signed too long ago: a replay, or a fast clock here.',
   timestamp_in_future: 'Signed in the future: a slow clock here.',
   signature_mismatch: 'No signature fits. Use the raw bytes and the key of this endpoint.',
-  not_an_event: 'Signed, but no event. Update the SDK.',
+  not_an_event: 'No event. Update the SDK.',
 }
 
 export type Rejection = keyof typeof advice
