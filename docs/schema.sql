@@ -188,6 +188,7 @@ create table messages (
   author_id uuid,
   direction text,
   body_version smallint not null default 1,
+  external_id text,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -197,7 +198,9 @@ create index messages_browse on messages (organization_id, created_at desc, id d
 create index messages_conversation_id on messages (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
 create index messages_customer_id on messages (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
 create index messages_direction on messages (organization_id, direction, created_at desc, id desc) where removed_at is null and direction is not null;
+create unique index messages_external_id on messages (organization_id, external_id) where external_id is not null;
 create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
+create index messages_outdated on messages (organization_id, id) where body_version < 2 and removed_at is null;
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
 create trigger inbox_new after insert on messages for each row when (current_setting('deskwire.copying'::text, true) is distinct from 'on'::text) execute function inbox_message();
@@ -876,7 +879,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_886750ebe8dd(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_dffbc006ecb3(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -1317,7 +1320,7 @@ begin
         select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1547,7 +1550,7 @@ begin
         select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -1977,7 +1980,7 @@ begin
         select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
-        update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           from (select p_organization_id as organization_id, k.id
           from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
             cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
@@ -2139,7 +2142,7 @@ begin
 
   if p_changes ? 'message_delete' then
     with gone as (
-      update messages t set conversation_id = null, direction = null, author_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+      update messages t set conversation_id = null, direction = null, author_id = null, external_id = null, customer_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"message","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
         from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
           from jsonb_to_recordset(p_changes->'message_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
         where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
@@ -2383,6 +2386,25 @@ begin
           and t.removed_at is null)
         or r.latest is distinct from (select max(t.updated_at) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
           and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_unique' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'reason', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
+          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+      join messages t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
+    end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -3082,9 +3104,9 @@ begin
 
   if p_changes ? 'message_insert' then
     with added as (
-      insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
+      insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, external_id, customer_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 2, r.conversation_id, r.direction, r.author_id, r.external_id, r.customer_id
+        from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
       select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
@@ -3109,10 +3131,10 @@ begin
 
   if p_changes ? 'message_update' then
     with changed as (
-      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
-          body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.customer_id
-          from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, external_id = r.external_id, customer_id = r.customer_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 2), updated_at = v_stamp
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.external_id, k.customer_id
+          from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, external_id text, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
         where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
           and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,

@@ -34,6 +34,7 @@ test('a field is a column of its type', () => {
     'attachments json',
     'sent_at timestamp',
     'channel text',
+    'external_id text',
     'customer_id uuid →',
     'updated_at timestamp',
   ])

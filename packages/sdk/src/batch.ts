@@ -1,8 +1,11 @@
 /** What a batch takes, and what it answers of each item. */
 import type { ProblemError } from './error.ts'
 
-/** An item of an upsert: of a row that there is, the fields to change; of a new one, all that it needs. */
-export type UpsertOf<Create> = 'externalId' extends keyof Create
+/**
+ * An item of an upsert: of a row that there is, the fields to change; of a new one, all that it needs. Messages, which
+ * have no tags, never change.
+ */
+export type UpsertOf<Create> = 'externalId' | 'tags' extends keyof Create
   ? Partial<Create> & { externalId: string }
   : never
 

@@ -341,6 +341,8 @@ export interface Message extends Row {
   sentAt: string
   /** The conversation's. */
   channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'>
+  /** Your own id of it. */
+  externalId: string | null
   /** The conversation's. Becomes null when the customer is deleted. */
   customerId: string | null
 }
@@ -360,6 +362,8 @@ export interface MessageInput {
   attachments?: { fileName: string; contentType: string; sizeBytes: number; url: string }[]
   /** When it was sent. Now, unless given. */
   sentAt?: string | null
+  /** Your own id of it. */
+  externalId?: string | null
 }
 
 export interface MessageFilters {
@@ -367,6 +371,8 @@ export interface MessageFilters {
   conversationId?: string | undefined
   /** Has this direction. */
   direction?: 'inbound' | 'outbound' | undefined
+  /** Has this externalId. */
+  externalId?: string | undefined
   /** Has this customerId. */
   customerId?: string | undefined
   /** Created later than this, exclusive. */

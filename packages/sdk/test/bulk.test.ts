@@ -60,7 +60,7 @@ describe('a batch', () => {
       tickets.batch([{ externalId: 't-1', status: 'open' }]),
       // @ts-expect-error an upsert finds rows by externalId
       customers.upsert([{ name: 'Ada' }]),
-      // @ts-expect-error messages have no externalId to be found by
+      // @ts-expect-error messages never change
       messages.upsert([{ externalId: 'm-1' }]),
     ]
     expectTypeOf(calls).returns.toEqualTypeOf<Promise<BatchAnswer>[]>()

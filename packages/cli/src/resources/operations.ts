@@ -23,8 +23,8 @@ conversations escalate	POST	/conversations/{id}/escalate	Hands it from an AI to 
 conversations resolve	POST	/conversations/{id}/resolve	Closes it. Its summary is written some minutes later.		
 conversations reopen	POST	/conversations/{id}/reopen	Opens it again; resolvedAt, summary and summarizedAt become null.		
 conversations summarize	POST	/conversations/{id}/summarize	Writes the summary of a resolved conversation, as an AI outside does.		summary!
-messages list	GET	/messages	List or sync messages	limit# offset# after updatedAfter cursor wait# ids conversationId direction=inbound|outbound customerId createdAfter createdBefore q	
-messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt
+messages list	GET	/messages	List or sync messages	limit# offset# after updatedAfter cursor wait# ids conversationId direction=inbound|outbound externalId customerId createdAfter createdBefore q	
+messages create	POST	/messages	Create a message		conversationId! direction!=inbound|outbound author!{} body contentType=text|html|markdown attachments{} sentAt externalId
 messages get	GET	/messages/{id}	Read a message		
 messages delete	DELETE	/messages/{id}	Delete a message		
 notes list	GET	/notes	List or sync notes	limit# offset# after updatedAfter cursor wait# ids conversationId customerId createdAfter createdBefore q	

@@ -461,6 +461,8 @@ class Message(TypedDict):
     """When it was sent. Now, unless given. Set at creation: reported by `message.received` or `message.sent`."""
     channel: Literal["email", "chat", "sms", "whatsapp", "phone", "api"] | str
     """The conversation's. Set at creation: reported by `message.received` or `message.sent`."""
+    externalId: str | None
+    """Your own id of it. Set at creation: reported by `message.received` or `message.sent`."""
     customerId: str | None
     """The conversation's. Becomes null when the customer is deleted. Set at creation: reported by `message.received` or `message.sent`. No event reports that it loses a deleted object: sync only."""
     updatedAt: str
@@ -501,6 +503,8 @@ class MessageCreate(_MessageCreateRequired, total=False):
     """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
     sentAt: str | None
     """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
 
 
 class _MessageImportAuthorRequired(TypedDict):
@@ -541,6 +545,8 @@ class MessageImport(_MessageImportRequired, total=False):
     """Links to files; the files themselves are kept elsewhere. Must be a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link. Initially `[]`."""
     sentAt: str | None
     """When it was sent. Now, unless given. Must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z, or null."""
+    externalId: str | None
+    """Your own id of it. Must be a string of 1 to 255 characters (no U+0000), or null. Unique in the organization."""
     conversationExternalId: str
     """Instead of conversationId: the externalId of the conversation."""
 
@@ -1861,6 +1867,8 @@ class MessageFilters(TypedDict, total=False):
     """Has this conversationId."""
     direction: Literal["inbound", "outbound"]
     """Has this direction."""
+    externalId: str
+    """Has this externalId."""
     customerId: str
     """Has this customerId."""
     createdAfter: str

@@ -172,7 +172,9 @@ export async function applyWithin(tx: Pick<Tx, 'query'>, migrations: readonly Mi
       await runPieces(tx, piece)
       await runAll(
         tx,
-        indexes.map((statement) => statement.replace(/^((?:create|drop) index) concurrently/, '$1')),
+        indexes.map((statement) =>
+          statement.replace(/^((?:create|create unique|drop) index) concurrently/, '$1'),
+        ),
       )
     }
     await applyStatements(tx, migration)

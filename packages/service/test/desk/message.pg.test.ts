@@ -40,6 +40,7 @@ test('has customer and channel of its conversation, and these values unless told
     ...inbound,
     contentType: 'text',
     attachments: [],
+    externalId: null,
     sentAt: new Date(clock.now()).toISOString(),
     channel: 'sms',
     customerId: conversation.customerId,
@@ -102,7 +103,8 @@ describe('of either direction', () => {
     ['sentAt', '2020-02-28', refused('invalid_format')],
     ['customerId', unknown, refused('read_only')],
     ['channel', 'sms', refused('read_only')],
-    ['externalId', 'x', refused('unknown_field')],
+    ['externalId', 'x', 'x'],
+    ['externalId', '', refused('too_short')],
     ['tags', [], refused('unknown_field')],
   ])('%s: %j', async (...given) => {
     await tryCreation(api, '/v1/messages', inbound, given)

@@ -10,7 +10,10 @@ const shown: Readonly<Record<string, readonly [version: number, fields: string]>
     1,
     'channel subject status handledBy assigneeId escalatedAt resolvedAt lastMessageAt summary summarizedAt externalId tags customAttributes customerId',
   ],
-  message: [1, 'conversationId direction author body contentType attachments sentAt channel customerId'],
+  message: [
+    2,
+    'conversationId direction author body contentType attachments sentAt channel externalId customerId',
+  ],
   note: [1, 'conversationId author body customerId'],
   ticket: [
     1,

@@ -391,6 +391,46 @@ describe('external ids', () => {
   })
 })
 
+test('messages are imported once, however often and however much later the same file comes', async () => {
+  await imported('customers', { externalId: 'u-1', name: 'Ada' })
+  await imported('conversations', { customerExternalId: 'u-1', channel: 'email', externalId: 'c-1' })
+  const said = { conversationExternalId: 'c-1', direction: 'inbound', author: { type: 'customer' } }
+  const items = ['m-1', 'm-2'].map((externalId) => ({ ...said, body: `Hi ${externalId}`, externalId }))
+  const first = (await imports('messages', items)).json
+  expect(first).toMatchObject({ created: 2, unchanged: 0, refused: 0 })
+  const { text, json } = await api.get('/v1/messages')
+  const again = (await imports('messages', [...items, { ...items[0], externalId: 'm-3' }])).json
+  expect(again).toMatchObject({ created: 1, unchanged: 2, refused: 0 })
+  expect(again.data[0].id).toBe(first.data[0].id)
+  expect((await api.get('/v1/messages?limit=2&offset=1')).json.data).toEqual(json.data)
+  expect(text).toContain('"externalId":"m-1"')
+  expect((await api.get('/v1/messages?externalId=m-2')).json.data).toMatchObject([{ body: 'Hi m-2' }])
+  // Two at once, and one that is sent now.
+  const many = await Promise.all(
+    Array.from({ length: 6 }, () => imports('messages', [{ ...said, body: 'Twice', externalId: 'm-4' }])),
+  )
+  expect(many.map(({ json }) => json.created).sort()).toEqual([0, 0, 0, 0, 0, 1])
+  const { id: conversationId } = (await api.get('/v1/conversations?externalId=c-1')).json.data[0]
+  const now = {
+    conversationId,
+    direction: 'inbound',
+    author: { type: 'customer' },
+    body: 'x',
+    externalId: 'm-4',
+  }
+  const twice = await api.post('/v1/messages', now)
+  expect([twice.status, twice.json.code, twice.json.existingId]).toEqual([
+    409,
+    'duplicate',
+    many.find(({ json }) => json.created === 1)?.json.data[0].id,
+  ])
+  // The id of a deleted one is free.
+  expect((await api.delete(`/v1/messages/${first.data[1].id}`)).status).toBe(204)
+  expect((await imports('messages', items)).json).toMatchObject({ created: 1, unchanged: 1 })
+  const upsert = await api.post('/v1/messages/batch', { operation: 'upsert', items: [now] })
+  expect(upsert.json.errors).toMatchObject([{ pointer: '/operation' }])
+})
+
 describe('nothing tells of it', () => {
   test('no event is made, and GET /v1/events shows none; the stream has the rows', async () => {
     await imported('customers', { externalId: 'u-1', name: 'Ada', createdAt: years.made })

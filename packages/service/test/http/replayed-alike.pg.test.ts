@@ -65,10 +65,14 @@ for (const kind of kinds) {
       path: `${path}/batch`,
       body: { items: [body] },
       undo: () =>
-        must(api.patch(`${path}/${id}`, { externalId: undefined, email: undefined, [unique]: null })),
+        must(
+          kind.immutable
+            ? api.delete(`${path}/${id}`)
+            : api.patch(`${path}/${id}`, { externalId: undefined, email: undefined, [unique]: null }),
+        ),
     }
   }
-  if (kind.fields.externalId === undefined) continue
+  if (kind.immutable || kind.fields.externalId === undefined) continue
   recipes[`${create}/batch: nothing to change`] = async (api, desk) => {
     const body = newObject(kind, desk, 'upserted')
     const { id } = (await must(api.post(path, body))).json

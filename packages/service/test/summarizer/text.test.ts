@@ -78,6 +78,7 @@ function message(body: string, more: Partial<Message> = {}): Message {
     body,
     contentType: 'text',
     attachments: [],
+    externalId: null,
     sentAt: '2026-01-01T00:00:00.000Z',
     channel: 'chat',
     customerId: null,

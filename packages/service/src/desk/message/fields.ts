@@ -86,6 +86,16 @@ export const messageFields = {
     ...choice(channels, { access: 'read', description: "The conversation's." }),
     shown: z.enum(channels),
   },
+  externalId: text({
+    max: 255,
+    min: 1,
+    access: 'create',
+    column: 'external_id',
+    unique: true,
+    filter: true,
+    search: true,
+    description: 'Your own id of it.',
+  }),
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },
     {

@@ -1,4 +1,5 @@
-import { indexReference } from '../../db/migrations/stream-table.ts'
+import type { Migration } from '../../db/migration.ts'
+import { indexOutdated, indexReference } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
@@ -9,6 +10,19 @@ const authorIndex = indexReference({
   table: 'messages',
   column: 'author_id',
 })
+
+const externalIds: Migration = {
+  id: '20261126-13-message-external-ids',
+  gradually: {
+    prepare: ['alter table messages add column if not exists external_id text'],
+    indexes: [
+      'drop index concurrently if exists messages_external_id',
+      `create unique index concurrently messages_external_id on messages (organization_id, external_id)
+          where external_id is not null`,
+    ],
+  },
+  statements: [],
+}
 
 /** Something said in a conversation (specification 4.5). */
 export const message = defineKind({
@@ -23,7 +37,12 @@ export const message = defineKind({
   },
   removedEvent: 'message.deleted',
   immutable: true,
-  migrations: [authorIndex],
+  migrations: [
+    authorIndex,
+    externalIds,
+    { id: '20261126-14-messages-outdated', ...indexOutdated('messages', 2) },
+  ],
+  upgrades: [(shown) => ({ ...shown, externalId: null })],
   rules: { create: createMessage, events: messageEvents },
   effects: arrival,
   example: {

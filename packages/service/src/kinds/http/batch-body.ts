@@ -184,6 +184,11 @@ export function operationsOf(kind: Kind) {
 }
 
 export function takesUpserts(kind: Kind): boolean {
+  return hasExternalId(kind) && !kind.immutable
+}
+
+/** Whether an import leaves objects that are there as they are. */
+export function hasExternalId(kind: Kind): boolean {
   return kind.table.unique.some(({ field }) => field === 'externalId')
 }
 
@@ -206,7 +211,7 @@ export async function parseBatchRequest(
   const operations = operationsOf(kind)
   const known = operations.find((name) => name === operation)
   if (known === undefined) {
-    const detail = `must be ${operations.join(' or ')}${takesUpserts(kind) ? '' : `: a ${kind.name} has no externalId to be found by`}`
+    const detail = `must be ${operations.join(' or ')}${takesUpserts(kind) ? '' : `: a ${kind.name} ${kind.immutable ? 'never changes' : 'has no externalId to be found by'}`}`
     return refused({ pointer: '/operation', code: 'invalid_value', detail })
   }
   if (items === null) {

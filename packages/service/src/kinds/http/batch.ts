@@ -10,7 +10,7 @@ import { fail } from '../../kernel/result.ts'
 import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
 import { bookingConflict, type ChangeServices, refusalProblem, tooBusy } from '../model/changes.ts'
 import type { NamedReference } from '../model/imports.ts'
-import { type BatchRequest, type SentItem, takesUpserts } from './batch-body.ts'
+import { type BatchRequest, hasExternalId, type SentItem } from './batch-body.ts'
 import { batchAnswer, externalIdOf, type Planned, planBatch, tooMuchToChange } from './batch-item.ts'
 import { withNamedReferences } from './named-references.ts'
 
@@ -43,7 +43,7 @@ export function createBatch(
       const behind = new Map<number, number>()
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const existing =
-          operation === 'create' || !takesUpserts(kind)
+          operation === 'create' || !hasExternalId(kind)
             ? new Map<string, FoundRow>()
             : await findExisting(organizationId, sent, refusals)
         const isNew = (item: unknown) => {
