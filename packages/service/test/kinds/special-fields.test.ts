@@ -162,6 +162,7 @@ describe('timezone', () => {
     ['europe/london', 'Europe/London'],
     ['ASIA/CALCUTTA', 'Asia/Calcutta'],
     ['gb-eire', 'GB-Eire'],
+    ['jst', 'JST'],
     ['america/port-au-prince', 'America/Port-au-Prince'],
     ['antarctica/dumontdurville', 'Antarctica/DumontDUrville'],
     ['brazil/denoronha', 'Brazil/DeNoronha'],
@@ -169,12 +170,9 @@ describe('timezone', () => {
     expect(ofCustomer('timezone', value)).toHaveProperty('timezone', stored)
   })
 
-  test.each(['+01:00', '01:00', 'Europe/Atlantis', 'JST', 'Berlin', 'local', ' UTC', ''])(
-    'refuses %j',
-    (value) => {
-      expect(ofCustomer('timezone', value)).toContainEqual(expect.stringMatching(/^\/timezone /))
-    },
-  )
+  test.each(['+01:00', '01:00', 'Europe/Atlantis', 'Berlin', 'local', ' UTC', ''])('refuses %j', (value) => {
+    expect(ofCustomer('timezone', value)).toContainEqual(expect.stringMatching(/^\/timezone /))
+  })
 })
 
 describe('tags', () => {

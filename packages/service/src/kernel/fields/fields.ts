@@ -102,14 +102,41 @@ export function locale<const O extends Optional>(options: O): Field<Nullable<O, 
   return defineField(schema, 'a language tag (BCP 47), for example en-GB', 'text', options)
 }
 
-/** The IANA time zone `name`, in its canonical case; null when there is none, as for `+01:00`. A former name stays, because clients may compare it. */
+const knownTimezones = new Map<string, string>()
+
+/** Words in former names whose case is not a simple initial capital. */
+const zoneWords = new Map(
+  [
+    ...['ACT', 'BajaNorte', 'BajaSur', 'CHAT', 'ComodRivadavia', 'DeNoronha', 'EasterIsland', 'GMT', 'IN'],
+    ...['LHI', 'NSW', 'SystemV', 'UCT', 'US', 'UTC'],
+  ].map((word) => [word.toLowerCase(), word]),
+)
+
+/** The IANA time zone `name`, in its canonical case; null when there is none, as for `+01:00`. */
 function timezoneNamed(name: string): string | null {
-  if (!/^[a-z]/i.test(name)) return null
+  const lower = name.toLowerCase()
+  const known = knownTimezones.get(lower)
+  if (known !== undefined) return known
+  if (!/^[a-z]/.test(lower)) return null
+  let current: string
   try {
-    return new Temporal.ZonedDateTime(0n, name).timeZoneId
+    current = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
   } catch {
     return null
   }
+  // Keeps a former name, because clients may compare it; `Intl` returns only the current one.
+  const found = current.toLowerCase() === lower ? current : inCaseOfZones(lower)
+  knownTimezones.set(lower, found)
+  return found
+}
+
+/** `asia/kolkata` as `Asia/Kolkata`, `est5edt` as `EST5EDT`, `gb-eire` as `GB-Eire`. */
+function inCaseOfZones(lower: string): string {
+  const short = lower.includes('/') ? 0 : 3
+  return lower.replaceAll(/[a-z\d]+/g, (word) => {
+    if (/\d/.test(word) || word.length <= short) return word.toUpperCase()
+    return zoneWords.get(word) ?? word.charAt(0).toUpperCase() + word.slice(1)
+  })
 }
 
 /** Stored in canonical case. */
