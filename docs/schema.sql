@@ -4641,19 +4641,30 @@ begin
 end;
 $function$;
 
-create or replace function read_log_75ecdaf47f11(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+create or replace function read_log_607570b4e382(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
-  if p_status is not distinct from null
+  if p_event_id is not null then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (select d.* from deliveries d
+          where d.organization_id = p_organization_id and d.event_id = p_event_id
+            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
+            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+            and (p_event_type is null or d.event_type = p_event_type)
+            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id order by d.id desc limit p_limit offset p_offset;
+  elsif p_status is not distinct from null
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4665,16 +4676,20 @@ begin
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4686,7 +4701,8 @@ begin
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4698,7 +4714,8 @@ begin
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4709,8 +4726,9 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4721,8 +4739,9 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4733,8 +4752,9 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4745,8 +4765,9 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4757,8 +4778,9 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4769,8 +4791,43 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'undelivered'
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'undelivered'
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
@@ -4781,90 +4838,137 @@ begin
 end;
 $function$;
 
-create or replace function count_log_bbfb6aad3273(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
+create or replace function count_log_12e0c56f5d86(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
-  if p_status is not distinct from null
+  if p_event_id is not null then
+      return (select count(*) from (select 1 from (select d.* from deliveries d
+          where d.organization_id = p_organization_id and d.event_id = p_event_id
+            and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
+            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+            and (p_event_type is null or d.event_type = p_event_type)
+            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+          order by d.event_id desc, d.webhook_id desc) d join webhooks w on w.organization_id = p_organization_id and w.id = d.webhook_id limit 10001) c);
+  elsif p_status is not distinct from null
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from null
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'skipped'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'skipped'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
+  elsif p_status is not distinct from 'undelivered'
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
+  elsif p_status is not distinct from 'undelivered'
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   end if;

@@ -10,6 +10,7 @@ import type { QueryParameter } from '../../packages/service/src/openapi/api-modu
 import { endpointEvents } from '../../packages/service/src/webhooks/endpoint-events.ts'
 import { rotationShape, webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
+import { logStatuses } from '../../packages/service/src/webhooks/log-functions.ts'
 import {
   attemptFields,
   deliveryFields,
@@ -137,8 +138,11 @@ export interface Delivery extends Row {
 ${shown(deliveryFields, ofRow)}}
 
 export interface DeliveryFilters {
-  status?: 'pending' | 'succeeded' | 'failed' | 'skipped'
+  status?: ${logStatuses.map((status) => `'${status}'`).join(' | ')}
   eventType?: keyof EventData | 'ping'
+  eventId?: string
+  createdAfter?: string
+  createdBefore?: string
 }
 
 export interface AllDeliveryFilters extends DeliveryFilters {

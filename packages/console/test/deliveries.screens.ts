@@ -23,6 +23,33 @@ test('filters stand in the address, and what matches nothing can be cleared', as
   await expect.poll(() => page.getByRole('row').count()).toBe(7)
 })
 
+test('they are found by event and by time of creation', async () => {
+  const { api } = await bench().seeded()
+  const [newest] = (await api.get('/v1/deliveries')).json.data
+  const { page, audit } = await bench().open(api, '/deliveries', { width: 390, expected: [400] })
+  const rows = page.getByRole('table').getByRole('link')
+  await expect.poll(() => rows.count()).toBe(6)
+  await page.getByRole('searchbox', { name: 'Event id' }).fill(newest.eventId)
+  await expect.poll(() => rows.count()).toBe(2)
+  expect(new URL(page.url()).searchParams.get('event')).toBe(newest.eventId)
+  await page.getByRole('searchbox', { name: 'Event id' }).fill('7')
+  await page.getByText('eventId must be an id, a UUID').waitFor()
+  await page.getByRole('searchbox', { name: 'Event id' }).fill('')
+  await expect.poll(() => rows.count()).toBe(6)
+  const created = page.getByRole('button', { name: 'Created any time' })
+  await created.press('Enter')
+  await audit()
+  await page.getByLabel('To').fill('2020-01-01T10:00')
+  await page.getByLabel('To').press('Enter')
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('button', { name: 'Created until 1 Jan, 10:00' }).press('Enter')
+  await page.getByRole('button', { name: 'Last hour' }).press('Enter')
+  await expect.poll(() => rows.count()).toBe(6)
+  expect(new URL(page.url()).searchParams.get('createdBefore')).toBe(null)
+  await audit()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+})
+
 test('news wait behind a count, and move nothing until they are asked for', async () => {
   const { api } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/deliveries')

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conflicts } from '../src/api/change.ts'
-import { type FormField, fromLocal, patchOf, toLocal, toText } from '../src/screens/desk/form-values.ts'
+import { fromLocal, toLocal } from '../src/design/local-time.ts'
+import { type FormField, patchOf, toText } from '../src/screens/desk/form-values.ts'
 
 const zone = process.env.TZ
 beforeAll(() => {

@@ -46,6 +46,27 @@ test('what needs attention comes first, and each leads to where it is settled', 
   await expect.poll(() => matters.filter({ hasText: 'waiting' }).count()).toBe(0)
 })
 
+test('a bar opens the deliveries of its time that ended as it says, by mouse and by keyboard', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/')
+  const bar = page.locator('a[data-bar$="failed"]').first()
+  await bar.waitFor()
+  await bar.click()
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  const rows = page.getByRole('table').getByRole('link')
+  await expect.poll(() => rows.count()).toBe(3)
+  const { status, createdAfter, createdBefore } = Object.fromEntries(new URL(page.url()).searchParams)
+  expect(status).toBe('undelivered')
+  expect(Date.parse(createdBefore ?? '') - Date.parse(createdAfter ?? '')).toBe(60_001)
+  await page.goBack()
+  await page.getByRole('button', { name: 'As a table' }).press('Enter')
+  await audit()
+  await page.getByRole('table').getByRole('link').first().press('Enter')
+  await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('succeeded')
+  await expect.poll(() => rows.count()).toBe(3)
+  await audit()
+})
+
 test('it goes on by itself, and its span stands in the address', async () => {
   const { api } = await bench().seeded()
   const { page } = await bench().open(api, '/')

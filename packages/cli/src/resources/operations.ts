@@ -61,7 +61,7 @@ webhooks ping	POST	/webhooks/{id}/ping	Send a ping: one attempt, also while disa
 webhooks retry-now	POST	/webhooks/{id}/hasten	Attempt now what waits for a later attempt		
 webhooks recover	POST	/webhooks/{id}/recover	Bring back what an endpoint has missed		since! until includeBeforeCreation? includeSucceeded?
 webhooks stats	GET	/webhooks/{id}/stats	Results of an endpoint's deliveries in steps of time	from to step=1m|1h|1d	
-deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed|skipped eventType webhookId	
+deliveries list	GET	/deliveries	The delivery log of all endpoints, newest first	limit# offset# status=pending|succeeded|failed|skipped|undelivered eventType eventId createdAfter createdBefore webhookId	
 deliveries get	GET	/webhooks/{id}/deliveries/{deliveryId}	Read a delivery		
 deliveries attempts	GET	/webhooks/{id}/deliveries/{deliveryId}/attempts	A delivery's attempts, newest first	limit# offset#	
 deliveries payload	GET	/webhooks/{id}/deliveries/{deliveryId}/payload	What the delivery would carry if it were sent now		

@@ -2,6 +2,7 @@
 
 import type { StatsPoint } from '@deskwire/sdk'
 import { queryOptions } from '@tanstack/react-query'
+import type { LinkProps } from '@tanstack/react-router'
 import type { Point } from '../design/chart.tsx'
 import { locale } from '../design/time.tsx'
 import { answerOf, api } from './client.ts'
@@ -47,6 +48,24 @@ export const outcomes = [
   { key: 'succeeded', title: 'Delivered', colour: '--chart-good' },
   { key: 'failed', title: 'Failed', colour: '--chart-bad' },
 ] as const
+
+/** The deliveries that were created in the step of a bar, by how they ended. */
+export function deliveriesOf(span: Span, endpoint?: string): (at: string, outcome: string) => LinkProps {
+  const length = spans[span].length / spans[span].steps
+  return (at, outcome) => {
+    const from = Date.parse(at)
+    return {
+      to: '/deliveries',
+      search: {
+        ...(endpoint === undefined ? {} : { endpoint }),
+        status: outcome === 'succeeded' ? 'succeeded' : 'undelivered',
+        // Each end is exclusive.
+        createdAfter: new Date(from - 1).toISOString(),
+        createdBefore: new Date(from + length).toISOString(),
+      },
+    }
+  }
+}
 
 export function byOutcome(points: readonly StatsPoint[]): Point[] {
   return points.map((point) => ({

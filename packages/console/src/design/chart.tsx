@@ -2,6 +2,8 @@
  * Counts over time as stacked bars, and as a table for screen readers. Each series is one path, so that redrawing every
  * second is cheap.
  */
+
+import { Link, type LinkProps } from '@tanstack/react-router'
 import { scaleBand, scaleLinear } from '@visx/scale'
 import { LinePath } from '@visx/shape'
 import { type RefCallback, useCallback, useState } from 'react'
@@ -29,11 +31,15 @@ interface ChartProps {
   /** The label of a step on the axis. */
   readonly sayStep: (at: string) => string
   readonly height?: number
+  /** What the count of a series at a point opens. */
+  readonly to?: (at: string, key: string) => LinkProps
 }
 
 const margin = { top: 8, right: 4, bottom: 20, left: 36 }
+/** In pixels: the least height of the place to press, for bars that are lower. */
+const reach = 32
 
-export function BarChart({ title, series, points, sayStep, height = 180 }: ChartProps) {
+export function BarChart({ title, series, points, sayStep, height = 180, to }: ChartProps) {
   const [width, place] = useWidth()
   const [over, setOver] = useState<number | null>(null)
   const [isTable, setTable] = useState(false)
@@ -78,7 +84,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
         </button>
       </figcaption>
       {isTable ? (
-        <Figures title={title} series={series} points={points} />
+        <Figures title={title} series={series} points={points} to={to} />
       ) : (
         <div ref={place} className={css.plot} style={{ minHeight: height }}>
           {width > 0 && (
@@ -87,12 +93,6 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
               height={height}
               role="img"
               aria-label={`${title}, as bars. The table shows the same.`}
-              onPointerMove={(event) => {
-                const at = event.clientX - event.currentTarget.getBoundingClientRect().left - margin.left
-                const step = x.step()
-                setOver(step > 0 ? Math.max(0, Math.min(points.length - 1, Math.floor(at / step))) : null)
-              }}
-              onPointerLeave={() => setOver(null)}
             >
               {y.ticks(3).map((tick) => (
                 <g key={tick}>
@@ -124,6 +124,35 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
               ))}
             </svg>
           )}
+          {width > 0 && (
+            <svg
+              className={css.links}
+              width={width}
+              height={height}
+              aria-hidden="true"
+              onPointerMove={(event) => {
+                const at = event.clientX - event.currentTarget.getBoundingClientRect().left - margin.left
+                const step = x.step()
+                setOver(step > 0 ? Math.max(0, Math.min(points.length - 1, Math.floor(at / step))) : null)
+              }}
+              onPointerLeave={() => setOver(null)}
+            >
+              {to !== undefined &&
+                points.map(({ at }, n) =>
+                  placesOf(n).map(({ key, top, bottom }) => (
+                    <Link key={`${at} ${key}`} {...to(at, key)} tabIndex={-1} data-bar={`${at} ${key}`}>
+                      <rect
+                        x={(x(n) ?? 0) - x.step() * 0.125}
+                        y={top}
+                        width={x.step()}
+                        height={bottom - top}
+                        fill="transparent"
+                      />
+                    </Link>
+                  )),
+                )}
+            </svg>
+          )}
           {shown !== undefined && (
             <div className={css.tip} data-left={(over as number) > points.length / 2 || undefined}>
               <time dateTime={shown.at}>{sayExact(Date.parse(shown.at))}</time>
@@ -138,6 +167,24 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
       )}
     </figure>
   )
+
+  /** Where the bar of the nth point can be pressed: the whole column, shared by its series. Keyboards use the table. */
+  function placesOf(
+    n: number,
+  ): readonly { readonly key: string; readonly top: number; readonly bottom: number }[] {
+    const counts = points[n]?.counts ?? {}
+    const some = series.filter(({ key }) => (counts[key] ?? 0) > 0)
+    const [end, top] = [height - margin.bottom, margin.top]
+    let [bottom, sum] = [end, 0]
+    return some.map(({ key }, at) => {
+      sum += counts[key] ?? 0
+      const above = some.length - 1 - at
+      const upTo = above === 0 ? top : Math.min(bottom - reach, Math.max(top + above * reach, y(sum)))
+      const place = { key, top: upTo, bottom }
+      bottom = upTo
+      return place
+    })
+  }
 
   /** The bars of the nth series, each on top of the series before it. */
   function barsOf(n: number): string {
@@ -155,7 +202,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
   }
 }
 
-function Figures({ title, series, points }: Pick<ChartProps, 'title' | 'series' | 'points'>) {
+function Figures({ title, series, points, to }: Pick<ChartProps, 'title' | 'series' | 'points' | 'to'>) {
   const some = points.filter(({ counts }) => series.some(({ key }) => (counts[key] ?? 0) > 0)).reverse()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
@@ -183,7 +230,13 @@ function Figures({ title, series, points }: Pick<ChartProps, 'title' | 'series' 
                 <time dateTime={at}>{sayExact(Date.parse(at))}</time>
               </th>
               {series.map(({ key }) => (
-                <td key={key}>{(counts[key] ?? 0).toLocaleString('en')}</td>
+                <td key={key}>
+                  {to === undefined || !counts[key] ? (
+                    (counts[key] ?? 0).toLocaleString('en')
+                  ) : (
+                    <Link {...to(at, key)}>{counts[key].toLocaleString('en')}</Link>
+                  )}
+                </td>
               ))}
             </tr>
           ))}

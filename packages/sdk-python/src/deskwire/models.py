@@ -1966,10 +1966,16 @@ class WebhookFilters(TypedDict, total=False):
 class AllDeliveryFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["pending", "succeeded", "failed", "skipped"]
-    """Has this status."""
+    status: Literal["pending", "succeeded", "failed", "skipped", "undelivered"]
+    """Has this status; `undelivered`: is pending or failed."""
     eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "endpoint.failing", "endpoint.disabling_soon", "endpoint.disabled", "endpoint.recovered", "ping"]
     """Reports this."""
+    eventId: str
+    """Reports the event with this id, which receivers get as `id` and `webhook-id`."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
     webhookId: str
     """Goes to this endpoint; to one that does not exist, nothing does."""
 
@@ -1977,10 +1983,16 @@ class AllDeliveryFilters(TypedDict, total=False):
 class DeliveryFilters(TypedDict, total=False):
     """Several filters must all hold."""
 
-    status: Literal["pending", "succeeded", "failed", "skipped"]
-    """Has this status."""
+    status: Literal["pending", "succeeded", "failed", "skipped", "undelivered"]
+    """Has this status; `undelivered`: is pending or failed."""
     eventType: Literal["teammate.deleted", "customer.created", "customer.updated", "customer.deleted", "conversation.created", "conversation.assigned", "conversation.unassigned", "conversation.escalated", "conversation.resolved", "conversation.reopened", "conversation.summarized", "conversation.deleted", "message.received", "message.sent", "message.deleted", "note.created", "note.updated", "note.deleted", "ticket.created", "ticket.updated", "ticket.status_changed", "ticket.assigned", "ticket.deleted", "booking.created", "booking.confirmed", "booking.rescheduled", "booking.cancelled", "booking.completed", "booking.no_show", "booking.rejected", "booking.deleted", "endpoint.failing", "endpoint.disabling_soon", "endpoint.disabled", "endpoint.recovered", "ping"]
     """Reports this."""
+    eventId: str
+    """Reports the event with this id, which receivers get as `id` and `webhook-id`."""
+    createdAfter: str
+    """Created later than this, exclusive."""
+    createdBefore: str
+    """Created earlier than this, exclusive."""
 
 
 class ApiKeyFilters(TypedDict, total=False):

@@ -3,7 +3,7 @@ import { grants } from '../auth/scopes.ts'
 import type { EndpointQueues } from '../delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import type { ReadPayload } from '../delivery/preview-payload.ts'
-import { anId, type Page, paging, word } from '../http/list-parameters.ts'
+import { anId, createdBetween, type Page, paging, word } from '../http/list-parameters.ts'
 import { listBody, pageBody } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
 import { noSuch, type Problem, problem } from '../kernel/errors.ts'
@@ -18,6 +18,7 @@ import { recordSchema } from '../openapi/shown-field.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
 import type { DeliveryLog, LogFilter } from './log.ts'
+import { logStatuses } from './log-functions.ts'
 import { attemptFields, deliveryFields, hasteningFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
 import type { WebhookStore } from './store.ts'
@@ -56,8 +57,10 @@ export function deliveryApi(kinds: readonly Kind[]) {
 
   const filters = {
     ...paging,
-    status: word(['pending', 'succeeded', 'failed', 'skipped'], 'Has this status.'),
+    status: word(logStatuses, 'Has this status; `undelivered`: is pending or failed.'),
     eventType: word([...types, 'ping'], 'Reports this.'),
+    eventId: anId('Reports the event with this id, which receivers get as `id` and `webhook-id`.', null),
+    ...createdBetween,
   }
   const aPage = {
     description: 'A page of deliveries.',

@@ -5,7 +5,7 @@
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { firstIdSince, rowIs } from '../delivery/log-rows.ts'
-import { endpointsWith } from './table/endpoints.ts'
+import { endpointsWith, joinEndpoint } from './table/endpoints.ts'
 import type { DeliveryRow } from './webhook.ts'
 
 /** The total is not counted beyond this (specification 11.1). */
@@ -34,7 +34,10 @@ export const deliveryColumns: string = Object.keys(columnTypes)
   .map((name) => `d.${name}`)
   .join(', ')
 
-const filters = [null, 'pending', 'succeeded', 'failed', 'skipped'].flatMap((status) => [
+/** Statuses to filter by: `undelivered` is pending or failed. */
+export const logStatuses = ['pending', 'succeeded', 'failed', 'skipped', 'undelivered'] as const
+
+const filters = [null, ...logStatuses].flatMap((status) => [
   { status, ofType: false },
   { status, ofType: true },
 ])
@@ -49,9 +52,11 @@ type RowsSelect = (select: string, limit: string) => string
 function selectRows(where: string, firstId: string, columns: Readonly<Record<string, string>>): RowsSelect {
   const row = [...Object.keys(columns), 'id'].map((name) => `d.${name}`)
   const bound = (id: string) => `(${[...Object.values(columns), id].join(', ')})`
+  const lastId = `case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+            else first_uuid_v7(greatest(p_before, 'epoch')) end`
   return (select, limit) => `select ${select} from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and ${where}
-          and (${row.join(', ')}) >= ${bound(firstId)} and (${row.join(', ')}) <= ${bound("'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid")}
+          and (${row.join(', ')}) >= ${bound(firstId)} and (${row.join(', ')}) <= ${bound(lastId)}
         order by ${row.map((name) => `${name} desc`).join(', ')} limit ${limit}`
 }
 
@@ -60,19 +65,32 @@ function selectsOf({ status, ofType }: (typeof filters)[number]): readonly RowsS
   const type = ofType ? { event_type: 'p_event_type' } : {}
   const pending = selectRows(
     rowIs.pending,
-    "'00000000-0000-0000-0000-000000000000'::uuid",
+    firstIdSince("greatest(p_after, 'epoch')"),
     ofType ? { ...type, status: "'pending'" } : {},
   )
+  const since = 'greatest(p_since, p_after)'
   const completed = (columns: Readonly<Record<string, string>>) =>
-    selectRows(rowIs.completed('p_since'), firstIdSince('p_since'), { ...type, ...columns })
+    selectRows(rowIs.completed(since), firstIdSince(since), { ...type, ...columns })
   const completedAs = (one: string) => completed({ status: `'${one}'` })
   if (status === 'pending') return [pending]
+  if (status === 'undelivered') return [pending, completedAs('failed')]
   if (status !== null) return [completedAs(status)]
   return ofType ? [pending, ...['succeeded', 'failed', 'skipped'].map(completedAs)] : [pending, completed({})]
 }
 
+/** SQL of the log of one event. The order is that of the index by event, so that no other fits. */
+const ofEvent = `select d.* from deliveries d
+          where d.organization_id = p_organization_id and d.event_id = p_event_id
+            and (${rowIs.pending} or ${rowIs.completed('p_since')} and d.id >= ${firstIdSince('p_since')})
+            and (p_webhook_id is null or d.webhook_id = p_webhook_id)
+            and (p_status is null or d.status = p_status or p_status = 'undelivered' and d.status in ('pending', 'failed'))
+            and (p_event_type is null or d.event_type = p_event_type)
+            and (p_after is null or d.created_at > p_after) and (p_before is null or d.created_at < p_before)
+          order by d.event_id desc, d.webhook_id desc`
+const logOfEvent = `(${ofEvent}) d ${joinEndpoint('p_organization_id', 'd.webhook_id')}`
+
 /** A statement for each filter, because each has its own index. */
-function byFilter(statement: (parts: readonly RowsSelect[]) => string): string {
+function byFilter(eventStatement: string, statement: (parts: readonly RowsSelect[]) => string): string {
   const cases = filters.map(
     (filter) => `p_status is not distinct from ${filter.status === null ? 'null' : `'${filter.status}'`}
         and (p_event_type is not null) = ${filter.ofType} then
@@ -80,7 +98,9 @@ function byFilter(statement: (parts: readonly RowsSelect[]) => string): string {
   )
   return `#variable_conflict use_column
 begin
-  if ${cases.join('\n  elsif ')}
+  if p_event_id is not null then
+      ${eventStatement}
+  elsif ${cases.join('\n  elsif ')}
   end if;
 end;`
 }
@@ -89,7 +109,7 @@ end;`
 const ofEach = (parts: readonly string[]) => endpointsWith(parts.join(' union all '))
 
 const asked =
-  'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz'
+  'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid'
 const settings = { plan_cache_mode: 'force_generic_plan', enable_sort: 'off' }
 
 export const readLogFunction: SchemaFunction = schemaFunction(
@@ -102,26 +122,32 @@ export const readLogFunction: SchemaFunction = schemaFunction(
     settings,
   },
   // Finds the ids by index, and only then reads the rows, so that skipped rows are not read.
-  byFilter((parts) => {
-    const found = parts.map(
-      (some) => `select f.id, f.log_day from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`,
-    )
-    return `return query select ${deliveryColumns} from (
+  byFilter(
+    `return query select ${deliveryColumns} from ${logOfEvent} order by d.id desc limit p_limit offset p_offset;`,
+    (parts) => {
+      const found = parts.map(
+        (some) => `select f.id, f.log_day from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`,
+      )
+      return `return query select ${deliveryColumns} from (
           select w.id as webhook_id, f.id, f.log_day from ${ofEach(found)}
             order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select ${deliveryColumns} from deliveries d where d.organization_id = p_organization_id
           and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;`
-  }),
+    },
+  ),
 )
 
 export const countLogFunction: SchemaFunction = schemaFunction(
   'count_log',
   { arguments: asked, returns: 'bigint', settings },
-  byFilter((parts) => {
-    const found = parts.map((some) => `select 1 from (${some('1', String(countedAtMost + 1))}) f`)
-    return `return (select count(*) from (select 1 from ${ofEach(found)} limit ${countedAtMost + 1}) c);`
-  }),
+  byFilter(
+    `return (select count(*) from (select 1 from ${logOfEvent} limit ${countedAtMost + 1}) c);`,
+    (parts) => {
+      const found = parts.map((some) => `select 1 from (${some('1', String(countedAtMost + 1))}) f`)
+      return `return (select count(*) from (select 1 from ${ofEach(found)} limit ${countedAtMost + 1}) c);`
+    },
+  ),
 )
 
 export const logFunctions: readonly SchemaFunction[] = [readLogFunction, countLogFunction]

@@ -9,6 +9,10 @@ import type { AttemptRow, DeliveryRow } from './webhook.ts'
 export interface LogFilter {
   readonly status: string | null
   readonly eventType: string | null
+  /** Each exclusive. */
+  readonly createdAfter: string | null
+  readonly createdBefore: string | null
+  readonly eventId: string | null
 }
 
 interface LogPage {
@@ -42,11 +46,14 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
         filter.status,
         filter.eventType,
         formatTimestamp(since),
+        filter.createdAfter,
+        filter.createdBefore,
+        filter.eventId,
       ] as const
       const [{ rows }, total] = await Promise.all([
         database.of(organizationId).query<DeliveryRow>(
           `select ${deliveryColumns} from organizations o
-               cross join lateral ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d where o.organization_id = $1`,
+               cross join lateral ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) d where o.organization_id = $1`,
           [...asked, limit + 1, offset],
         ),
         callFunction<string>(database.of(organizationId), countLogFunction, asked),

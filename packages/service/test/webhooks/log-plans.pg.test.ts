@@ -7,6 +7,7 @@ import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
 import { createDeliveryLog } from '../../src/webhooks/log.ts'
+import { logStatuses } from '../../src/webhooks/log-functions.ts'
 
 const now = Date.parse('2026-03-31T12:00:00.000Z')
 const rows = 100_000
@@ -80,14 +81,17 @@ test.each(['before it', 'after it'] as const)(
     // One connection, which has planned what is explained.
     const one = createPool(database.connection, { max: 1, onIdleError: () => {} })
     await using _end = { [Symbol.asyncDispose]: () => endPool(one) }
-    const asked = [null, 'pending', 'succeeded', 'failed', 'skipped'].flatMap((status) =>
+    const at = (days: number) => new Date(now - days * day).toISOString()
+    const asked = [null, ...logStatuses].flatMap((status) =>
       [null, 'customer.created', 'ticket.deleted'].flatMap((eventType) =>
         [0, 5000].flatMap((offset) =>
-          [endpoint.webhookId, null].map((webhookId) => ({
-            filter: { status, eventType },
-            offset,
-            webhookId,
-          })),
+          [endpoint.webhookId, null].flatMap((webhookId) =>
+            [[null, null] as const, [at(20), at(19)] as const].map(([createdAfter, createdBefore]) => ({
+              filter: { status, eventType, createdAfter, createdBefore, eventId: null },
+              offset,
+              webhookId,
+            })),
+          ),
         ),
       ),
     )
@@ -100,6 +104,11 @@ test.each(['before it', 'after it'] as const)(
         now - 30 * day,
       )
       const what = JSON.stringify({ filter, offset, webhookId })
+      const { createdAfter, createdBefore } = filter
+      for (const { created_at } of page.rows) {
+        if (createdAfter !== null) expect(created_at.toISOString() > createdAfter, what).toBe(true)
+        if (createdBefore !== null) expect(created_at.toISOString() < createdBefore, what).toBe(true)
+      }
       expect(page.rows.length, what).toBe(Math.max(0, Math.min(20, page.total - offset)))
       const ids = page.rows.map(({ id }) => id)
       expect(ids, what).toEqual(ids.toSorted().reverse())
@@ -109,5 +118,21 @@ test.each(['before it', 'after it'] as const)(
         expect(blocks, `${what} ${JSON.stringify(plan).slice(0, 400)}`).toBeLessThan(600)
       }
     }
+    const {
+      rows: [sought],
+    } = await database.pool.query('select event_id, id from deliveries where webhook_id = $1 limit 1', [
+      beside,
+    ])
+    const { pool, plans } = explaining(one)
+    const none = { status: null, eventType: null, createdAfter: null, createdBefore: null }
+    const found = await createDeliveryLog(unshared(pool)).page(
+      { ...endpoint, webhookId: null },
+      { ...none, eventId: sought.event_id },
+      { limit: 20, offset: 0 },
+      now - 30 * day,
+    )
+    expect(found.rows.map(({ id }) => id)).toEqual([sought.id])
+    for (const plan of plans)
+      expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], JSON.stringify(plan)).toBeLessThan(100)
   },
 )

@@ -74,11 +74,80 @@ describe('filters', () => {
     expect(await found('?eventType=ticket.created')).toEqual([])
   })
 
+  test('by event, and by time of creation, with neither end', async () => {
+    const api = await shared().newOrganization()
+    const { engine, answer } = testEngine(shared(), clock)
+    const events = ['customer.created']
+    const [first, second] = [await makeWebhook(api, { events }), await makeWebhook(api, { events })]
+    const times: string[] = []
+    answer(200, 500, 200, 500, 200, 500)
+    for (const name of ['one', 'two', 'three']) {
+      times.push(at(clock.now()))
+      await makeCustomer(api, { name })
+      await engine.runDue()
+      clock.advance(minute)
+    }
+    const all = (await api.get('/v1/deliveries')).json.data
+    expect(new Set(all.map(({ status }: { status: string }) => status)).size).toBe(2)
+    const created = async (query: string) => {
+      const { data, pagination } = (await api.get(`/v1/deliveries?${query}`)).json
+      expect(pagination.total).toBe(data.length)
+      return data.map(({ createdAt }: { createdAt: string }) => createdAt)
+    }
+    const [one = '', two = '', three = ''] = times
+    for (const status of [null, 'undelivered', 'succeeded']) {
+      const is = (row: { status: string }) =>
+        status === null || (row.status === 'succeeded') === (status === 'succeeded')
+      const meeting = (holds: (createdAt: string) => boolean) =>
+        all
+          .filter(is)
+          .map(({ createdAt }: { createdAt: string }) => createdAt)
+          .filter(holds)
+      for (const also of ['', '&eventType=customer.created']) {
+        const more = `${status === null ? '' : `&status=${status}`}${also}`
+        expect(await created(`createdAfter=${one}${more}`)).toEqual(meeting((time) => time > one))
+        expect(await created(`createdBefore=${two}${more}`)).toEqual(meeting((time) => time < two))
+        expect(await created(`createdAfter=${one}&createdBefore=${three}${more}`)).toEqual(
+          meeting((time) => time === two),
+        )
+        expect(await created(`createdAfter=${three}${more}`)).toEqual([])
+      }
+    }
+    expect(await created('createdBefore=0001-01-01T00:00:00Z')).toEqual([])
+    expect(await created('createdAfter=0001-01-01T00:00:00Z')).toHaveLength(6)
+    expect(await created('createdBefore=9999-12-31T23:59:59Z')).toHaveLength(6)
+
+    const { eventId } = all[0]
+    const ofEvent = async (query: string) =>
+      (await api.get(`/v1/deliveries?eventId=${eventId}${query}`)).json.data.map(
+        ({ webhookId }: { webhookId: string }) => webhookId,
+      )
+    expect((await ofEvent('')).toSorted()).toEqual([first.id, second.id].toSorted())
+    expect(await ofEvent(`&webhookId=${second.id}`)).toEqual([second.id])
+    const own = all.filter((row: { eventId: string }) => row.eventId === eventId)
+    const hasArrived = ({ status }: { status: string }) => status === 'succeeded'
+    const arrived = own.filter(hasArrived).length
+    expect(await ofEvent('&status=succeeded')).toHaveLength(arrived)
+    expect(await ofEvent('&status=undelivered')).toHaveLength(2 - arrived)
+    expect(await ofEvent('&eventType=ping')).toEqual([])
+    expect(await ofEvent(`&createdAfter=${three}`)).toEqual([])
+    expect(await ofEvent(`&createdAfter=${two}&createdBefore=${at(clock.now())}`)).toHaveLength(2)
+    expect(await ofEvent('&limit=1')).toHaveLength(1)
+    expect(await ofEvent('&offset=2')).toEqual([])
+    const elsewhere = await shared().newOrganization()
+    expect((await elsewhere.get(`/v1/deliveries?eventId=${eventId}`)).json.data).toEqual([])
+    await api.delete(`/v1/webhooks/${first.id}`)
+    expect(await ofEvent('')).toEqual([second.id])
+  })
+
   test.each([
     'status=done',
     'status=',
     'eventType=ticket.exploded',
     'eventType=',
+    'eventId=7',
+    'createdAfter=yesterday',
+    'createdBefore=2026-01-01',
     'limit=0',
     'offset=x',
     'cursor=abc',

@@ -9,7 +9,7 @@ import { showAtOnce } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
-import { fromLocal, toLocal } from '../desk/form-values.ts'
+import { fromLocal, toLocal } from '../../design/local-time.ts'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
 

@@ -1,6 +1,7 @@
 /** Creates a booking, or changes the fields that its actions do not. */
 import { answerOf, api } from '../../api/client.ts'
-import { type FormField, readersZone } from '../desk/form-values.ts'
+import { readersZone } from '../../design/local-time.ts'
+import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Booking } from '../desk/objects.ts'
 import { readBooking, writeBooking } from './calls.ts'

@@ -5,10 +5,10 @@ import { Link } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
+import { readersZone } from '../../design/local-time.ts'
 import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
 import { locale } from '../../design/time.tsx'
-import { readersZone } from '../desk/form-values.ts'
 import {
   type Booking,
   type Customer,

@@ -1,11 +1,13 @@
 /** The delivery log of all endpoints, newest first, with filters in the address. */
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { answerOf, api, type Delivery } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
+import { FilterRange } from '../../design/filter-range.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
@@ -20,19 +22,30 @@ import { ResendAll } from './resend-all.tsx'
 
 const route = getRouteApi('/deliveries')
 
+const statuses = [
+  ['pending', 'Pending'],
+  ['succeeded', 'Delivered'],
+  ['failed', 'Failed'],
+  ['undelivered', 'Pending or failed'],
+  ['skipped', 'Skipped'],
+] as const
+
 /** Milliseconds between looks for new deliveries. */
 const every = 5000
 
 export function Deliveries() {
-  const { status, type, endpoint } = route.useSearch()
+  const { status, type, endpoint, event, createdAfter, createdBefore } = route.useSearch()
   const navigate = route.useNavigate()
   const endpoints = useEndpoints()
   const { may } = useCaller()
   const [isAsking, setAsking] = useState(false)
   const query = {
-    status: status as (Delivery['status'] & ('pending' | 'succeeded' | 'failed' | 'skipped')) | undefined,
+    status: status as (typeof statuses)[number][0] | undefined,
     eventType: type as (typeof eventTypes)[number] | undefined,
     webhookId: endpoint,
+    eventId: event,
+    createdAfter,
+    createdBefore,
   }
   const list = useList({
     key: ['deliveries', query],
@@ -47,7 +60,12 @@ export function Deliveries() {
   })
   const filter = (change: Record<string, string | undefined>) =>
     void navigate({ search: (held) => ({ ...held, ...change }), replace: true })
-  const isFiltered = status !== undefined || type !== undefined || endpoint !== undefined
+  const findEvent = useCallback(
+    (words: string | undefined) =>
+      void navigate({ search: (held) => ({ ...held, event: words }), replace: true }),
+    [navigate],
+  )
+  const isFiltered = Object.values(query).some((value) => value !== undefined)
 
   const columns: readonly Column<Delivery>[] = [
     {
@@ -92,7 +110,7 @@ export function Deliveries() {
           <FilterSelect
             label="Status"
             value={status}
-            options={['pending', 'succeeded', 'failed', 'skipped']}
+            options={statuses}
             onChange={(value) => filter({ status: value })}
           />
           <FilterSelect
@@ -107,6 +125,12 @@ export function Deliveries() {
             options={endpoints.all.map(({ id, url }) => [id, hostOf(url) ?? url] as const)}
             onChange={(value) => filter({ endpoint: value })}
           />
+          <FilterRange
+            label="Created"
+            range={{ after: createdAfter, before: createdBefore }}
+            onChange={({ after, before }) => filter({ createdAfter: after, createdBefore: before })}
+          />
+          <FilterSearch label="Event id" value={event} onChange={findEvent} />
         </>
       }
     >
@@ -124,8 +148,16 @@ export function Deliveries() {
           status === 'failed' ? (
             <p>
               A delivery has failed once its last attempt has. Those that are tried again are{' '}
-              <Link to="/deliveries" search={{ type, endpoint, status: 'pending' }}>
+              <Link to="/deliveries" search={(held) => ({ ...held, status: 'pending' })}>
                 pending
+              </Link>
+              .
+            </p>
+          ) : status === 'undelivered' && createdAfter !== undefined ? (
+            <p>
+              What failed then was delivered by a later attempt, or was{' '}
+              <Link to="/deliveries" search={(held) => ({ ...held, createdAfter: undefined })}>
+                created earlier
               </Link>
               .
             </p>
@@ -140,13 +172,7 @@ export function Deliveries() {
           </Empty>
         }
       />
-      {isAsking && (
-        <ResendAll
-          close={() => setAsking(false)}
-          filter={{ webhookId: endpoint, eventType: type }}
-          endpoints={endpoints.byId}
-        />
-      )}
+      {isAsking && <ResendAll close={() => setAsking(false)} filter={query} endpoints={endpoints.byId} />}
     </Page>
   )
 }

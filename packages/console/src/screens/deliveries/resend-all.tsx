@@ -11,10 +11,11 @@ import { hostOf } from '../endpoints/endpoint-list.ts'
 /** Each is a call. An endpoint with more resends its missed events as one job. */
 const atMost = 500
 
-export interface FailedFilter {
-  readonly webhookId: string | undefined
-  readonly eventType: string | undefined
-}
+/** Of the list, whatever its status. */
+type FailedFilter = Omit<
+  NonNullable<Parameters<ReturnType<typeof api>['webhooks']['allDeliveries']>[0]>,
+  'status'
+>
 
 interface ResendAllProps {
   readonly close: () => void

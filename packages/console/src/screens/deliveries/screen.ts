@@ -16,7 +16,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/deliveries',
-    validateSearch: textsNamed('status', 'type', 'endpoint'),
+    validateSearch: textsNamed('status', 'type', 'endpoint', 'event', 'createdAfter', 'createdBefore'),
     component: Deliveries,
   }),
   createRoute({

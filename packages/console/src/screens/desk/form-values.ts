@@ -1,5 +1,6 @@
 /** Converts between the text in form fields and values of the API. */
 import { readJson } from '@deskwire/sdk/json'
+import { fromLocal, toLocal } from '../../design/local-time.ts'
 
 export interface FormField {
   readonly name: string
@@ -151,27 +152,6 @@ function scalarOf({ type, text }: AttributeRow): string | number | boolean {
   return Number.isFinite(number) ? number : text
 }
 
-/** For `datetime-local`: in the user's time zone, with seconds where there are some. */
-export function toLocal(at: string): string {
-  const moment = new Date(at)
-  const local = localMillis(moment)
-  const length = local % 60_000 === 0 ? 16 : local % 1000 === 0 ? 19 : 23
-  return new Date(local).toISOString().slice(0, length)
-}
-
-/**
- * The time in a `datetime-local`, or null. For an hour that the clock shows twice, it prefers that of `was`, the
- * field's first value.
- */
-export function fromLocal(text: string, was?: unknown): string | null {
-  const at = new Date(text)
-  if (text === '' || Number.isNaN(at.getTime())) return null
-  if (typeof was !== 'string') return at.toISOString()
-  const before = new Date(was)
-  const sameOffset = new Date(localMillis(at) - (localMillis(before) - before.getTime()))
-  return (localMillis(sameOffset) === localMillis(at) ? sameOffset : at).toISOString()
-}
-
 /** An end after its start has moved, with the duration kept; undefined where there is none. */
 export function endAfter(end: string, startBefore: string, start: string): string | undefined {
   const [ends, before, begins] = [end, startBefore, start].map((text) => new Date(text).getTime()) as [
@@ -183,11 +163,3 @@ export function endAfter(end: string, startBefore: string, start: string): strin
     ? toLocal(new Date(ends + begins - before).toISOString())
     : undefined
 }
-
-/** The user's clock at a moment, as milliseconds of a clock without a time zone. */
-function localMillis(moment: Date): number {
-  return moment.getTime() - moment.getTimezoneOffset() * 60_000
-}
-
-/** Europe/London. */
-export const readersZone = Intl.DateTimeFormat().resolvedOptions().timeZone

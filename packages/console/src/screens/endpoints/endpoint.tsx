@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
-import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
+import { byOutcome, deliveriesOf, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
 import { Code } from '../../design/code.tsx'
@@ -477,6 +477,7 @@ function Attempts({ id }: { readonly id: string }) {
           points={byOutcome(stats.data)}
           sayStep={sayStepOf('hour')}
           height={130}
+          to={deliveriesOf('hour', id)}
         />
       )}
     </Panel>

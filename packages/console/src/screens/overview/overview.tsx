@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import {
   byOutcome,
+  deliveriesOf,
   failedOf,
   highestP95,
   outcomes,
@@ -84,6 +85,7 @@ function Delivering({ span }: { readonly span: Span }) {
             series={outcomes}
             points={byOutcome(stats.data)}
             sayStep={sayStepOf(span)}
+            to={deliveriesOf(span)}
           />
         )}
       </Panel>
