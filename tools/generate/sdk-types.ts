@@ -17,6 +17,7 @@ import {
   hasteningFields,
   recoveryFields,
   statsFields,
+  totalFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { recoveryShape } from '../../packages/service/src/webhooks/recovery/store.ts'
@@ -156,6 +157,10 @@ ${shown(attemptFields)}}
 /** What is counted in one step of time. */
 export interface StatsPoint {
 ${shown(statsFields)}}
+
+/** What is counted in all steps together. */
+export interface StatsTotal {
+${shown(totalFields)}}
 
 export interface StatsRange {
   from?: string

@@ -954,8 +954,11 @@ export interface Delivery extends Row {
 }
 
 export interface DeliveryFilters {
-  status?: 'pending' | 'succeeded' | 'failed' | 'skipped'
+  status?: 'pending' | 'succeeded' | 'failed' | 'skipped' | 'undelivered'
   eventType?: keyof EventData | 'ping'
+  eventId?: string
+  createdAfter?: string
+  createdBefore?: string
 }
 
 export interface AllDeliveryFilters extends DeliveryFilters {
@@ -1008,6 +1011,18 @@ export interface StatsPoint {
   p95: number | null
   /** Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was. */
   changes: Record<string, number>
+}
+
+/** What is counted in all steps together. */
+export interface StatsTotal {
+  /** Deliveries that arrived. */
+  succeeded: number
+  /** Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen. */
+  failed: Record<string, number>
+  /** How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made. */
+  p50: number | null
+  /** How long 95 of 100 attempts took at most, likewise. */
+  p95: number | null
 }
 
 export interface StatsRange {

@@ -14,6 +14,7 @@ import type {
   RotationInput,
   StatsPoint,
   StatsRange,
+  StatsTotal,
   Webhook,
   WebhookFilters,
   WebhookInput,
@@ -29,6 +30,8 @@ export type WebhookWithSecret = Webhook & { secret: string }
 /** Every step, the earliest first: those in which nothing happened too. */
 export interface Stats {
   data: StatsPoint[]
+  /** Of all steps together. */
+  total: StatsTotal
 }
 
 /** Which events to read. */

@@ -1,13 +1,13 @@
 /** Statistics of deliveries and changes, over the spans that screens show. */
 
-import type { StatsPoint } from '@deskwire/sdk'
+import type { Stats, StatsPoint } from '@deskwire/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import type { LinkProps } from '@tanstack/react-router'
 import type { Point } from '../design/chart.tsx'
 import { locale } from '../design/time.tsx'
 import { answerOf, api } from './client.ts'
 
-export type { StatsPoint }
+export type { Stats, StatsPoint }
 
 const hour = 3_600_000
 
@@ -34,7 +34,7 @@ export function statsQuery(span: Span, id: string | null) {
       const query = { from, step }
       const asked =
         id === null ? api().webhooks.allStats(query, { signal }) : api().webhooks.stats(id, query, { signal })
-      return (await answerOf(asked)).data
+      return answerOf(asked)
     },
     refetchInterval: every,
   })
@@ -83,15 +83,4 @@ export function sayStepOf(span: Span): (at: string) => string {
       : { hour: '2-digit', minute: '2-digit' },
   )
   return (at) => format.format(Date.parse(at))
-}
-
-/** The 95th percentile of the latest step with an attempt; null without one. */
-export function latestP95(points: readonly StatsPoint[]): number | null {
-  return points.findLast(({ p95 }) => p95 !== null)?.p95 ?? null
-}
-
-/** At most so long took 95 of 100 attempts of all steps together: no step has a higher percentile. */
-export function highestP95(points: readonly StatsPoint[]): number | null {
-  const known = points.flatMap(({ p95 }) => (p95 === null ? [] : [p95]))
-  return known.length === 0 ? null : Math.max(...known)
 }

@@ -105,16 +105,19 @@ function Ends({ range, put }: { readonly range: Range; readonly put: (range: Ran
 }
 
 const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
 const minute = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 
 /** Short: `since 26 Nov, 14:00`. */
 function sayRange({ after, before }: Range): string {
   const [from, to] = [after, before].map((at) => (at === undefined ? null : nearest(Date.parse(at))))
-  const say = (at: number) => `${day.format(at)}, ${minute.format(at)}`
+  const thisYear = new Date().getFullYear()
+  const say = (at: number) =>
+    `${(new Date(at).getFullYear() === thisYear ? day : dayOfYear).format(at)}, ${minute.format(at)}`
   if (from === null || from === undefined)
     return to === null || to === undefined ? 'any time' : `until ${say(to)}`
   if (to === null || to === undefined) return `since ${say(from)}`
-  return `${say(from)} to ${day.format(from) === day.format(to) ? minute.format(to) : say(to)}`
+  return `${say(from)} to ${dayOfYear.format(from) === dayOfYear.format(to) ? minute.format(to) : say(to)}`
 }
 
 /** An exclusive end is a millisecond before the minute that it is about. */

@@ -1587,11 +1587,25 @@ class StatsPoint(TypedDict):
     """Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was."""
 
 
+class StatsTotal(TypedDict):
+    """The counts of all steps together."""
+
+    succeeded: int
+    """Deliveries that arrived."""
+    failed: dict[str, int]
+    """Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen."""
+    p50: int | None
+    """How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made."""
+    p95: int | None
+    """How long 95 of 100 attempts took at most, likewise."""
+
+
 class Stats(TypedDict):
     """The counts, step by step."""
 
     data: list[StatsPoint]
     """Every step, the earliest first."""
+    total: StatsTotal
 
 
 class EventPage(TypedDict):

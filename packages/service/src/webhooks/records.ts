@@ -13,7 +13,7 @@ import {
   words,
 } from '../openapi/shown-field.ts'
 import { shownOptionFields } from './options.ts'
-import type { StatsPoint } from './stats.ts'
+import type { Stats, StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const attemptErrors = {
@@ -174,8 +174,8 @@ export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
 const counts = { type: 'object', additionalProperties: count }
 const nullableCount = { type: ['integer', 'null'], minimum: 0 }
 
-export const statsFields: Shown<StatsPoint> = {
-  at: field(time, 'When the step began. Its length is that of the request.'),
+/** Of one step, or of all together. */
+export const totalFields: Shown<Stats['total']> = {
   succeeded: field(count, 'Deliveries that arrived.'),
   failed: field(
     counts,
@@ -186,6 +186,11 @@ export const statsFields: Shown<StatsPoint> = {
     'How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made.',
   ),
   p95: field(nullableCount, 'How long 95 of 100 attempts took at most, likewise.'),
+}
+
+export const statsFields: Shown<StatsPoint> = {
+  at: field(time, 'When the step began. Its length is that of the request.'),
+  ...totalFields,
   changes: field(
     counts,
     'Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was.',

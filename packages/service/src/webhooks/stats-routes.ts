@@ -12,7 +12,7 @@ import { type ApiModule, ref } from '../openapi/api-module.ts'
 import { exampleTime } from '../openapi/examples.ts'
 import { recordSchema } from '../openapi/shown-field.ts'
 import type { Endpoints } from './endpoints.ts'
-import { statsFields } from './records.ts'
+import { statsFields, totalFields } from './records.ts'
 import { reading, webhookOf } from './routes.ts'
 import { defaultSteps, mostSteps, readStats, type StepsQuery, stepLengths, stepsOf } from './stats.ts'
 
@@ -40,7 +40,7 @@ const shared = {
     200: {
       description: 'Every step, the earliest first.',
       schema: ref('Stats'),
-      examples: () => ({ steps: { data: [examplePoint, quietPoint] } }),
+      examples: () => ({ steps: { data: [examplePoint, quietPoint], total: exampleTotal } }),
     },
   },
 } as const
@@ -86,12 +86,14 @@ export function statsApi(kinds: readonly Kind[]) {
     routes: [organizationStats, endpointStats],
     schemas: () => ({
       StatsPoint: recordSchema('The counts of one step.', statsFields, examplePoint),
+      StatsTotal: recordSchema('The counts of all steps together.', totalFields, exampleTotal),
       Stats: {
         type: 'object',
         description: 'The counts, step by step.',
-        required: ['data'],
+        required: ['data', 'total'],
         properties: {
           data: { type: 'array', items: ref('StatsPoint'), description: 'Every step, the earliest first.' },
+          total: ref('StatsTotal'),
         },
       },
     }),
@@ -112,8 +114,8 @@ async function answer(
   const tables = readable.map(({ table }) => table)
   const abortable = { ofLong: (organization: string) => database.ofLong(organization, signal) }
   const timing = { steps: steps.value, answerTimeout }
-  const data = await readStats(abortable, { organizationId, webhookId }, tables, timing)
-  return data === 'too_long' ? refused(tooLong) : done({ data })
+  const stats = await readStats(abortable, { organizationId, webhookId }, tables, timing)
+  return stats === 'too_long' ? refused(tooLong) : done(stats)
 }
 
 const tooLong = problem(
@@ -121,12 +123,11 @@ const tooLong = problem(
   'Counting took too long. Ask for a shorter span, or again when less is going on.',
 )
 
+const exampleTotal = { succeeded: 118, failed: { timeout: 1, non_2xx: 3 }, p50: 42, p95: 310 }
+
 const examplePoint = {
   at: exampleTime,
-  succeeded: 118,
-  failed: { timeout: 1, non_2xx: 3 },
-  p50: 42,
-  p95: 310,
+  ...exampleTotal,
   changes: { customer: 40, ticket: 21 },
 }
 

@@ -50,13 +50,19 @@ export interface StatsPoint {
   readonly changes: Readonly<Record<string, number>>
 }
 
+export interface Stats {
+  readonly data: readonly StatsPoint[]
+  /** Of the whole range: a percentile is not a sum of its steps'. */
+  readonly total: Omit<StatsPoint, 'at' | 'changes'>
+}
+
 /** Statistics of one endpoint, or of all if `webhookId` is null, with changes of these kinds. */
 export async function readStats(
   database: Pick<Database, 'ofLong'>,
   { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
   tables: readonly StreamTable[],
   { steps, answerTimeout }: { readonly steps: Steps; readonly answerTimeout: number },
-): Promise<readonly StatsPoint[] | 'too_long'> {
+): Promise<Stats | 'too_long'> {
   const values = [
     organizationId,
     webhookId,
@@ -74,7 +80,10 @@ export async function readStats(
     place: Number(place),
     count: Number(count),
   }))
-  return pointsOf({ ...steps, answerTimeout }, counted, changes)
+  return {
+    data: pointsOf({ ...steps, answerTimeout }, counted, changes),
+    total: outcomesOf(counted, answerTimeout),
+  }
 }
 
 const endpoints = `webhook_health h`
@@ -110,10 +119,7 @@ function pointsOf(
   })
 }
 
-function outcomesOf(
-  counts: readonly DeliveryCount[],
-  answerTimeout: number,
-): Omit<StatsPoint, 'at' | 'changes'> {
+function outcomesOf(counts: readonly DeliveryCount[], answerTimeout: number): Stats['total'] {
   let succeeded = 0
   const failed: Record<string, number> = {}
   const durations = new Array<number>(durationBounds.length + 1).fill(0)
@@ -124,10 +130,10 @@ function outcomesOf(
         succeeded += count
         break
       case 'failed':
-        failed[meaning.code] = count
+        failed[meaning.code] = (failed[meaning.code] ?? 0) + count
         break
       case 'duration':
-        durations[meaning.bucket] = count
+        durations[meaning.bucket] = (durations[meaning.bucket] ?? 0) + count
         break
       case undefined: // Of a later release.
     }

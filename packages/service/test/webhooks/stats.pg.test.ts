@@ -66,6 +66,8 @@ test('an attempt counts by what became of it in the minute it was settled in, fo
     { at: at(began + minute), ...quiet, failed: { redirect: 1 }, p50: 7, p95: 7 },
     { at: at(began + 2 * minute), ...quiet, succeeded: 2, p50: 6, p95: 7, changes: { ticket: 1 } },
   ])
+  const { total } = (await api.get(`/v1/stats${range}`)).json
+  expect(total).toEqual({ succeeded: 3, failed: { non_2xx: 1, redirect: 1 }, p50: 6, p95: 7 })
   const each = await Promise.all([first.id, second.id].map((webhookId) => stats(api, range, webhookId)))
   for (const [n, point] of points.entries()) {
     const [one, other] = each.map((points) => points[n] as Point)

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
-import { byOutcome, deliveriesOf, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
+import { byOutcome, deliveriesOf, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
 import { Code } from '../../design/code.tsx'
@@ -454,14 +454,14 @@ function Trouble({
 /** Its attempts in the last hour. */
 function Attempts({ id }: { readonly id: string }) {
   const stats = useQuery(statsQuery('hour', id))
-  const p95 = stats.data === undefined ? null : latestP95(stats.data)
+  const p95 = stats.data?.total.p95 ?? null
   return (
     <Panel
       title="Attempts in the last hour"
       actions={
         p95 !== null && (
           <span className={css.none}>
-            p95 of the latest minute <b className="number">{sayMilliseconds(p95)}</b>
+            p95 <b className="number">{sayMilliseconds(p95)}</b>
           </span>
         )
       }
@@ -474,7 +474,7 @@ function Attempts({ id }: { readonly id: string }) {
         <BarChart
           title="Attempts per minute"
           series={outcomes}
-          points={byOutcome(stats.data)}
+          points={byOutcome(stats.data.data)}
           sayStep={sayStepOf('hour')}
           height={130}
           to={deliveriesOf('hour', id)}

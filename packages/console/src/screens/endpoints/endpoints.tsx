@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { failedOf, latestP95, statsQuery } from '../../api/stats.ts'
+import { failedOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { Sparkline } from '../../design/chart.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
@@ -27,8 +27,8 @@ const EndpointForm = lazyScreen(() => import('./endpoint-form.tsx'), 'EndpointFo
 function LastHour({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
   if (data === undefined) return null
-  const failed = data.map(failedOf)
-  const counts = data.map((point, n) => point.succeeded + (failed[n] ?? 0))
+  const failed = data.data.map(failedOf)
+  const counts = data.data.map((point, n) => point.succeeded + (failed[n] ?? 0))
   const [all, bad] = [counts, failed].map((values) => values.reduce((sum, count) => sum + count, 0))
   return (
     <Sparkline
@@ -42,7 +42,7 @@ function LastHour({ id }: { readonly id: string }) {
 /** The 95th percentile of its response times in the last hour. */
 function P95({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
-  const p95 = data === undefined ? null : latestP95(data)
+  const p95 = data?.total.p95 ?? null
   return p95 === null ? null : sayMilliseconds(p95)
 }
 

@@ -7,9 +7,9 @@ import {
   byOutcome,
   deliveriesOf,
   failedOf,
-  highestP95,
   outcomes,
   type Span,
+  type Stats,
   type StatsPoint,
   sayStepOf,
   spanOf,
@@ -75,7 +75,7 @@ function Delivering({ span }: { readonly span: Span }) {
   }
   return (
     <>
-      <Figures points={stats.data} span={span} />
+      <Figures stats={stats.data} span={span} />
       <Panel title={`Attempts per ${per}`}>
         {stats.data === undefined ? (
           <Loading lines={5} />
@@ -83,7 +83,7 @@ function Delivering({ span }: { readonly span: Span }) {
           <BarChart
             title={`Attempts per ${per}`}
             series={outcomes}
-            points={byOutcome(stats.data)}
+            points={byOutcome(stats.data.data)}
             sayStep={sayStepOf(span)}
             to={deliveriesOf(span)}
           />
@@ -98,28 +98,22 @@ function Delivering({ span }: { readonly span: Span }) {
           {endpoints.data !== undefined && <ByHealth endpoints={endpoints.data.data} />}
         </Panel>
         <Panel title={`Changes in the last ${spans[span].title.toLowerCase()}`}>
-          {stats.data === undefined ? <Loading lines={4} /> : <Changes points={stats.data} />}
+          {stats.data === undefined ? <Loading lines={4} /> : <Changes points={stats.data.data} />}
         </Panel>
       </div>
     </>
   )
 }
 
-function Figures({
-  points,
-  span,
-}: {
-  readonly points: readonly StatsPoint[] | undefined
-  readonly span: Span
-}) {
+function Figures({ stats, span }: { readonly stats: Stats | undefined; readonly span: Span }) {
   const waiting = useQuery({
     queryKey: ['deliveries', 'waiting'],
     queryFn: readWaiting,
     refetchInterval: 5000,
   })
-  const delivered = points?.reduce((sum, { succeeded }) => sum + succeeded, 0)
-  const failed = points?.reduce((sum, point) => sum + failedOf(point), 0)
-  const p95 = points === undefined ? null : highestP95(points)
+  const delivered = stats?.total.succeeded
+  const failed = stats && failedOf(stats.total)
+  const p95 = stats?.total.p95 ?? null
   const during = `in the last ${spans[span].title.toLowerCase()}`
   return (
     <dl className={css.figures}>
@@ -150,8 +144,8 @@ function Figures({
       />
       <Figure
         name="p95"
-        value={points === undefined ? undefined : p95 === null ? '–' : `≤ ${sayMilliseconds(p95)}`}
-        about={`for 95 % of attempts ${during}`}
+        value={stats === undefined ? undefined : p95 === null ? '–' : sayMilliseconds(p95)}
+        about={`of attempts ${during}`}
       />
     </dl>
   )
