@@ -38,6 +38,7 @@ ${byName(acceptedMembers(key.fields, 'patch'))}}
 export interface ApiKeyFilters {
   createdAfter?: string
   createdBefore?: string
+  revoked?: boolean
 }
 
 /** A link to the console, which works once. */

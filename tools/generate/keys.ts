@@ -35,7 +35,7 @@ Shown:
 
 ${shownFields({ ...keyFields(scopes), token: tokenField })}
 
-Filters of the list: \`createdAfter\`, \`createdBefore\`.
+Filters of the list: \`createdAfter\`, \`createdBefore\`, \`revoked\`.
 
 ### Scopes
 

@@ -46,6 +46,7 @@ const tables: Readonly<Record<string, string>> = {
   api_keys: 'Who may do what.',
   api_key_tokens:
     'From the hash of a token to its key: the one look-up without an organization, as it finds it.',
+  revoked_api_keys: 'Keys that were revoked, for 30 days.',
   api_key_uses: 'When a key was last used. Beside the key, so that counting moves nothing of it.',
   console_links:
     'Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.',

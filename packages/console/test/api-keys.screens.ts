@@ -47,6 +47,41 @@ test.each(['light', 'dark'] as const)('a key from its creation to its end, in %s
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
   await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
   await expect.poll(() => page.getByRole('link', { name: 'Search index' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Revoked' }).press('Enter')
+  const row = page.getByRole('row').filter({ hasText: 'Search index' })
+  await row.waitFor()
+  const [own] = (await api.get('/v1/api-keys')).json.data
+  expect(await row.innerText()).toContain(own.name)
+  expect(new URL(page.url()).search).toBe('?revoked=true')
+  await audit()
+})
+
+test('presets choose scopes and chips an expiry, by keyboard, on a narrow screen', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page, audit } = await bench().open(api, '/api-keys?new=yes', { width: 390 })
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('What it is for').fill('Warehouse')
+  const preset = (name: string) => dialog.getByRole('button', { name, exact: true })
+  await preset('Support agent').press('Enter')
+  expect(await dialog.getByLabel('Write tickets').isChecked()).toBe(true)
+  expect(await dialog.getByLabel('Read webhooks').isChecked()).toBe(false)
+  await preset('Mirror').press('Enter')
+  expect(await preset('Mirror').getAttribute('aria-pressed')).toBe('true')
+  expect(await preset('Support agent').getAttribute('aria-pressed')).toBe('false')
+  expect(await preset('Never').getAttribute('aria-pressed')).toBe('true')
+  await preset('90 days').press('Enter')
+  expect(await preset('90 days').getAttribute('aria-pressed')).toBe('true')
+  await audit()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await dialog.getByRole('button', { name: 'Create' }).press('Enter')
+  await page.getByRole('button', { name: 'I have stored it' }).press('Enter')
+  const key = (await api.get('/v1/api-keys')).json.data.find(
+    (one: { name: string }) => one.name === 'Warehouse',
+  )
+  expect(key.scopes).toContain('customers:read')
+  expect(key.scopes.filter((scope: string) => !scope.endsWith(':read'))).toEqual([])
+  const days = (Date.parse(key.expiresAt) - Date.now()) / 86_400_000
+  expect(Math.round(days)).toBe(90)
 })
 
 test('a key that may not manage keys is told so, and one offers what it has itself', async () => {
@@ -60,6 +95,7 @@ test('a key that may not manage keys is told so, and one offers what it has itse
   expect(await page.getByLabel('Read tickets').isEnabled()).toBe(true)
   expect(await page.getByLabel('Write tickets').isEnabled()).toBe(false)
   expect(await page.getByLabel('Everything').isEnabled()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Integration' }).isEnabled()).toBe(false)
 })
 
 test('the last key that manages keys stays, and the page says why', async () => {

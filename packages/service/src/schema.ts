@@ -2,6 +2,7 @@
 
 import { createLinkFunction } from './auth/keys/console-links.ts'
 import { keyFunctions } from './auth/keys/functions.ts'
+import { revokedMigration } from './auth/keys/revoked.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { baseline } from './db/migrations/baseline.ts'
 import { endpointOptions } from './db/migrations/endpoint-options.ts'
@@ -48,6 +49,7 @@ export function schemaOf(
           'alter table organizations add column if not exists prevents_double_booking boolean not null default false',
         ],
       },
+      revokedMigration,
     ],
     functions: [
       commit,

@@ -105,4 +105,6 @@ async function leftovers(api: Api): Promise<void> {
     scopes: ['tickets:read'],
     expiresAt: '2099-01-01T00:00:00Z',
   })
+  const spent = await api.post('/v1/api-keys', { name: 'Spent', scopes: ['tickets:read'] })
+  await api.delete(`/v1/api-keys/${spent.json.id}`)
 }

@@ -9,6 +9,7 @@ import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty, Forbidden } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
+import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
 import { lazyScreen } from '../../router/lazy-screen.ts'
 import { useCaller } from '../../session/caller.tsx'
@@ -32,13 +33,19 @@ export function ApiKeys() {
 
 function Manageable() {
   const { key: own } = useCaller()
-  const isNew = route.useSearch().new !== undefined
+  const { new: creating, revoked } = route.useSearch()
+  const isRevoked = revoked === 'true'
   const navigate = route.useNavigate()
   const [token, setToken] = useState<string | null>(null)
-  const put = (search: { new?: string }) => void navigate({ search, replace: true })
+  const put = (search: { new?: string; revoked?: string }) => void navigate({ search, replace: true })
   const list = useList({
-    key: ['api-keys'],
-    load: (query, signal) => answerOf(api().apiKeys.list(query, { signal }).page()),
+    key: ['api-keys', isRevoked],
+    load: async (page, signal) => {
+      const asked = api().apiKeys.list({ ...page, revoked: isRevoked }, { signal })
+      const { data, pagination } = await answerOf(asked.page())
+      // Their order, which a list goes by, is that of their revocation.
+      return { data: data.map((key) => ({ ...key, createdAt: key.revokedAt ?? key.createdAt })), pagination }
+    },
     every: 10_000,
     isByOffset: true,
   })
@@ -54,13 +61,22 @@ function Manageable() {
     },
     { title: 'Token', isExtra: true, cell: ({ last4 }) => <code>…{last4}</code> },
     { title: 'Scopes', cell: ({ scopes }) => <span title={scopes.join(', ')}>{sayScopes(scopes)}</span> },
-    { title: 'Status', cell: (apiKey) => <KeyStatus apiKey={apiKey} /> },
+    ...(isRevoked
+      ? [
+          {
+            title: 'Revoked by',
+            cell: ({ revokedBy }: ApiKey) => revokedBy?.name ?? revokedBy?.id ?? 'The operator',
+          },
+        ]
+      : [{ title: 'Status', cell: (apiKey: ApiKey) => <KeyStatus apiKey={apiKey} /> }]),
     {
       title: 'Last used',
       align: 'end',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
     },
-    { title: 'Created', align: 'end', isExtra: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    isRevoked
+      ? { title: 'Revoked', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> }
+      : { title: 'Created', align: 'end', isExtra: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   const create = (
     <Button kind="primary" onClick={() => put({ new: 'yes' })}>
@@ -75,7 +91,7 @@ function Manageable() {
           {create}
           <ActionMenu
             calls={[
-              { method: 'GET', path: '/v1/api-keys' },
+              { method: 'GET', path: '/v1/api-keys', query: { revoked } },
               {
                 method: 'POST',
                 path: '/v1/api-keys',
@@ -85,19 +101,34 @@ function Manageable() {
           />
         </>
       }
+      filters={
+        <Switch
+          label="Keys"
+          value={isRevoked ? 'revoked' : 'active'}
+          options={[
+            ['active', 'Current'],
+            ['revoked', 'Revoked'],
+          ]}
+          onChange={(chosen) => put(chosen === 'revoked' ? { revoked: 'true' } : {})}
+        />
+      }
     >
       <DataTable
-        caption="API keys, newest first"
+        caption={isRevoked ? 'Keys revoked in the last 30 days' : 'API keys, newest first'}
         list={list}
         columns={columns}
-        to={({ id }) => ({ to: '/api-keys/$id', params: { id } })}
+        {...(!isRevoked && { to: ({ id }: ApiKey) => ({ to: '/api-keys/$id', params: { id } }) })}
         empty={
-          <Empty title="No keys">
-            <p>Each program that calls the API has one of its own.</p>
-          </Empty>
+          isRevoked ? (
+            <Empty title="No key was revoked in the last 30 days" />
+          ) : (
+            <Empty title="No keys">
+              <p>Each program that calls the API has one of its own.</p>
+            </Empty>
+          )
         }
       />
-      {isNew && (
+      {creating !== undefined && (
         <Suspense>
           <KeyForm isOpen close={() => put({})} apiKey={null} onCreated={setToken} />
         </Suspense>

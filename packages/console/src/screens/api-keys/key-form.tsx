@@ -9,7 +9,8 @@ import { showAtOnce } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
-import { fromLocal, toLocal } from '../../design/local-time.ts'
+import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import css from './scope-picker.module.css'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
 
@@ -18,6 +19,18 @@ interface Values {
   /** As `datetime-local` has it; empty for never. */
   expiresAt: string
   scopes: readonly Scope[]
+}
+
+const expiries = [
+  ['30 days', 30],
+  ['90 days', 90],
+  ['1 year', 365],
+  ['Never', null],
+] as const
+
+/** To the minute, as a field shows it. */
+function inDays(days: number): string {
+  return new Date(Math.ceil(Date.now() / 60_000) * 60_000 + days * 86_400_000).toISOString()
 }
 
 interface KeyFormProps {
@@ -52,6 +65,8 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   const form = useForm<Values>({ defaultValues: given })
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
+  const expiresAt = form.watch('expiresAt')
+  const [chosen, setChosen] = useState({ title: '', at: '' })
 
   async function send(values: Values): Promise<void> {
     if (values.scopes.length === 0) {
@@ -96,12 +111,32 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
         error={errors.scopes?.message}
       />
       <Field
-        label="Until"
-        hint="Leave it empty for a key that works until it is revoked."
+        label="Expires"
+        hint={`Empty: never. Times in ${readersZone}.`}
         error={errors.expiresAt?.message}
       >
         <TextInput type="datetime-local" step="any" {...form.register('expiresAt')} />
       </Field>
+      <fieldset className={css.presets}>
+        <legend className="unseen">Expires after</legend>
+        {expiries.map(([title, days]) => (
+          <Button
+            key={title}
+            size="s"
+            aria-pressed={
+              expiresAt === '' ? days === null : expiresAt === chosen.at && title === chosen.title
+            }
+            onClick={() => {
+              const at = days === null ? '' : toLocal(inDays(days))
+              setChosen({ title, at })
+              form.clearErrors('expiresAt')
+              form.setValue('expiresAt', at, { shouldDirty: true })
+            }}
+          >
+            {title}
+          </Button>
+        ))}
+      </fieldset>
       <FormError message={errors.root?.message} />
       <DialogActions>
         <Button onClick={close}>Cancel</Button>

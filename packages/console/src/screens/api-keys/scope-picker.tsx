@@ -1,8 +1,9 @@
 /** Chooses scopes, kind by kind. A key grants only what it holds itself. */
+import { Button } from '../../design/button.tsx'
 import { Checkbox } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import css from './scope-picker.module.css'
-import { type Scope, scopeRows } from './scopes.ts'
+import { presets, type Scope, scopeRows } from './scopes.ts'
 
 interface ScopePickerProps {
   readonly chosen: readonly Scope[]
@@ -21,6 +22,26 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
       <p className={css.error} id="scopes-error" role="alert">
         {error}
       </p>
+      <fieldset className={css.presets}>
+        <legend className="unseen">Presets</legend>
+        {presets.map(([title, of]) => {
+          const granted = of.filter(may)
+          return (
+            <Button
+              key={title}
+              size="s"
+              aria-pressed={granted.length > 0 && isSame(granted, chosen)}
+              disabled={granted.length < of.length}
+              title={
+                granted.length < of.length ? 'The key that you use lacks some of its scopes.' : undefined
+              }
+              onClick={() => onChange(granted)}
+            >
+              {title}
+            </Button>
+          )
+        })}
+      </fieldset>
       <div className={css.row}>
         <Checkbox
           label={<strong>Everything</strong>}
@@ -49,4 +70,8 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
       ))}
     </fieldset>
   )
+}
+
+function isSame(one: readonly Scope[], other: readonly Scope[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope))
 }

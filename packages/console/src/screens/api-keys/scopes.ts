@@ -9,6 +9,19 @@ interface ScopeRow {
   readonly ways: readonly (readonly [scope: Scope, word: string])[]
 }
 
+const desk = scopes.filter((scope) => scope.endsWith(':read') && !scope.startsWith('webhooks:'))
+
+/** The scopes of common programs. */
+export const presets: readonly (readonly [title: string, scopes: readonly Scope[]])[] = [
+  ['Read only', scopes.filter((scope) => scope.endsWith(':read'))],
+  ['Mirror', desk],
+  [
+    'Support agent',
+    [...desk, 'conversations:write', 'messages:write', 'notes:write', 'tickets:write', 'bookings:write'],
+  ],
+  ['Integration', scopes.filter((scope) => /:(read|write)$/.test(scope))],
+]
+
 /** `tickets`, with `Read` and `Write`. */
 export const scopeRows: readonly ScopeRow[] = [
   ...Map.groupBy(

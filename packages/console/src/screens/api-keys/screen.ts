@@ -29,7 +29,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/api-keys',
-    validateSearch: textsNamed('new'),
+    validateSearch: textsNamed('new', 'revoked'),
     component: ApiKeys,
   }),
   createRoute({

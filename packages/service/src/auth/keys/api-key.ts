@@ -1,7 +1,7 @@
 /** A key's record: what the database stores and what the API shows (specification 3.4). Never a token. */
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { constant } from '../../openapi/api-module.ts'
-import { field, nullable, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
+import { field, nullable, optional, type Shown, text, time, uuid, words } from '../../openapi/shown-field.ts'
 
 export interface KeyRow {
   readonly id: string
@@ -15,6 +15,15 @@ export interface KeyRow {
   readonly last_used_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
+  /** Of keys that were revoked. */
+  readonly revoked_at?: Date
+  readonly revoked_by?: string | null
+  readonly revoked_by_name?: string | null
+}
+
+interface Revocation {
+  readonly revokedAt?: string
+  readonly revokedBy?: { readonly id: string; readonly name: string | null } | null
 }
 
 export function keyRecord(organizationId: string, row: KeyRow) {
@@ -30,7 +39,14 @@ export function keyRecord(organizationId: string, row: KeyRow) {
     lastUsedAt: shown(row.last_used_at),
     createdAt: formatTimestamp(row.created_at.getTime()),
     updatedAt: formatTimestamp(row.updated_at.getTime()),
+    ...revocation(row),
   }
+}
+
+function revocation({ revoked_at, revoked_by = null, revoked_by_name = null }: KeyRow): Revocation {
+  if (revoked_at === undefined) return {}
+  const by = revoked_by === null ? null : { id: revoked_by, name: revoked_by_name }
+  return { revokedAt: formatTimestamp(revoked_at.getTime()), revokedBy: by }
 }
 
 export type KeyRecord = ReturnType<typeof keyRecord>
@@ -59,6 +75,18 @@ export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
     ),
     createdAt: field(time, 'When it was made.'),
     updatedAt: field(time, 'When it was last changed or rotated.'),
+    revokedAt: optional(time, 'When it was revoked; only where revoked keys are listed.'),
+    revokedBy: optional(
+      {
+        type: ['object', 'null'],
+        required: ['id', 'name'],
+        properties: {
+          id: { ...uuid, description: 'Its id.' },
+          name: { ...nullable(text), description: 'Its name when it did.' },
+        },
+      },
+      'The key that revoked it; null: the operator.',
+    ),
   }
 }
 

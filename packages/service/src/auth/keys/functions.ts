@@ -7,6 +7,7 @@ import { type SchemaFunction, schemaFunction } from '../../db/migration.ts'
 import { disableRegistered } from '../../delivery/registrants.ts'
 import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragments.ts'
 import { managingScope } from '../scopes.ts'
+import { noteRevoked } from './revoked.ts'
 
 /** The calling key and its scopes at authentication. */
 const callerArguments = 'p_caller_id uuid, p_caller_scopes text[]'
@@ -150,6 +151,7 @@ begin
   end if;
   ${disableRegistered}
   update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
+  ${noteRevoked}
   delete from api_keys where organization_id = p_organization_id and id = p_api_key_id;
   return 'done';
 end;`,

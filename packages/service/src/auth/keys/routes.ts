@@ -1,6 +1,6 @@
 /** The routes of API keys (specification 3.4). All need `api_keys:manage`, except the one for a key's own record. */
 
-import { createdBetween, paging } from '../../http/list-parameters.ts'
+import { createdBetween, paging, word } from '../../http/list-parameters.ts'
 import { pageBody } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
 import { problem } from '../../kernel/errors.ts'
@@ -18,7 +18,7 @@ import type { KeyStore } from './store.ts'
 
 interface KeyServices {
   readonly keys: Keys
-  readonly store: Pick<KeyStore, 'list'>
+  readonly store: Pick<KeyStore, 'list' | 'listRevoked'>
   readonly clock: Clock
 }
 
@@ -45,7 +45,14 @@ export function keyApi(scopes: readonly string[]) {
     id: 'listApiKeys',
     summary: 'List keys',
     description: 'Those that have expired are among them.',
-    query: { ...paging, ...createdBetween },
+    query: {
+      ...paging,
+      ...createdBetween,
+      revoked: word(
+        ['true', 'false'],
+        'With `true`: instead those that were revoked in the last 30 days, the latest first.',
+      ),
+    },
     answers: {
       200: {
         description: 'A page of keys, newest first.',
@@ -57,7 +64,8 @@ export function keyApi(scopes: readonly string[]) {
       const query = call.query()
       if (!query.ok) return refused(query.error)
       const { organizationId } = call.caller
-      const found = await store.list(organizationId, query.value, query.value, clock.now())
+      const list = query.value.revoked === 'true' ? store.listRevoked : store.list
+      const found = await list(organizationId, query.value, query.value, clock.now())
       return done(pageBody(found, query.value, (row) => keyRecord(organizationId, row)))
     },
   })

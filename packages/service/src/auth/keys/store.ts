@@ -13,6 +13,7 @@ import {
   rotateFunction,
   updateFunction,
 } from './functions.ts'
+import { findRevoked, revokedKept } from './revoked.ts'
 
 interface KeyFilter {
   readonly createdAfter: string | null
@@ -35,6 +36,8 @@ export interface KeyStore {
     page: { readonly limit: number; readonly offset: number },
     now: number,
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
+  /** Those revoked within `revokedKept`. */
+  listRevoked: KeyStore['list']
   count(organizationId: string): Promise<number>
   /** `response`: what to store for an Idempotency-Key; null stores nothing. */
   create(
@@ -135,6 +138,9 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
       const [rows, count] = await Promise.all([read, counted])
       return { rows, total: count.rows[0]?.total ?? 0 }
     },
+
+    listRevoked: (organizationId, filter, page, now) =>
+      findRevoked(database.of(organizationId), organizationId, filter, page, now - revokedKept),
 
     async count(organizationId) {
       const { rows } = await database

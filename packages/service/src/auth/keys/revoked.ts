@@ -1,0 +1,93 @@
+/** Keys that were revoked: what they were, when, and by whom, for 30 days. */
+import type { Pool } from 'pg'
+import type { Migration } from '../../db/migration.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { notServedOrganizations } from '../../journal/not-served.ts'
+import { formatTimestamp } from '../../kernel/timestamps.ts'
+import type { KeyRow } from './api-key.ts'
+
+/** Milliseconds. */
+export const revokedKept = 30 * 24 * 60 * 60 * 1_000
+/** Rows of one statement of maintenance. */
+const piece = 1_000
+
+export const revokedMigration: Migration = {
+  id: '20261126-11-revoked-keys',
+  statements: [
+    `create table revoked_api_keys (
+      organization_id uuid not null,
+      id uuid not null,
+      name text not null,
+      scopes text[] not null,
+      last4 text not null,
+      expires_at timestamptz(3),
+      last_used_at timestamptz(3),
+      created_at timestamptz(3) not null,
+      updated_at timestamptz(3) not null,
+      revoked_at timestamptz(3) not null,
+      -- The key that revoked it; null for the operator.
+      revoked_by uuid,
+      revoked_by_name text,
+      primary key (organization_id, id)
+    )`,
+    'create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc)',
+    'create index revoked_api_keys_age on revoked_api_keys (revoked_at)',
+  ],
+}
+
+/** In the function that revokes, before the key is deleted with its tokens. */
+export const noteRevoked = `insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
+      updated_at, revoked_at, revoked_by, revoked_by_name)
+    select p_organization_id, k.id, k.name, k.scopes,
+        coalesce((select t.last4 from api_key_tokens t where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
+          order by t.expires_at desc nulls first, t.created_at desc limit 1), ''),
+        k.expires_at,
+        (select u.last_used_at from api_key_uses u where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
+        k.created_at, k.updated_at, p_now, p_caller_id,
+        (select c.name from api_keys c where c.organization_id = p_organization_id and c.id = p_caller_id)
+      from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id;`
+
+const found = `from revoked_api_keys r where r.organization_id = $1 and r.revoked_at > $2
+    and ($3::timestamptz is null or r.created_at > $3) and ($4::timestamptz is null or r.created_at < $4)`
+
+/** A page of those revoked after `since`, in milliseconds, the latest first. */
+export async function findRevoked(
+  db: Queryable,
+  organizationId: string,
+  {
+    createdAfter,
+    createdBefore,
+  }: { readonly createdAfter: string | null; readonly createdBefore: string | null },
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  since: number,
+): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }> {
+  const values = [organizationId, formatTimestamp(since), createdAfter, createdBefore]
+  const [page, counted] = await Promise.all([
+    db.query<KeyRow>(
+      `select r.id, r.name, r.scopes, r.expires_at, null as expiry_settled_at, r.created_at, r.updated_at, r.last_used_at,
+          r.last4, null as previous_token_expires_at, r.revoked_at, r.revoked_by, r.revoked_by_name
+        ${found} order by r.revoked_at desc, r.id desc limit $5 offset $6`,
+      [...values, limit, offset],
+    ),
+    db.query<{ total: number }>(`select count(*)::int as total ${found}`, values),
+  ])
+  return { rows: page.rows, total: counted.rows[0]?.total ?? 0 }
+}
+
+/** Removes those revoked up to `before`, in milliseconds. */
+export async function forgetRevoked(pool: Pool, before: number): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query<{ organization_id: string; id: string }>(
+      `select r.organization_id, r.id from revoked_api_keys r
+         where r.revoked_at <= $1 and r.organization_id <> all(${notServedOrganizations}) limit ${piece}`,
+      [formatTimestamp(before)],
+    )
+    for (const [organizationId, old] of Map.groupBy(rows, (row) => row.organization_id)) {
+      await pool.query('delete from revoked_api_keys where organization_id = $1 and id = any($2)', [
+        organizationId,
+        old.map(({ id }) => id),
+      ])
+    }
+    if (rows.length < piece) return
+  }
+}
