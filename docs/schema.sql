@@ -277,6 +277,7 @@ create index tickets_assignee_id on tickets (organization_id, assignee_id, creat
 create index tickets_browse on tickets (organization_id, created_at desc, id desc) where removed_at is null;
 create index tickets_conversation_id on tickets (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
 create index tickets_customer_id on tickets (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index tickets_due on tickets (organization_id, (body::json ->> 'dueAt'::text) collate "c") where removed_at is null and (status = any (array['new'::text, 'open'::text, 'pending'::text, 'on_hold'::text])) and ((body::json ->> 'dueAt'::text) collate "c") is not null;
 create unique index tickets_external_id on tickets (organization_id, external_id) where external_id is not null;
 create index tickets_live on tickets (organization_id, updated_at, id) where removed_at is null;
 create unique index tickets_number on tickets (organization_id, number) where number is not null;
@@ -447,6 +448,25 @@ create table api_key_tokens (
   foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
 );
 create index api_key_tokens_of_key on api_key_tokens (organization_id, api_key_id);
+
+-- Keys that were revoked, for 30 days.
+create table revoked_api_keys (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  scopes text[] not null,
+  last4 text not null,
+  expires_at timestamptz(3),
+  last_used_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  revoked_at timestamptz(3) not null,
+  revoked_by uuid,
+  revoked_by_name text,
+  primary key (organization_id, id)
+);
+create index revoked_api_keys_age on revoked_api_keys (revoked_at);
+create index revoked_api_keys_newest on revoked_api_keys (organization_id, revoked_at desc, id desc);
 
 -- When a key was last used. Beside the key, so that counting moves nothing of it.
 create table api_key_uses (
@@ -5264,7 +5284,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_4707af8e8986(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_82393df0c648(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -5318,6 +5338,16 @@ begin
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
   update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
+  insert into revoked_api_keys (organization_id, id, name, scopes, last4, expires_at, last_used_at, created_at,
+      updated_at, revoked_at, revoked_by, revoked_by_name)
+    select p_organization_id, k.id, k.name, k.scopes,
+        coalesce((select t.last4 from api_key_tokens t where t.organization_id = p_organization_id and t.api_key_id = p_api_key_id
+          order by t.expires_at desc nulls first, t.created_at desc limit 1), ''),
+        k.expires_at,
+        (select u.last_used_at from api_key_uses u where u.organization_id = p_organization_id and u.api_key_id = p_api_key_id),
+        k.created_at, k.updated_at, p_now, p_caller_id,
+        (select c.name from api_keys c where c.organization_id = p_organization_id and c.id = p_caller_id)
+      from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id;
   delete from api_keys where organization_id = p_organization_id and id = p_api_key_id;
   return 'done';
 end;

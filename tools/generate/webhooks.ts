@@ -51,7 +51,7 @@ payload.
 
 ${shownFields(deliveryFields)}
 
-Filters of the log: \`status\`, \`eventType\`, and of the log of all endpoints \`webhookId\`.
+Filters of the log: \`status\`, \`eventType\`, \`eventId\`, \`createdAfter\`, \`createdBefore\`, and of the log of all endpoints \`webhookId\`.
 
 ### Codes of \`lastError\`
 

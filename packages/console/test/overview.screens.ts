@@ -1,6 +1,6 @@
 /** The overview: what it counts is what happened, as bars and as a table. */
 import { expect, test } from 'vitest'
-import { makeConversation, makeCustomer, makeMessage } from '../../testbed/desk.ts'
+import { makeConversation, makeCustomer, makeMessage, makeTicket } from '../../testbed/desk.ts'
 import { makeWebhook } from '../../testbed/hooks.ts'
 import { consoleBench } from './harness.ts'
 
@@ -29,14 +29,27 @@ test.each(['light', 'dark'] as const)(
 test('what needs attention comes first, and each leads to where it is settled', async () => {
   const { api, failing } = await bench().seeded()
   const { id } = await makeConversation(api, { subject: 'Where is it?' })
+  const [customer] = (await api.get('/v1/customers')).json.data
+  await makeTicket(api, {
+    customerId: customer.id,
+    subject: 'Late already',
+    dueAt: new Date(Date.now() - 60_000).toISOString(),
+  })
   await makeMessage(api, { conversationId: id })
   const { page, audit } = await bench().open(api, '/')
   const matters = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
-  await expect.poll(() => matters.count()).toBe(3)
+  await expect.poll(() => matters.count()).toBe(4)
   await audit()
   await matters.filter({ hasText: 'is failing' }).getByRole('link').click()
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/console/endpoints/${failing.id}`)
   await page.goBack()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.getByRole('link', { name: 'Open overdue tickets' }).press('Enter')
+  await page.getByRole('link', { name: /Late already/ }).waitFor()
+  expect(new URL(page.url()).search).toBe('?overdue=true')
+  await page.goBack()
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await page.setViewportSize({ width: 1280, height: 800 })
   await matters.filter({ hasText: '1 unassigned' }).waitFor()
   await page.getByRole('link', { name: 'Answer the longest wait' }).click()
   await page.getByRole('heading', { level: 2, name: 'Where is it?' }).waitFor()

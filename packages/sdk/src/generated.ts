@@ -535,6 +535,8 @@ export interface TicketFilters {
   createdAfter?: string | undefined
   /** Created earlier than this, exclusive. */
   createdBefore?: string | undefined
+  /** With `true`: is due before now, and neither resolved nor closed. */
+  overdue?: 'true' | undefined
   /** Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503. */
   q?: string | undefined
 }
@@ -1130,6 +1132,10 @@ export interface ApiKey extends Row {
   previousTokenExpiresAt: string | null
   /** When a call was last made with it, exact to a minute; null when none was. It does not move updatedAt. */
   lastUsedAt: string | null
+  /** When it was revoked; only where revoked keys are listed. */
+  revokedAt?: string
+  /** The key that revoked it; null: the operator. */
+  revokedBy?: { id: string; name: string | null } | null
 }
 
 export interface ApiKeyInput {
@@ -1153,6 +1159,7 @@ export interface ApiKeyPatch {
 export interface ApiKeyFilters {
   createdAfter?: string
   createdBefore?: string
+  revoked?: boolean
 }
 
 /** A link to the console, which works once. */

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { keyRoutes } from './auth/keys/bound-routes.ts'
 import type { BeginSession } from './auth/keys/key-sessions.ts'
+import { forgetRevoked, revokedKept } from './auth/keys/revoked.ts'
 import { createLookUp, type TokenLookup } from './auth/look-up.ts'
 import { scopeNames } from './auth/scopes.ts'
 import { createUseRecorder, type UseRecorder } from './auth/uses.ts'
@@ -170,7 +171,7 @@ export function createDatabaseServices(
     name,
     parts: [
       ...desk.parts,
-      bindRoutes(() => inboxApi.routes, { database, timeout: options.searchTimeout }),
+      bindRoutes(() => inboxApi.routes, { database, clock, timeout: options.searchTimeout }),
       ...webhooks.parts,
       ...keyParts,
       bindRoutes(() => organizationApi.routes, createOrganizations(database, clock)),
@@ -189,6 +190,7 @@ export function createDatabaseServices(
       ...(storage && { storage }),
       async also() {
         await subscriptions.removeEnded()
+        await forgetRevoked(pool, clock.now() - revokedKept)
         await sweep?.()
       },
     }),

@@ -32,7 +32,7 @@ notes create	POST	/notes	Create a note		conversationId! author!{} body!
 notes get	GET	/notes/{id}	Read a note		
 notes update	PATCH	/notes/{id}	Change a note		body
 notes delete	DELETE	/notes/{id}	Delete a note		
-tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag customAttribute createdAfter createdBefore q	
+tickets list	GET	/tickets	List or sync tickets	limit# offset# after updatedAfter cursor wait# ids customerId conversationId number# type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId externalId tag customAttribute createdAfter createdBefore overdue=true q	
 tickets create	POST	/tickets	Create a ticket		customerId! conversationId subject! description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
 tickets get	GET	/tickets/{id}	Read a ticket		
 tickets update	PATCH	/tickets/{id}	Change a ticket		conversationId subject description type=question|incident|problem|task priority=low|normal|high|urgent status=new|open|pending|on_hold|resolved|closed assigneeId dueAt externalId tags[] customAttributes{}
@@ -71,7 +71,7 @@ deliveries stats	GET	/stats	Results of deliveries, and changes, in steps of time
 recoveries list	GET	/webhooks/{id}/recoveries	An endpoint's recoveries, newest first	limit# offset#	
 recoveries get	GET	/webhooks/{id}/recoveries/{recoveryId}	Read how far a recovery is		
 events list	GET	/events	Read events, oldest first	types subject createdAfter cursor include=actor limit# wait#	
-api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore	
+api-keys list	GET	/api-keys	List keys	limit# offset# createdAfter createdBefore revoked=true|false	
 api-keys create	POST	/api-keys	Make a key		name! scopes![] expiresAt
 api-keys get	GET	/api-keys/{id}	Read a key		
 api-keys update	PATCH	/api-keys/{id}	Change name, scopes or expiry of a key		name scopes[] expiresAt

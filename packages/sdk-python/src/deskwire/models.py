@@ -1661,9 +1661,14 @@ class EventPagination(TypedDict):
     """Send it as cursor to go on; it stays valid."""
 
 
-class ApiKey(TypedDict):
-    """An API key, without its token."""
+class ApiKeyRevokedBy(TypedDict):
+    id: str
+    """Its id."""
+    name: str | None
+    """Its name when it did."""
 
+
+class _ApiKeyRequired(TypedDict):
     id: str
     """Its id. It stays when its tokens change."""
     object: Literal["api_key"]
@@ -1688,9 +1693,23 @@ class ApiKey(TypedDict):
     """When it was last changed or rotated."""
 
 
-class ApiKeyWithToken(TypedDict):
-    """An API key as creation and rotation answer it."""
+class ApiKey(_ApiKeyRequired, total=False):
+    """An API key, without its token."""
 
+    revokedAt: str
+    """When it was revoked; only where revoked keys are listed."""
+    revokedBy: ApiKeyRevokedBy | None
+    """The key that revoked it; null: the operator."""
+
+
+class ApiKeyWithTokenRevokedBy(TypedDict):
+    id: str
+    """Its id."""
+    name: str | None
+    """Its name when it did."""
+
+
+class _ApiKeyWithTokenRequired(TypedDict):
     id: str
     """Its id. It stays when its tokens change."""
     object: Literal["api_key"]
@@ -1715,6 +1734,15 @@ class ApiKeyWithToken(TypedDict):
     """When it was last changed or rotated."""
     token: str
     """The token that calls carry as Authorization: Bearer. Shown only now: keep it."""
+
+
+class ApiKeyWithToken(_ApiKeyWithTokenRequired, total=False):
+    """An API key as creation and rotation answer it."""
+
+    revokedAt: str
+    """When it was revoked; only where revoked keys are listed."""
+    revokedBy: ApiKeyWithTokenRevokedBy | None
+    """The key that revoked it; null: the operator."""
 
 
 class _ApiKeyCreateRequired(TypedDict):
@@ -1935,6 +1963,8 @@ class TicketFilters(TypedDict, total=False):
     """Created later than this, exclusive."""
     createdBefore: str
     """Created earlier than this, exclusive."""
+    overdue: Literal["true"]
+    """With `true`: is due before now, and neither resolved nor closed."""
     q: str
     """Has words that begin with each of these, at most 16. A search that takes longer than a few seconds is ended: 503."""
 
@@ -2016,6 +2046,8 @@ class ApiKeyFilters(TypedDict, total=False):
     """Created later than this, exclusive."""
     createdBefore: str
     """Created earlier than this, exclusive."""
+    revoked: Literal["true", "false"]
+    """With `true`: instead those that were revoked in the last 30 days, the latest first."""
 
 
 AnyRow = Teammate | Customer | Conversation | Message | Note | Ticket | Booking

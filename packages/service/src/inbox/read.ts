@@ -3,6 +3,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { queryTextWithin } from '../db/text-query.ts'
 import { conversation } from '../desk/conversation/index.ts'
 import { timestampText } from '../journal/body.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import { foundRows } from '../kinds/http/browse.ts'
 import type { Condition } from '../kinds/http/list-query.ts'
 
@@ -23,6 +24,7 @@ interface InboxPage {
 
 export interface InboxReader {
   readonly database: Pick<Database, 'of' | 'ofLong'>
+  readonly clock: Clock
   /** Milliseconds that a statement may take. */
   readonly timeout: number
 }

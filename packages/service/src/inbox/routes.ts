@@ -7,6 +7,7 @@ import { routesOf } from '../http/route.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { done, refused } from '../kernel/outcome.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleObject } from '../kinds/docs/kind-examples.ts'
 import { filterParameters, readConditions } from '../kinds/http/list-query.ts'
 import { noSuchPlace, searchTooLong } from '../kinds/http/routes.ts'
@@ -60,7 +61,7 @@ const listInbox = route({
   },
   async handle(services, call) {
     const { organizationId, scopes } = call.caller
-    const query = parseInboxQuery(searchParameters(call.request))
+    const query = parseInboxQuery(searchParameters(call.request), formatTimestamp(services.clock.now()))
     if (!query.ok) return refused(query.error)
     const head = headersOnly(call.request)
     if (head !== null) return head
@@ -101,14 +102,14 @@ const countInboxRoute = route({
 
 const count = (description: string) => field({ type: 'integer', minimum: 0, maximum: countedTo }, description)
 
-function parseInboxQuery(query: URLSearchParams): Result<InboxQuery, Problem> {
+function parseInboxQuery(query: URLSearchParams, now: string): Result<InboxQuery, Problem> {
   const unknown = unknownParameter(query, [...Object.keys(own), ...Object.keys(filters)])
   if (unknown !== null) return fail(unknown)
   const values = readQuery(new URLSearchParams([...query].filter(([name]) => name in own)), own)
   if (!values.ok) return values
   const { limit, after, afterSince, awaitingReply } = values.value
   if (afterSince !== null && after === null) return invalid('afterSince goes with after: send both.')
-  const conditions = readConditions(conversation, query)
+  const conditions = readConditions(conversation, query, now)
   if (!conditions.ok) return conditions
   return ok({
     limit,

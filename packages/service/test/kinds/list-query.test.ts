@@ -10,7 +10,7 @@ const position = { at: 1_000, id: lowestId }
 const cursor = { resource: 'customer', organizationId, epoch: 1, position, removalsAfter: null }
 
 const parse = (query: string, kind = customer) =>
-  parseListQuery(kind, organizationId, new URLSearchParams(query))
+  parseListQuery(kind, organizationId, new URLSearchParams(query), '2026-01-31T09:30:00.000Z')
 
 function read(query: string, kind = customer) {
   const parsed = parse(query, kind)
@@ -75,7 +75,16 @@ describe('parameters', () => {
   test('are those of the kind', () => {
     const all = ['externalId', 'tag', 'customAttribute', 'createdAfter', 'createdBefore', 'q']
     expect(filterNames(customer).sort()).toEqual([...all, 'email', 'phone'].sort())
-    const tickets = ['customerId', 'conversationId', 'status', 'priority', 'type', 'assigneeId', 'number']
+    const tickets = [
+      'customerId',
+      'conversationId',
+      'status',
+      'priority',
+      'type',
+      'assigneeId',
+      'number',
+      'overdue',
+    ]
     expect(filterNames(ticket).sort()).toEqual([...all, ...tickets].sort())
     expect(filterNames(teammate)).not.toContain('tag')
   })
@@ -86,6 +95,7 @@ describe('filters', () => {
     ['status=bogus', ticket],
     ['priority=', ticket],
     ['type=null', ticket],
+    ['overdue=false', ticket],
     ['customerId=x', ticket],
     ['assigneeId=none', ticket],
     ['email=x', customer],

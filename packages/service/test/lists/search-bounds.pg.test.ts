@@ -206,7 +206,12 @@ test('one match among many rows costs a few blocks, whoever else has rows', asyn
     ])
   }
   async function blocksRead({ connection }: TestDatabase, organizationId: string, query: string) {
-    const parsed = parseListQuery(customer, organizationId, new URLSearchParams(query))
+    const parsed = parseListQuery(
+      customer,
+      organizationId,
+      new URLSearchParams(query),
+      '2026-01-31T09:30:00.000Z',
+    )
     if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
     const { text, values } = browseStatement(customer, organizationId, parsed.value)
     const one = createPool(connection, { max: 1, onIdleError: () => {} })

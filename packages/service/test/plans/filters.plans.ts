@@ -51,6 +51,7 @@ function valueFor(kind: Kind, name: string): string {
   if (name.endsWith('After')) return '2026-03-10T00:00:00Z'
   if (name.endsWith('Before')) return '2026-01-02T00:00:00Z'
   if (name === 'q') return 'word77'
+  if (name === 'overdue') return 'true'
   if (name === 'number') return '77'
   if (name === 'tag') return 't77'
   if (name === 'customAttribute') return seededAttribute
@@ -64,7 +65,7 @@ function valueFor(kind: Kind, name: string): string {
 
 /** The plan of the statement that a list runs for this query, as it ran. */
 async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Promise<Plan> {
-  const parsed = parseListQuery(kind, ours, new URLSearchParams(query))
+  const parsed = parseListQuery(kind, ours, new URLSearchParams(query), '2026-03-10T00:00:00.000Z')
   if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
   const { text, values } = browseStatement(kind, ours, parsed.value)
   const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])

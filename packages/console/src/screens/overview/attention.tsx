@@ -26,6 +26,7 @@ export function Attention() {
   const counts = useCounts(teammateId, mayConverse)
   const longest = useEntries(mayConverse ? { awaitingReply: 'true', limit: '1' } : null).data?.pages[0]
     ?.data[0]
+  const overdue = useOverdue(may('tickets:read'))
   const bookings = useBookingsToday(may('bookings:read'))
   const endpoints = useQuery({ ...endpointsQuery, enabled: may('webhooks:read') }).data?.data ?? []
   const failing = endpoints.filter((one) => ['failing', 'missed'].includes(healthOf(one)))
@@ -49,6 +50,18 @@ export function Attention() {
       verb: 'Assign them',
       to: { to: '/inbox', search: { tab: 'unassigned' } },
     })
+  if (overdue > 0)
+    matters.push({
+      what: overdue === 1 ? '1 ticket is overdue' : `${overdue.toLocaleString('en')} tickets are overdue`,
+      verb: 'Open overdue tickets',
+      to: { to: '/tickets', search: { overdue: 'true' } },
+    })
+  if (bookings > 0)
+    matters.push({
+      what: bookings === 1 ? '1 booking today' : `${bookings} bookings today`,
+      verb: 'Open the calendar',
+      to: { to: '/bookings' },
+    })
   const [first] = failing
   if (first !== undefined)
     matters.push({
@@ -56,12 +69,6 @@ export function Attention() {
         failing.length === 1 ? `${hostOf(first.url)} is failing` : `${failing.length} endpoints are failing`,
       verb: 'Repair',
       to: failing.length === 1 ? { to: '/endpoints/$id', params: { id: first.id } } : { to: '/endpoints' },
-    })
-  if (bookings > 0)
-    matters.push({
-      what: bookings === 1 ? '1 booking today' : `${bookings} bookings today`,
-      verb: 'Open the calendar',
-      to: { to: '/bookings' },
     })
   if (matters.length === 0) return null
   return (
@@ -75,6 +82,20 @@ export function Attention() {
         ))}
       </ul>
     </Panel>
+  )
+}
+
+/** How many tickets are overdue. Time alone makes one so, which no stream says. */
+function useOverdue(isEnabled: boolean): number {
+  return (
+    useQuery({
+      queryKey: keys.list('tickets', 'overdue'),
+      queryFn: async ({ signal }) =>
+        (await answerOf(api().tickets.list({ overdue: 'true', limit: 1 }, { signal }).page())).pagination
+          .total,
+      enabled: isEnabled,
+      refetchInterval: 60_000,
+    }).data ?? 0
   )
 }
 

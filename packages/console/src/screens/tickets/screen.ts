@@ -32,7 +32,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/tickets',
-    validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee'),
+    validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee', 'overdue'),
     component: Tickets,
   }),
   createRoute({

@@ -31,12 +31,12 @@ const route = getRouteApi('/tickets')
 type Query = TicketFilters
 
 export function Tickets() {
-  const { q, status, priority, type, assignee } = route.useSearch()
+  const { q, status, priority, type, assignee, overdue } = route.useSearch()
   const navigate = route.useNavigate()
   const { may } = useCaller()
   const teammates = useTeammates()
   const [isOpening, setOpening] = useState(false)
-  const query = { q, status, priority, type, assigneeId: assignee } as Query
+  const query = { q, status, priority, type, assigneeId: assignee, overdue } as Query
   const list = useList({
     key: keys.list('tickets', query),
     load: async (page, signal) =>
@@ -126,6 +126,12 @@ export function Tickets() {
               onChange={(value) => filter({ assignee: value })}
             />
           )}
+          <FilterSelect
+            label="Due"
+            value={overdue}
+            options={[['true', 'Overdue']]}
+            onChange={(value) => filter({ overdue: value })}
+          />
         </>
       }
     >

@@ -12,7 +12,7 @@ export const revokedKept = 30 * 24 * 60 * 60 * 1_000
 const piece = 1_000
 
 export const revokedMigration: Migration = {
-  id: '20261126-11-revoked-keys',
+  id: '20261126-15-revoked-keys',
   statements: [
     `create table revoked_api_keys (
       organization_id uuid not null,

@@ -4,6 +4,10 @@ import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
 
+const isOpen = (t: string) => `${t}.status in ('new', 'open', 'pending', 'on_hold')`
+/** Stored times sort as text. */
+const dueAt = (t: string) => `(${t}.body::json ->> 'dueAt') collate "C"`
+
 /** Something to be done for a customer (specification 4.6). */
 export const ticket = defineKind({
   name: 'ticket',
@@ -72,8 +76,28 @@ export const ticket = defineKind({
   },
   removedEvent: 'ticket.deleted',
   refusals: ['invalid_transition', 'ticket_closed'],
+  filters: {
+    overdue: {
+      description: 'Is due before now, and neither resolved nor closed.',
+      holds: (t, now) => `${isOpen(t)} and ${dueAt(t)} < ${now}`,
+    },
+  },
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
-  migrations: [{ id: '20261126-06-tickets-unassigned', ...indexNulls('tickets', 'assignee_id') }],
+  migrations: [
+    { id: '20261126-06-tickets-unassigned', ...indexNulls('tickets', 'assignee_id') },
+    {
+      id: '20261126-16-tickets-due',
+      // Of the stored bytes, so that tickets of every release are in it.
+      gradually: {
+        indexes: [
+          'drop index concurrently if exists tickets_due',
+          `create index concurrently tickets_due on tickets (organization_id, (${dueAt('tickets')}))
+            where removed_at is null and ${isOpen('tickets')} and ${dueAt('tickets')} is not null`,
+        ],
+      },
+      statements: [],
+    },
+  ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
     subject: 'The invoice shows the wrong address',

@@ -181,7 +181,7 @@ function isOfCreation(condition: Plain): boolean {
 
 /** Conditions that are not in the list's order: ids, or a range of another column. */
 function isElsewhereOrdered(condition: Plain): boolean {
-  if (condition.on === 'ids') return true
+  if (condition.on === 'ids' || condition.on === 'time') return true
   return (condition.on === 'after' || condition.on === 'before') && !isOfCreation(condition)
 }
 
@@ -194,6 +194,8 @@ function filter(condition: Plain, table: string, values: unknown[]): string {
       return ` and ${table}.${condition.column} is null`
     case 'ids':
       return ` and ${table}.id = any($${values.push(condition.ids)}::uuid[])`
+    case 'time':
+      return ` and ${condition.holds(table, `$${values.push(condition.at)}::text`)}`
     case 'after':
       return ` and ${table}.${condition.column} > $${values.push(condition.at)}::timestamptz`
     case 'before':

@@ -60,6 +60,7 @@ export function deskRoutes(options: DeskOptions): {
       lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
       database,
+      clock,
       erasePayloads: options.erasePayloads,
     }
     return bindRoutes(() => kindApi(kind, kinds).routes, services)

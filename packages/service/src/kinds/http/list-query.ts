@@ -34,6 +34,8 @@ export type Condition =
   | { readonly on: 'term'; readonly term: string }
   /** Exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
+  /** A filter of the kind, at this time. */
+  | { readonly on: 'time'; readonly at: string; readonly holds: (table: string, now: string) => string }
   /** Beginnings of words. */
   | { readonly on: 'words'; readonly words: readonly string[] }
 
@@ -51,7 +53,7 @@ export type ListQuery =
 const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
 interface Filter extends QueryParameter {
-  readonly condition: (text: string) => Result<Condition, Problem>
+  readonly condition: (text: string, now: string) => Result<Condition, Problem>
 }
 
 const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
@@ -79,6 +81,7 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
     filters[range.after] = timeFilter(range.after, 'after', column.name, 'Later than this, exclusive.')
     filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
   }
+  for (const [name, filter] of Object.entries(kind.filters ?? {})) filters[name] = ofTime(name, filter)
   if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
   return filters
 }
@@ -121,6 +124,17 @@ function timeFilter(name: string, on: 'after' | 'before', column: string, descri
       const at = parseTimestamp(text)
       return at === null ? notTimestamp(name, text) : ok({ on, column, at: formatTimestamp(at) })
     },
+  }
+}
+
+function ofTime(name: string, { description, holds }: NonNullable<Kind['filters']>[string]): Filter {
+  return {
+    description: `With \`true\`: ${description.charAt(0).toLowerCase()}${description.slice(1)}`,
+    schema: { type: 'string', enum: ['true'] },
+    condition: (text, now) =>
+      text === 'true'
+        ? ok({ on: 'time', at: now, holds })
+        : invalid(`${name} must be true, or left out; got ${quoted(text)}.`),
   }
 }
 
@@ -207,6 +221,7 @@ export function parseListQuery(
   kind: Kind,
   organizationId: string,
   query: URLSearchParams,
+  now: string,
 ): Result<ListQuery, Problem> {
   const unknown = unknownParameter(query, Object.keys(listParameters(kind)))
   if (unknown !== null) return fail(unknown)
@@ -225,19 +240,23 @@ export function parseListQuery(
   if (!following.ok) return following
   if (following.value !== null && offset.value > 0)
     return invalid('after replaces offset: send one of them, or an offset of 0.')
-  const conditions = readConditions(kind, query)
+  const conditions = readConditions(kind, query, now)
   if (!conditions.ok) return conditions
   const page = { limit: limit.value, offset: offset.value, after: following.value }
   return ok({ mode: 'browse', ...page, conditions: conditions.value })
 }
 
-/** The filters of a kind's list in a query, whatever else it has. */
-export function readConditions(kind: Kind, query: URLSearchParams): Result<readonly Condition[], Problem> {
+/** The filters of a kind's list in a query, whatever else it has, at `now`. */
+export function readConditions(
+  kind: Kind,
+  query: URLSearchParams,
+  now: string,
+): Result<readonly Condition[], Problem> {
   const conditions: Condition[] = []
   for (const [name, filter] of Object.entries(filtersOf(kind))) {
     const text = query.get(name)
     if (text === null) continue
-    const condition = filter.condition(text)
+    const condition = filter.condition(text, now)
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }

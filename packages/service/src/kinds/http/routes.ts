@@ -7,6 +7,7 @@ import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields } from '../../kernel/fields/field.ts'
 import { parseId } from '../../kernel/ids.ts'
 import { done, type Outcome, refused } from '../../kernel/outcome.ts'
+import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import {
   type Answer,
   type ApiModule,
@@ -36,6 +37,7 @@ import { type SyncSource, syncPage } from './sync.ts'
 interface KindServices extends BulkServices, DigestServices, PersonServices {
   readonly stream: SyncSource<Checkpoint>
   readonly browse: Browse
+  readonly clock: Clock
 }
 
 const route = routesOf<KindServices>()
@@ -103,9 +105,10 @@ function list(kind: Kind) {
       },
     },
     errors: ['invalid_cursor', 'filter_not_allowed_in_sync', 'cursor_too_old'],
-    async handle({ stream, browse }, call) {
+    async handle({ stream, browse, clock }, call) {
       const { organizationId } = call.caller
-      const query = parseListQuery(kind, organizationId, searchParameters(call.request))
+      const now = formatTimestamp(clock.now())
+      const query = parseListQuery(kind, organizationId, searchParameters(call.request), now)
       if (!query.ok) return refused(query.error)
       const head = headersOnly(call.request)
       if (head !== null) return head

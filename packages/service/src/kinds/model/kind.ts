@@ -69,6 +69,10 @@ export interface Declaration<F extends Fields> {
     readonly state: string
     readonly taking: readonly string[]
   }
+  /** Filters of its list that depend on the time: `?overdue=true`. `holds` is SQL of a row `t` at `now`, which is text. */
+  readonly filters?: Readonly<
+    Record<string, { readonly description: string; readonly holds: (t: string, now: string) => string }>
+  >
   /** What its rules require in addition to each field's own rules, as a sentence for the documents. */
   readonly demands?: string
   /** Error codes of its own rules, in addition to those of every kind. */
