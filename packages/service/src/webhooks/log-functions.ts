@@ -79,7 +79,7 @@ function selectsOf({ status, ofType }: (typeof filters)[number]): readonly RowsS
 }
 
 /** SQL of the log of one event. The order is that of the index by event, so that no other fits. */
-const ofEvent = `select d.* from deliveries d
+const ofEvent = `select ${deliveryColumns} from deliveries d
           where d.organization_id = p_organization_id and d.event_id = p_event_id
             and (${rowIs.pending} or ${rowIs.completed('p_since')} and d.id >= ${firstIdSince('p_since')})
             and (p_webhook_id is null or d.webhook_id = p_webhook_id)
