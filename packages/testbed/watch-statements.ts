@@ -30,6 +30,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select d.organization_id, d.webhook_id, d.id from deliveries_default d',
     'select c.organization_id, c.kind',
     'select c.organization_id, c.id from console_links c',
+    'select r.organization_id, r.id from revoked_api_keys r',
     'select w.organization_id, w.id from webhooks w where w.ends_at <= $1',
     'select s.organization_id as "organizationId", s.rows, s.bytes',
     'select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d',

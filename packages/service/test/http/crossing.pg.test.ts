@@ -54,9 +54,11 @@ async function settled(api: Api, name: string): Promise<Organization> {
   const within = { conversationId: conversations.id }
   const messages = await makeMessage(api, { ...within, body: name })
   const notes = await makeNote(api, { ...within, body: name })
-  const tickets = await makeTicket(api, { ...common, ...of, ...within, subject: name, type: 'task' })
+  const dueAt = '2020-01-01T00:00:00Z'
+  const tickets = await makeTicket(api, { ...common, ...of, ...within, subject: name, type: 'task', dueAt })
   const bookings = await makeBooking(api, { ...common, ...of, ...within, title: name })
   const keys = await makeKey(api, { name })
+  await api.delete(`/v1/api-keys/${(await makeKey(api, { name })).id}`)
   const [delivery] = await deliveriesOf(api, webhook.id)
   const recovery = await api.post(`/v1/webhooks/${webhook.id}/recover`, { since: webhook.createdAt })
   const made = { teammates, customers, conversations, messages, notes, tickets, bookings }
@@ -68,6 +70,7 @@ async function settled(api: Api, name: string): Promise<Organization> {
       'api-keys': keys.id,
       'console-links': (await api.post('/v1/console-links', { scopes: ['customers:read'] })).json.id,
       deliveryId: delivery.id,
+      eventId: delivery.eventId,
       recoveryId: recovery.json.id,
     },
   }
@@ -306,6 +309,9 @@ function valueFor(url: string, name: string): string {
         url.split('/')[2] ?? ''
       ] ?? 'active',
     eventType: 'customer.created',
+    eventId: theirs.ids.eventId!,
+    overdue: 'true',
+    revoked: 'true',
     types: 'customer.created',
     subject: theirs.ids.customers!,
     include: 'actor',

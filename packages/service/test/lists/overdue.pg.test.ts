@@ -18,7 +18,8 @@ test('a ticket is overdue from its time on, until it is resolved or has more tim
   const make = async (dueAt: string | null, subject: string) =>
     (await makeTicket(api, { customerId, subject, dueAt })).id as string
   const soon = await make(at(clock.now() + hour), 'soon')
-  const later = await make(at(clock.now() + 2 * hour), 'later')
+  clock.advance(1)
+  const later = await make(at(clock.now() - 1 + 2 * hour), 'later')
   await make(null, 'whenever')
   const overdue = async (query = '') => {
     const { data, pagination } = (await api.get(`/v1/tickets?overdue=true${query}`)).json
@@ -26,7 +27,7 @@ test('a ticket is overdue from its time on, until it is resolved or has more tim
     return data.map(({ id }: { id: string }) => id)
   }
   expect(await overdue()).toEqual([])
-  clock.advance(hour)
+  clock.advance(hour - 1)
   expect(await overdue()).toEqual([])
   clock.advance(1)
   expect(await overdue()).toEqual([soon])
@@ -45,8 +46,8 @@ test('they are found by the index on their time', async () => {
   const { organizationId } = await shared().newOrganization()
   await pool.query(
     `insert into tickets (organization_id, id, created_at, updated_at, body, status, customer_id, number, priority)
-       select $1, md5($1::text || n)::uuid, now(), now(), '{"dueAt":"' || case when n % 500 = 0 then 2020 else 2040 end
-           || '-01-01T00:00:00.000Z"}', 'open', $1, n, 'normal'
+       select $1::uuid, md5($1::uuid::text || n)::uuid, now(), now(), '{"dueAt":"' || case when n % 500 = 0 then 2020 else 2040 end
+           || '-01-01T00:00:00.000Z"}', 'open', $1::uuid, n, 'normal'
          from generate_series(1, 20000) n`,
     [organizationId],
   )
