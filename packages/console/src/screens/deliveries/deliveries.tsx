@@ -155,7 +155,7 @@ export function Deliveries() {
             </p>
           ) : status === 'undelivered' && createdAfter !== undefined ? (
             <p>
-              What failed then was delivered by a later attempt, or was{' '}
+              A later attempt delivered these, or the failed deliveries were{' '}
               <Link to="/deliveries" search={(held) => ({ ...held, createdAfter: undefined })}>
                 created earlier
               </Link>
