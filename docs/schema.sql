@@ -4661,12 +4661,12 @@ begin
 end;
 $function$;
 
-create or replace function read_log_607570b4e382(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+create or replace function read_log_ea95084641ce(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
   if p_event_id is not null then
-      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (select d.* from deliveries d
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
           where d.organization_id = p_organization_id and d.event_id = p_event_id
             and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
             and (p_webhook_id is null or d.webhook_id = p_webhook_id)
@@ -4858,12 +4858,12 @@ begin
 end;
 $function$;
 
-create or replace function count_log_12e0c56f5d86(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
+create or replace function count_log_b8bee5b7b16e(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
   if p_event_id is not null then
-      return (select count(*) from (select 1 from (select d.* from deliveries d
+      return (select count(*) from (select 1 from (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d
           where d.organization_id = p_organization_id and d.event_id = p_event_id
             and (d.log_day = 'infinity' or d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.id >= first_uuid_v7(p_since::timestamptz + interval '1 millisecond'))
             and (p_webhook_id is null or d.webhook_id = p_webhook_id)
