@@ -13,6 +13,7 @@ import { Time, useNow } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Booking, sayStatus } from '../desk/objects.ts'
@@ -65,9 +66,10 @@ function isAsked(move: BookingMove): move is AskedMove {
 function Known({ booking }: { readonly booking: Booking }) {
   const { id, title, status, startAt, location, conversationId } = booking
   const { may } = useCaller()
+  const navigate = route.useNavigate()
   const client = useQueryClient()
   const moves = bookingMoves(booking, useNow())
-  const [open, setOpen] = useState<AskedMove | 'edit' | null>(null)
+  const [open, setOpen] = useState<AskedMove | 'edit' | 'delete' | null>(null)
   const [moving, setMoving] = useState<BookingMove | null>(null)
   const [lost, setLost] = useState<LostMove | null>(null)
   const close = () => setOpen(null)
@@ -114,6 +116,11 @@ function Known({ booking }: { readonly booking: Booking }) {
                 ? []
                 : [{ method: 'POST', path: `/v1/bookings/${id}/${moves[0]}` } as const]),
             ]}
+            actions={
+              may('bookings:write')
+                ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
+                : []
+            }
           />
         </>
       }
@@ -179,7 +186,17 @@ function Known({ booking }: { readonly booking: Booking }) {
         <Prose text={booking.notes} none="There are none." />
       </Panel>
       {open === 'edit' && <BookingEdit booking={booking} close={close} />}
-      {open !== null && open !== 'edit' && (
+      <ConfirmDelete
+        isOpen={open === 'delete'}
+        close={close}
+        kind="bookings"
+        noun="booking"
+        row={booking}
+        after={() => navigate({ to: '/bookings', search: { week: sayDay(new Date(startAt)) } })}
+      >
+        <p>{title} will be gone for good. To keep the record, cancel it instead.</p>
+      </ConfirmDelete>
+      {open !== null && open !== 'edit' && open !== 'delete' && (
         <MoveForm
           move={open}
           booking={booking}

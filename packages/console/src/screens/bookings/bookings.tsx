@@ -1,4 +1,5 @@
 /** Bookings: a day or a week on a calendar, or a list. */
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
@@ -6,6 +7,7 @@ import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
+import { Confirm } from '../../design/dialog.tsx'
 import { Checkbox, FilterSelect } from '../../design/field.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
@@ -13,6 +15,7 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
   type Booking,
@@ -40,9 +43,10 @@ const statuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', '
 export function Bookings() {
   const { view, week, q, status, assignee, cancelled, conflicts } = route.useSearch()
   const navigate = route.useNavigate()
-  const { may } = useCaller()
+  const { may, organization } = useCaller()
   const teammates = useTeammates()
   const [isBooking, setBooking] = useState(false)
+  const [isSetting, setSetting] = useState(false)
   const query = { q, status, assigneeId: assignee } as BookingQuery
   const filter = useCallback(
     (change: Record<string, string | undefined>) =>
@@ -75,6 +79,18 @@ export function Bookings() {
           {book}
           <ActionMenu
             calls={[{ method: 'GET', path: '/v1/bookings', query: { ...query } as Record<string, string> }]}
+            actions={
+              may('api_keys:manage')
+                ? [
+                    {
+                      title: organization.preventDoubleBooking
+                        ? 'Allow double booking'
+                        : 'Prevent double booking',
+                      run: () => setSetting(true),
+                    },
+                  ]
+                : []
+            }
           />
         </>
       }
@@ -129,6 +145,7 @@ export function Bookings() {
           clear={clear}
         />
       )}
+      {isSetting && <DoubleBooking close={() => setSetting(false)} />}
       {isBooking && (
         <BookingForm
           close={() => setBooking(false)}
@@ -136,6 +153,33 @@ export function Bookings() {
         />
       )}
     </Page>
+  )
+}
+
+function DoubleBooking({ close }: { readonly close: () => void }) {
+  const { organization } = useCaller()
+  const client = useQueryClient()
+  // The question stays the same while its answer arrives.
+  const [is] = useState(organization.preventDoubleBooking)
+  return (
+    <Confirm
+      isOpen
+      close={close}
+      title={is ? 'Allow double booking?' : 'Prevent double booking?'}
+      verb={is ? 'Allow' : 'Prevent'}
+      kind="primary"
+      act={async () => {
+        await answerOf(api().organization.update({ preventDoubleBooking: !is }))
+        await client.invalidateQueries({ queryKey: ['caller'] })
+        say(is ? 'Double booking is allowed.' : 'Double booking is prevented.')
+      }}
+    >
+      <p>
+        {is
+          ? 'An assignee can then have several bookings at the same time.'
+          : 'A booking whose assignee has another one at the same time is then refused, whoever makes it. Bookings that are there stay.'}
+      </p>
+    </Confirm>
   )
 }
 

@@ -17,6 +17,7 @@ import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Conversation, type Message, type Note, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
@@ -32,19 +33,28 @@ import { CustomerPanel } from './customer-panel.tsx'
 import { type Move, movesOf } from './moves.ts'
 import { Reply } from './reply.tsx'
 import { SummaryForm } from './summary-form.tsx'
-import { Thread } from './thread.tsx'
+import { type Said, Thread } from './thread.tsx'
 
 const route = getRouteApi('/conversations/$id')
 
 export function OneConversation() {
   const { id } = route.useParams()
   const { message } = route.useSearch()
+  const navigate = useNavigate()
   const conversation = useQuery({
     queryKey: keys.one('conversations', id),
     queryFn: ({ signal }) => readConversation(id, signal),
   })
   if (conversation.data !== undefined)
-    return <ConversationView key={id} conversation={conversation.data} Frame={WholePage} sought={message} />
+    return (
+      <ConversationView
+        key={id}
+        conversation={conversation.data}
+        Frame={WholePage}
+        sought={message}
+        onDeleted={() => navigate({ to: '/conversations' })}
+      />
+    )
   return (
     <Page title="Conversation" trail={<Link to="/conversations">Conversations</Link>}>
       {conversation.error === null ? (
@@ -68,7 +78,7 @@ function WholePage(props: FrameProps) {
   return <Page {...props} trail={<Link to="/conversations">Conversations</Link>} isSticky />
 }
 
-type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
+type Open = 'edit' | 'summary' | 'ticket' | 'unread' | 'delete' | Said | null
 
 const done: Readonly<Record<Move, string>> = {
   escalate: 'Conversation escalated.',
@@ -80,11 +90,14 @@ export function ConversationView({
   conversation,
   Frame,
   sought,
+  onDeleted,
 }: {
   readonly conversation: Conversation
   readonly Frame: ComponentType<FrameProps>
   /** The id of a message to show. */
   readonly sought?: string | undefined
+  /** Leaves the conversation. */
+  readonly onDeleted: () => unknown
 }) {
   const { id, subject, status, assigneeId, customerId } = conversation
   const { may } = useCaller()
@@ -94,6 +107,7 @@ export function ConversationView({
   const client = useQueryClient()
   const teammates = useTeammates()
   const [open, setOpen] = useState<Open>(null)
+  const [isDeleting, setDeleting] = useState(false)
   const close = () => setOpen(null)
   const renew = () => client.invalidateQueries({ queryKey: keys.all('conversations') })
 
@@ -115,10 +129,10 @@ export function ConversationView({
       (await answerOf(api().notes.list({ conversationId: id, limit: 100 }, { signal }).page())).data,
     enabled: mayNote,
   })
-  // New messages come below those that are read and move nothing, so they are shown at once.
+  // New messages come below those that are read and move nothing, so they are shown at once. Deleted ones go.
   const { news, showNews } = messages
   useEffect(() => {
-    if (news.count > 0) showNews()
+    if (news.count + news.gone > 0) showNews()
   })
   const seen = useMemo(() => new Set(messages.rows.map((message) => message.id)), [messages.rows])
 
@@ -146,11 +160,14 @@ export function ConversationView({
     words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Unassigned'),
   })
   const moves = movesOf(conversation)
+  const mayDelete = (one: Said) => may(one.direction === 'note' ? 'notes:write' : 'messages:write')
   const actions = [
     ...(moves.includes('escalate') ? [{ title: 'Escalate', run: () => moving.mutate('escalate') }] : []),
     { title: 'Edit', run: () => setOpen('edit') },
     ...(status === 'resolved' ? [{ title: 'Edit the summary', run: () => setOpen('summary') }] : []),
+    { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
   ]
+  const deletion = { title: 'Delete messages', run: () => setDeleting(true) }
 
   return (
     <Frame
@@ -168,6 +185,7 @@ export function ConversationView({
               onChange={(value) => void assigning.put(conversation, { assigneeId: value ?? null })}
             />
           )}
+          {isDeleting && <Button onClick={() => setDeleting(false)}>Done deleting</Button>}
           {mayWrite &&
             (status === 'open' ? (
               <Button isBusy={moving.isPending} onClick={() => moving.mutate('resolve')}>
@@ -193,7 +211,10 @@ export function ConversationView({
               },
               { method: 'POST', path: `/v1/conversations/${id}/resolve` },
             ]}
-            actions={mayWrite ? actions : []}
+            actions={[
+              ...(may('messages:write') || may('notes:write') ? [deletion] : []),
+              ...(mayWrite ? actions : []),
+            ]}
           />
         </>
       }
@@ -202,7 +223,12 @@ export function ConversationView({
         <div className={css.columns}>
           <div className={css.said}>
             {mayRead ? (
-              <Thread messages={messages} notes={notes.data ?? []} sought={sought} />
+              <Thread
+                messages={messages}
+                notes={notes.data ?? []}
+                sought={sought}
+                removal={(one) => (isDeleting && mayDelete(one) ? () => setOpen(one) : null)}
+              />
             ) : (
               <Forbidden scope="messages:read" />
             )}
@@ -255,6 +281,29 @@ export function ConversationView({
         </div>
       </div>
       {assigning.dialog}
+      <ConfirmDelete
+        isOpen={open === 'delete'}
+        close={close}
+        kind="conversations"
+        noun="conversation"
+        row={conversation}
+        after={onDeleted}
+      >
+        <p>
+          {subject || 'It'} will be gone for good, with every message and internal note in it. Tickets and
+          bookings that came of it stay.
+        </p>
+      </ConfirmDelete>
+      {typeof open === 'object' && open !== null && (
+        <ConfirmDelete
+          close={close}
+          kind={open.direction === 'note' ? 'notes' : 'messages'}
+          noun={open.direction === 'note' ? 'note' : 'message'}
+          row={open}
+        >
+          <p>It will be gone for good, here and in every copy that follows the desk.</p>
+        </ConfirmDelete>
+      )}
       {open === 'edit' && <ConversationEdit conversation={conversation} close={close} />}
       {open === 'summary' && <SummaryForm conversation={conversation} close={close} done={renew} />}
       {open === 'ticket' && (

@@ -13,11 +13,14 @@ export function Thread({
   messages,
   notes,
   sought,
+  removal,
 }: {
   readonly messages: List<Message>
   readonly notes: readonly Note[]
   /** The id of a message to show. */
   readonly sought?: string | undefined
+  /** Deletes a message that has a button for it, or null. */
+  readonly removal?: (message: Said) => (() => void) | null
 }) {
   const end = useRef<HTMLDivElement>(null)
   const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
@@ -66,7 +69,7 @@ export function Thread({
     ...notes.filter(({ createdAt }) => createdAt >= earliest).map(asMessage),
   ].sort((a, b) => a.sentAt.localeCompare(b.sentAt) || a.id.localeCompare(b.id))
 
-  function authorOf({ author, customerId }: Pick<Shown, 'author' | 'customerId'>): string {
+  function authorOf({ author, customerId }: Pick<Said, 'author' | 'customerId'>): string {
     if (author.name) return author.name
     if (author.type === 'customer') {
       const customer = customers.get(customerId ?? '')
@@ -87,6 +90,7 @@ export function Thread({
       <ol className={css.messages} aria-label="Messages">
         {inOrder.map((message, n) => {
           const day = dayOf(message.sentAt)
+          const remove = removal?.(message) ?? null
           const isNewDay = n === 0 || dayOf(inOrder[n - 1]?.sentAt ?? '') !== day
           return (
             <Fragment key={message.id}>
@@ -106,6 +110,15 @@ export function Thread({
                   {message.direction === 'note' && <Tag>Internal note</Tag>}
                   {message.contentType !== 'text' && <Tag>{message.contentType}</Tag>}
                   <Clock at={message.sentAt} />
+                  {remove !== null && (
+                    <Button
+                      size="s"
+                      aria-label={`Delete what ${authorOf(message)} wrote: ${message.body?.slice(0, 60) ?? ''}`}
+                      onClick={remove}
+                    >
+                      Delete
+                    </Button>
+                  )}
                 </p>
                 {message.body !== null && message.body !== '' && (
                   <div className={css.body}>
@@ -138,15 +151,18 @@ export function Thread({
   )
 }
 
-type Shown = Omit<Message, 'direction'> & { readonly direction: Message['direction'] | 'note' }
+export type Said = Pick<Message, 'id' | 'author' | 'body' | 'customerId' | 'updatedAt'> & {
+  readonly direction: Message['direction'] | 'note'
+}
 
 function asMessage(note: Note) {
-  const { id, author, body, customerId, createdAt } = note
+  const { id, author, body, customerId, createdAt, updatedAt } = note
   return {
     id,
     author,
     body,
     customerId,
+    updatedAt,
     sentAt: createdAt,
     direction: 'note' as const,
     contentType: 'text' as const,

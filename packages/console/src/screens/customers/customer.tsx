@@ -1,21 +1,20 @@
 /** A customer with conversations, tickets and bookings. */
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Erasure } from '@deskwire/sdk'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { tagOf } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import { keys, type Plural } from '../../api/keys.ts'
 import { type ListPage, type Place, type Row, useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { type Column, DataTable, type DataTableProps } from '../../design/data-table.tsx'
-import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
-import { say } from '../../design/toasts.tsx'
+import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { BookingForm } from '../bookings/booking-form.tsx'
 import { BookingStatus } from '../bookings/booking-status.tsx'
@@ -23,11 +22,13 @@ import { sayWhen } from '../bookings/when.ts'
 import { ConversationForm, channels } from '../conversations/conversation-form.tsx'
 import { ConversationStatus } from '../conversations/conversation-status.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { type Booking, type Conversation, type Customer, nameOf, type Ticket } from '../desk/objects.ts'
 import { Tags } from '../desk/tags.tsx'
 import { TicketForm } from '../tickets/ticket-form.tsx'
 import { Priority, TicketStatus } from '../tickets/ticket-status.tsx'
 import { CustomerForm } from './customer-form.tsx'
+import { belongings, ConfirmErase, ErasureReceipt, saveAs } from './erase.tsx'
 
 const route = getRouteApi('/customers/$id')
 
@@ -37,7 +38,9 @@ export function OneCustomer() {
     queryKey: keys.one('customers', id),
     queryFn: ({ signal }) => answerOf(api().customers.get(id, { signal })),
   })
-  if (customer.data !== undefined) return <Known key={id} customer={customer.data} />
+  const [receipt, setReceipt] = useState<Erasure | null>(null)
+  if (receipt?.id === id) return <ErasureReceipt receipt={receipt} />
+  if (customer.data !== undefined) return <Known key={id} customer={customer.data} onErased={setReceipt} />
   return (
     <Page title="Customer" trail={<Link to="/customers">Customers</Link>}>
       {customer.error === null ? (
@@ -49,13 +52,18 @@ export function OneCustomer() {
   )
 }
 
-type Open = 'edit' | 'delete' | 'conversation' | 'ticket' | 'booking' | null
+type Open = 'edit' | 'delete' | 'erase' | 'conversation' | 'ticket' | 'booking' | null
 
-function Known({ customer }: { readonly customer: Customer }) {
+function Known({
+  customer,
+  onErased,
+}: {
+  readonly customer: Customer
+  readonly onErased: (receipt: Erasure) => void
+}) {
   const { id, email, phone, company, locale, timezone, externalId, tags, customAttributes } = customer
   const { may } = useCaller()
   const navigate = route.useNavigate()
-  const client = useQueryClient()
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const given = { customerId: id }
@@ -75,12 +83,22 @@ function Known({ customer }: { readonly customer: Customer }) {
               { method: 'GET', path: '/v1/conversations', query },
               { method: 'GET', path: '/v1/tickets', query },
               { method: 'GET', path: '/v1/bookings', query },
+              { method: 'GET', path: `/v1/customers/${id}/export` },
+              ...(may('customers:erase')
+                ? [{ method: 'POST', path: `/v1/customers/${id}/erase` } as const]
+                : []),
             ]}
-            actions={
-              may('customers:write')
+            actions={[
+              ...(belongings.every((plural) => may(`${plural}:read`))
+                ? [{ title: 'Export everything', run: () => void exportAll(customer) }]
+                : []),
+              ...(may('customers:write')
                 ? [{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]
-                : []
-            }
+                : []),
+              ...(may('customers:erase')
+                ? [{ title: 'Erase everything', run: () => setOpen('erase'), isDangerous: true }]
+                : []),
+            ]}
           />
         </>
       }
@@ -198,25 +216,31 @@ function Known({ customer }: { readonly customer: Customer }) {
           onDone={(made) => void navigate({ to: '/bookings/$id', params: { id: made.id } })}
         />
       )}
-      <Confirm
+      {open === 'erase' && <ConfirmErase customer={customer} close={close} onErased={onErased} />}
+      <ConfirmDelete
         isOpen={open === 'delete'}
         close={close}
-        title="Delete this customer?"
-        verb="Delete"
-        act={async () => {
-          await answerOf(api().customers.delete(id, { ifMatch: tagOf(customer) }))
-          say('Customer deleted.')
-          await navigate({ to: '/customers' })
-          await client.invalidateQueries({ queryKey: keys.all('customers') })
-        }}
+        kind="customers"
+        noun="customer"
+        row={customer}
+        after={() => navigate({ to: '/customers' })}
       >
         <p>
           {nameOf(customer)} and all of their tickets will be gone for good. Their conversations and bookings
           stay, without a customer.
         </p>
-      </Confirm>
+      </ConfirmDelete>
     </Page>
   )
+}
+
+async function exportAll({ id }: Customer): Promise<void> {
+  try {
+    saveAs(`customer-${id}.json`, await answerOf(api().customers.exportOne(id)))
+    say('Everything about the customer is in your downloads.')
+  } catch (error) {
+    sayProblem('Not exported', error)
+  }
 }
 
 function copied(text: string | null): ReactNode {

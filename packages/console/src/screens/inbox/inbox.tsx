@@ -229,6 +229,7 @@ function NoneChosen() {
 }
 
 function Chosen({ id }: { readonly id: string }) {
+  const navigate = route.useNavigate()
   const conversation = useQuery({
     queryKey: keys.one('conversations', id),
     queryFn: ({ signal }) => readConversation(id, signal),
@@ -236,7 +237,11 @@ function Chosen({ id }: { readonly id: string }) {
   if (conversation.data !== undefined)
     return (
       <Suspense fallback={<Loading />}>
-        <ConversationView conversation={conversation.data} Frame={Pane} />
+        <ConversationView
+          conversation={conversation.data}
+          Frame={Pane}
+          onDeleted={() => navigate({ search: ({ tab }) => ({ tab }) })}
+        />
       </Suspense>
     )
   return (

@@ -13,6 +13,7 @@ import { Empty } from '../../design/states.tsx'
 import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
 import type { Teammate } from '../desk/objects.ts'
@@ -36,6 +37,7 @@ export function Teammates() {
   const { may } = useCaller()
   const mayWrite = may('teammates:write')
   const [edited, setEdited] = useState<Teammate | 'new' | null>(null)
+  const [leaving, setLeaving] = useState<Teammate | null>(null)
   const close = () => setEdited(null)
   const list = useList({
     key: keys.list('teammates', q),
@@ -90,6 +92,15 @@ export function Teammates() {
               </Button>
             ),
           },
+          {
+            title: 'Delete',
+            cell: (teammate: Teammate) => (
+              <Button size="s" aria-label={`Delete ${teammate.name}`} onClick={() => setLeaving(teammate)}>
+                Delete
+              </Button>
+            ),
+            isExtra: true,
+          },
         ]
       : []),
     { title: 'Added', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
@@ -128,6 +139,14 @@ export function Teammates() {
             await answerOf(api().teammates.create(body, { idempotencyKey: intent }))
           }
         />
+      )}
+      {leaving !== null && (
+        <ConfirmDelete close={() => setLeaving(null)} kind="teammates" noun="teammate" row={leaving}>
+          <p>
+            {leaving.name} will be gone for good: their conversations, tickets and bookings become unassigned,
+            and their messages keep the name. To keep the record, edit the teammate and make them inactive.
+          </p>
+        </ConfirmDelete>
       )}
       {edited !== null && edited !== 'new' && (
         <ObjectForm<Teammate>

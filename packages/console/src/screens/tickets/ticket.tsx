@@ -3,19 +3,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { tagOf } from '../../api/change.ts'
-import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
-import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
-import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { ConfirmDelete } from '../desk/confirm-delete.tsx'
 import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { sayStatus, type Ticket } from '../desk/objects.ts'
@@ -141,22 +138,18 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       </Panel>
       {moving.dialog}
       {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}
-      <Confirm
+      <ConfirmDelete
         isOpen={open === 'delete'}
         close={close}
-        title="Delete this ticket?"
-        verb="Delete"
-        act={async () => {
-          await answerOf(api().tickets.delete(id, { ifMatch: tagOf(ticket) }))
-          say('Ticket deleted.')
-          await navigate({ to: '/tickets' })
-          await client.invalidateQueries({ queryKey: keys.all('tickets') })
-        }}
+        kind="tickets"
+        noun="ticket"
+        row={ticket}
+        after={() => navigate({ to: '/tickets' })}
       >
         <p>
           #{number} {subject} will be gone for good. To end it and keep it, resolve and close it.
         </p>
-      </Confirm>
+      </ConfirmDelete>
     </Page>
   )
 }
