@@ -18,7 +18,7 @@ test('a person is erased by the keyboard, after a question that counts what goes
   await page.getByRole('button', { name: 'More actions' }).press('Enter')
   await page.getByRole('menuitem', { name: 'Erase everything' }).press('Enter')
   const question = page.getByRole('alertdialog', { name: 'Erase Ada Lovelace?' })
-  await question.getByText('Now: 1 conversations, 3 messages, 1 notes, 1 tickets, 1 bookings.').waitFor()
+  await question.getByText('conversations: 1, messages: 3, notes: 1, tickets: 1, bookings: 1.').waitFor()
   await audit()
   await page.keyboard.press('Escape')
   await question.waitFor({ state: 'hidden' })
@@ -108,6 +108,7 @@ test('messages and notes are deleted one by one, then their conversation', async
   ] as const) {
     await page.getByRole('button', { name: new RegExp(`^Delete what .*${said}`) }).press('Enter')
     await question.getByRole('button', { name: 'Delete' }).press('Enter')
+    await question.waitFor({ state: 'hidden' })
     await page.getByRole('listitem').filter({ hasText: said }).waitFor({ state: 'hidden' })
     const { data } = (await api.get(`/v1/${path}?conversationId=${parcel.id}`)).json
     expect(data).toHaveLength(path === 'notes' ? 0 : 2)
@@ -151,6 +152,7 @@ test('bookings and teammates are deleted, and what a teammate had is unassigned'
   await audit()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('Teammate deleted.').waitFor()
+  await page.getByRole('alertdialog').waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Delete Grace Hopper' }).waitFor({ state: 'hidden' })
   expect(await status(api, `/v1/teammates/${grace.id}`)).toBe(404)
   expect((await api.get(`/v1/tickets/${ticket.id}`)).json.assigneeId).toBeNull()

@@ -177,7 +177,7 @@ function DoubleBooking({ close }: { readonly close: () => void }) {
       <p>
         {is
           ? 'An assignee can then have several bookings at the same time.'
-          : 'A booking whose assignee has another one at the same time is then refused, whoever makes it. Bookings that are there stay.'}
+          : 'A booking whose assignee has another one at the same time is then refused. Existing bookings stay.'}
       </p>
     </Confirm>
   )

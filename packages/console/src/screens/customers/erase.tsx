@@ -42,7 +42,7 @@ export function ConfirmErase({
         counted.map(async (plural) => {
           const query = { customerId: id, limit: 1 }
           const { pagination } = await answerOf<Counted>(api()[plural].list(query, { signal }).page())
-          return `${pagination.total}${pagination.totalIsExact === false ? ' or more' : ''} ${plural}`
+          return `${plural}: ${pagination.totalIsExact === false ? 'at least ' : ''}${pagination.total}`
         }),
       ),
     staleTime: 0,
@@ -60,9 +60,9 @@ export function ConfirmErase({
     >
       <p>
         The customer will be gone for good, with all of their conversations, messages, internal notes, tickets
-        and bookings, and with what is stored about them in events, deliveries and responses.
+        and bookings, and their data in events, deliveries and stored responses.
       </p>
-      {counts.data !== undefined && counts.data.length > 0 && <p>Now: {counts.data.join(', ')}.</p>}
+      {counts.data !== undefined && counts.data.length > 0 && <p>At present, {counts.data.join(', ')}.</p>}
       <p>
         Copies that follow the desk erase it too. Backups keep what they hold, and so do receivers of
         webhooks.

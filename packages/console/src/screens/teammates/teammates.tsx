@@ -39,6 +39,11 @@ export function Teammates() {
   const [edited, setEdited] = useState<Teammate | 'new' | null>(null)
   const [leaving, setLeaving] = useState<Teammate | null>(null)
   const close = () => setEdited(null)
+  /** After a deletion, without the row. */
+  const stay = () => {
+    setLeaving(null)
+    list.showNews()
+  }
   const list = useList({
     key: keys.list('teammates', q),
     load: async (page, signal) =>
@@ -141,7 +146,7 @@ export function Teammates() {
         />
       )}
       {leaving !== null && (
-        <ConfirmDelete close={() => setLeaving(null)} kind="teammates" noun="teammate" row={leaving}>
+        <ConfirmDelete close={stay} kind="teammates" noun="teammate" row={leaving}>
           <p>
             {leaving.name} will be gone for good: their conversations, tickets and bookings become unassigned,
             and their messages keep the name. To keep the record, edit the teammate and make them inactive.
