@@ -31,6 +31,8 @@ declare module 'vitest' {
 }
 
 export const templateName = 'deskwire_template'
+/** The name of workers' connections that make and drop databases, and end with their workers. */
+export const administrator = 'testbed'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const scratch = await scratchDirectory()
@@ -118,7 +120,8 @@ async function leftBehind(connection: EmbeddedConnection): Promise<string[]> {
     `select 'database ' || datname as what from pg_database where datname like 'test\\_%'
      union all
      select 'connection ' || coalesce(application_name, '') || ' to ' || datname from pg_stat_activity
-       where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+       where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> $1`,
+    [administrator],
   )
   await client.end()
   return rows.map(({ what }) => what)
