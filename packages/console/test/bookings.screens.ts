@@ -86,21 +86,21 @@ test.each([1280, 640, 390])('a day and a week cut no text at %d pixels', async (
 test('the end follows the start, and the customer’s clock is beside mine', async () => {
   const { api, moved } = await day()
   const { page } = await bench().open(api, '/bookings')
-  await page.getByRole('button', { name: 'New booking' }).click()
+  await page.getByRole('button', { name: 'Create booking' }).click()
   const form = page.getByRole('dialog')
-  await form.getByLabel('From').fill('2030-07-01T10:00')
-  await expect.poll(() => form.getByLabel('To', { exact: true }).inputValue()).toBe('2030-07-01T10:30')
-  await form.getByLabel('To', { exact: true }).fill('2030-07-01T12:00')
-  await form.getByLabel('From').fill('2030-07-02T23:00')
-  await expect.poll(() => form.getByLabel('To', { exact: true }).inputValue()).toBe('2030-07-03T01:00')
+  await form.getByLabel('Start').fill('2030-07-01T10:00')
+  await expect.poll(() => form.getByLabel('End', { exact: true }).inputValue()).toBe('2030-07-01T10:30')
+  await form.getByLabel('End', { exact: true }).fill('2030-07-01T12:00')
+  await form.getByLabel('Start').fill('2030-07-02T23:00')
+  await expect.poll(() => form.getByLabel('End', { exact: true }).inputValue()).toBe('2030-07-03T01:00')
 
   await page.goto(`${bench().service.url}/console/bookings/${moved}`)
   await page.getByRole('button', { name: 'Reschedule' }).click()
-  await page.getByLabel('From').fill('2030-01-10T08:00')
-  await expect.poll(() => page.getByLabel('To').inputValue()).toBe('2030-01-10T09:00')
+  await page.getByLabel('Start').fill('2030-01-10T08:00')
+  await expect.poll(() => page.getByLabel('End').inputValue()).toBe('2030-01-10T09:00')
   await page.getByText(/17:00.*18:00 in Asia\/Tokyo/).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
-  await page.getByText('Booking rescheduled.').waitFor()
+  await page.getByText('Booking rescheduled').waitFor()
   expect((await api.get(`/v1/bookings/${moved}`)).json).toMatchObject({
     startAt: '2030-01-10T08:00:00.000Z',
     endAt: '2030-01-10T09:00:00.000Z',

@@ -37,7 +37,7 @@ test('by keyboard alone: a conversation is found, answered and resolved', async 
   for (let n = 0; n < 60 && !(await isInReply()); n++) await keyboard.press('Tab')
   await keyboard.type('It comes tomorrow.')
   await keyboard.press('Control+Shift+Enter')
-  await page.getByText('Conversation resolved.').waitFor()
+  await page.getByText('Conversation resolved').waitFor()
   await page.getByText('It comes tomorrow.').waitFor()
   expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('resolved')
   const { data } = await read(api, `/v1/messages?conversationId=${parcel.id}&direction=outbound`)
@@ -53,10 +53,10 @@ test('a message that has come unseen is not resolved away', async () => {
   await page.route('**/v1/messages?*limit=40*', (route) => route.abort())
   await makeMessage(api, { conversationId: parcel.id, body: 'And another thing.' })
   await page.getByRole('button', { name: 'Resolve', exact: true }).click()
-  await page.getByRole('alertdialog').getByText('a message that you have not seen').waitFor()
+  await page.getByRole('alertdialog').getByText('Unread message').waitFor()
   expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('open')
-  await page.getByRole('button', { name: 'Resolve it all the same' }).click()
-  await page.getByText('Conversation resolved.').waitFor()
+  await page.getByRole('button', { name: 'Resolve anyway' }).click()
+  await page.getByText('Conversation resolved').waitFor()
   expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('resolved')
 })
 
@@ -68,7 +68,7 @@ test('an answer that cannot be sent is kept, and is sent once', async () => {
   await page.route('**/v1/messages', (route) => route.abort(), { times: 1 })
   await page.getByLabel('Your reply').fill('It comes tomorrow.')
   await page.getByRole('button', { name: 'Send', exact: true }).click()
-  await page.getByText('It was not sent').waitFor()
+  await page.getByText('Not sent').waitFor()
   expect(await page.getByLabel('Your reply').inputValue()).toBe('It comes tomorrow.')
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.getByRole('listitem').getByText('It comes tomorrow.').waitFor()
@@ -103,16 +103,16 @@ test('a conversation is assigned, handed to a person, resolved, summarized and o
   const api = await newOrganization()
   const { bot, joan } = await makeDesk(api)
   const { page, audit } = await bench().open(api, `/conversations/${bot.id}`, { expected: [422] })
-  await page.getByText('Open, with the AI').waitFor()
+  await page.getByText('Open, with AI').waitFor()
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Escalate' }).click()
   await page.getByText('Open, unassigned').waitFor()
   await page.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
   await expect.poll(async () => (await read(api, `/v1/conversations/${bot.id}`)).assigneeId).toBe(joan.id)
   await page.getByRole('button', { name: 'Resolve', exact: true }).click()
-  await page.getByText('some minutes after').waitFor()
+  await page.getByText('a few minutes after').waitFor()
   await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Edit the summary' }).click()
+  await page.getByRole('menuitem', { name: 'Edit summary' }).click()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('must be a string of 1').waitFor()
   await page.getByRole('textbox', { name: 'Summary' }).fill('They asked for the hours.')
@@ -120,7 +120,7 @@ test('a conversation is assigned, handed to a person, resolved, summarized and o
   await page.getByText('They asked for the hours.').waitFor()
   await audit()
   await page.getByRole('button', { name: 'Reopen' }).click()
-  await page.getByText('Conversation reopened.').waitFor()
+  await page.getByText('Conversation reopened').waitFor()
   expect(await read(api, `/v1/conversations/${bot.id}`)).toMatchObject({ status: 'open', summary: null })
 })
 
@@ -133,14 +133,14 @@ test('a change that another has got ahead of is shown beside theirs, and each fi
   await page.getByLabel('Phone').fill('+442079999999')
   await api.patch(`/v1/customers/${ada.id}`, { company: 'Menabrea', locale: 'it-IT' })
   await page.getByRole('button', { name: 'Save' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  const dialog = page.getByRole('dialog', { name: 'Someone else changed this' })
   await dialog.getByText('Menabrea').waitFor()
   expect(await dialog.getByText('Babbage and Sons').count()).toBe(1)
   // Only what both have changed is asked.
   expect(await dialog.getByRole('group').count()).toBe(1)
   await audit()
   await dialog.getByRole('radio', { name: /Theirs/ }).check()
-  await dialog.getByRole('button', { name: 'Save what is chosen' }).click()
+  await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'hidden' })
   expect(await read(api, `/v1/customers/${ada.id}`)).toMatchObject({
     company: 'Menabrea',
@@ -153,7 +153,7 @@ test('a customer is added: what is wrong stands at its field', async () => {
   const api = await newOrganization()
   await makeDesk(api)
   const { page, audit } = await bench().open(api, '/customers', { expected: [422, 409] })
-  await page.getByRole('button', { name: 'Add a customer' }).click()
+  await page.getByRole('button', { name: 'Add customer' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name', { exact: true }).fill('Sofia Kovalevskaya')
   await dialog.getByLabel('Email').fill('not an address')
@@ -171,7 +171,7 @@ test('a customer is added: what is wrong stands at its field', async () => {
     ['code', 'Text', '7'],
   ])) {
     const at = Number(n) + 1
-    await dialog.getByRole('button', { name: 'Add an attribute' }).click()
+    await dialog.getByRole('button', { name: 'Add attribute' }).click()
     await dialog.getByLabel(`Name of attribute ${at}`).fill(name ?? '')
     await dialog.getByLabel(`Type of attribute ${at}`).selectOption(type ?? '')
     await dialog.getByLabel(`Value of attribute ${at}`).fill(value ?? '')
@@ -257,7 +257,7 @@ const forms: readonly {
     screen: (id) => `/bookings/${id}`,
     open: pressChange,
     edits: [
-      [(dialog) => dialog.getByLabel('Notes for the desk').fill('a\nb'), { notes: 'a\nb' }],
+      [(dialog) => dialog.getByLabel('Internal notes').fill('a\nb'), { notes: 'a\nb' }],
       [(dialog) => attribute(dialog, 'constructor', null), { customAttributes: { constructor: null } }],
     ],
   },
@@ -267,7 +267,7 @@ const forms: readonly {
     screen: (id) => `/bookings/${id}`,
     open: (page) => page.getByRole('button', { name: 'Reschedule', exact: true }).click(),
     edits: [
-      [(dialog) => dialog.getByLabel('To').fill(local(55, 45)), { startAt: at(30, 45), endAt: at(55, 45) }],
+      [(dialog) => dialog.getByLabel('End').fill(local(55, 45)), { startAt: at(30, 45), endAt: at(55, 45) }],
     ],
   },
   {
@@ -295,7 +295,7 @@ const forms: readonly {
     open: pressChange,
     edits: [
       [(dialog) => dialog.getByLabel(/Standard Webhooks/).check(), { signatures: ['service', 'standard'] }],
-      [(dialog) => dialog.getByLabel('What it is for').fill('a: b'), { description: 'a: b' }],
+      [(dialog) => dialog.getByLabel('Description').fill('a: b'), { description: 'a: b' }],
     ],
   },
   {
@@ -310,8 +310,8 @@ const forms: readonly {
       await page.getByRole('menuitem', { name: 'Edit' }).click()
     },
     edits: [
-      [(dialog) => dialog.getByLabel('What it is for').fill('Index: all'), { name: 'Index: all' }],
-      [(dialog) => dialog.getByLabel('Until').fill(local(31, 45)), { expiresAt: at(31, 45) }],
+      [(dialog) => dialog.getByLabel('Name').fill('Index: all'), { name: 'Index: all' }],
+      [(dialog) => dialog.getByLabel('Expires').fill(local(31, 45)), { expiresAt: at(31, 45) }],
     ],
   },
 ]
@@ -371,8 +371,8 @@ test('customers are searched by words that stand in the address', async () => {
   await page.getByRole('link', { name: 'Mary Somerville' }).waitFor({ state: 'hidden' })
   expect(new URL(page.url()).search).toBe('?q=lovel')
   await page.getByLabel('Search customers').fill('nobody of that name')
-  await page.getByText('Nothing matches').waitFor()
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByText('No results').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByRole('link', { name: 'Mary Somerville' }).waitFor()
 })
 
@@ -393,9 +393,9 @@ test('a ticket goes where the table of moves lets it, and no further', async () 
   const api = await newOrganization()
   const { ticket } = await makeDesk(api)
   const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`)
-  const moves = page.getByRole('region', { name: 'Moves' }).getByRole('button')
+  const moves = page.getByRole('region', { name: 'Status actions' }).getByRole('button')
   await page.getByRole('button', { name: 'Resolve' }).waitFor()
-  expect(await moves.allTextContents()).toEqual(['Wait for the customer', 'Put on hold', 'Resolve'])
+  expect(await moves.allTextContents()).toEqual(['Mark as pending', 'Put on hold', 'Resolve'])
   await page.getByRole('button', { name: 'Resolve' }).click()
   await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
   expect(await moves.allTextContents()).toEqual(['Reopen', 'Close'])
@@ -412,7 +412,7 @@ test('a ticket is changed and deleted; what both have changed is chosen', async 
   const path = `/v1/tickets/${ticket.id}`
   const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`, { expected: [412, 422] })
   await page.getByRole('button', { name: 'Edit' }).click()
-  const form = page.getByRole('dialog', { name: 'Edit the ticket' })
+  const form = page.getByRole('dialog', { name: 'Edit ticket' })
   await form.getByLabel('Subject').fill('')
   await form.getByRole('button', { name: 'Save' }).click()
   await form.getByText('must be a string of 1').waitFor()
@@ -421,10 +421,10 @@ test('a ticket is changed and deleted; what both have changed is chosen', async 
   await form.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
   await api.patch(path, { priority: 'urgent', dueAt: '2030-01-07T10:00:00Z' })
   await form.getByRole('button', { name: 'Save' }).click()
-  const choice = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  const choice = page.getByRole('dialog', { name: 'Someone else changed this' })
   await choice.getByRole('radio', { name: /Theirs/ }).check()
   await audit()
-  await choice.getByRole('button', { name: 'Save what is chosen' }).click()
+  await choice.getByRole('button', { name: 'Save' }).click()
   await choice.waitFor({ state: 'hidden' })
   expect(await read(api, path)).toMatchObject({
     subject: 'Parcel 1843 is on its way',
@@ -449,7 +449,7 @@ test('what a colleague resolves stays in an open list, marked, until it is taken
   await api.post(`/v1/conversations/${parcel.id}/resolve`, {})
   const pill = page.getByRole('button', { name: '1 gone' })
   await pill.waitFor()
-  expect(await row.getAttribute('title')).toContain('not belong to this list any more')
+  expect(await row.getAttribute('title')).toContain('No longer in this list')
   await audit()
   await pill.click()
   await row.waitFor({ state: 'hidden' })
@@ -461,15 +461,15 @@ test('a ticket is opened for a customer who is found by typing', async () => {
   const api = await newOrganization()
   await makeDesk(api)
   const { page, audit } = await bench().open(api, '/tickets', { expected: [422] })
-  await page.getByRole('button', { name: 'New ticket' }).click()
+  await page.getByRole('button', { name: 'Create ticket' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Open' }).click()
+  await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.getByText('must be the id').waitFor()
   await dialog.getByRole('combobox', { name: 'Customer' }).fill('mary')
   await page.getByRole('option', { name: /Mary Somerville/ }).click()
   await dialog.getByLabel('Subject').fill('The door does not close')
   await audit()
-  await dialog.getByRole('button', { name: 'Open' }).click()
+  await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByRole('heading', { level: 1, name: /The door does not close/ }).waitFor()
 })
 
@@ -484,35 +484,35 @@ test('a booking is confirmed, moved and cancelled; a week shows it where it is',
   await page.getByRole('button', { name: 'Today' }).click()
   await page.getByRole('link', { name: /Fitting/ }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await page.getByText('Booking confirmed.').waitFor()
+  await page.getByText('Booking confirmed').waitFor()
   await page.getByRole('button', { name: 'Reschedule' }).click()
-  await page.getByLabel('To').fill('2020-01-01T10:00')
+  await page.getByLabel('End').fill('2020-01-01T10:00')
   await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
   await page.getByText('must be later than startAt').waitFor()
-  await page.getByLabel('From').fill('2030-01-07T10:00')
-  await page.getByLabel('To').fill('2030-01-07T11:00')
+  await page.getByLabel('Start').fill('2030-01-07T10:00')
+  await page.getByLabel('End').fill('2030-01-07T11:00')
   await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
-  await page.getByText('Booking rescheduled.').waitFor()
+  await page.getByText('Booking rescheduled').waitFor()
   expect(await read(api, `/v1/bookings/${fitting.id}`)).toMatchObject({
     startAt: '2030-01-07T10:00:00.000Z',
     rescheduleCount: 1,
   })
-  await page.getByRole('button', { name: 'Cancel the booking' }).click()
+  await page.getByRole('button', { name: 'Cancel booking' }).click()
   await page.getByLabel('Reason').fill('She is ill.')
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the booking' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel booking' }).click()
   await page.getByText('She is ill.').waitFor()
-  expect(await page.getByRole('region', { name: 'Moves' }).count()).toBe(0)
+  expect(await page.getByRole('region', { name: 'Status actions' }).count()).toBe(0)
 })
 
 test('a booking is made', async () => {
   const api = await newOrganization()
   const { ada } = await makeDesk(api)
   const { page } = await bench().open(api, `/customers/${ada.id}`)
-  await page.getByRole('button', { name: 'New booking' }).click()
-  await page.getByLabel('What').fill('Second fitting')
-  await page.getByLabel('From').fill('2030-07-01T10:00')
-  await page.getByLabel('To', { exact: true }).fill('2030-07-01T11:00')
-  await page.getByRole('button', { name: 'Book', exact: true }).click()
+  await page.getByRole('button', { name: 'Create booking' }).click()
+  await page.getByLabel('Title').fill('Second fitting')
+  await page.getByLabel('Start').fill('2030-07-01T10:00')
+  await page.getByLabel('End', { exact: true }).fill('2030-07-01T11:00')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Second fitting' }).waitFor()
   const { data } = await read(api, '/v1/bookings?q=second')
   // By the clock of London, in summer.
@@ -534,7 +534,7 @@ test('a booking is rejected; of one that has begun it is said what it came to', 
   await page.getByRole('dialog').getByLabel('Reason').fill('We are closed then.')
   await audit()
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
-  await page.getByText('Booking rejected.').waitFor()
+  await page.getByText('Booking rejected').waitFor()
   await page.getByText('We are closed then.').waitFor()
   expect(await read(api, `/v1/bookings/${fitting.id}`)).toMatchObject({
     status: 'rejected',
@@ -542,10 +542,10 @@ test('a booking is rejected; of one that has begun it is said what it came to', 
   })
   await page.goto(`${bench().service.url}/console/bookings/${call.id}`)
   await page.getByRole('button', { name: 'Complete' }).click()
-  await page.getByText('Booking completed.').waitFor()
+  await page.getByText('Booking completed').waitFor()
   expect((await read(api, `/v1/bookings/${call.id}`)).status).toBe('completed')
   await page.getByRole('button', { name: 'Mark as no-show' }).click()
-  await page.getByText('Booking marked as no-show.').waitFor()
+  await page.getByText('Booking marked as no-show').waitFor()
   expect((await read(api, `/v1/bookings/${call.id}`)).status).toBe('no_show')
   await audit()
 })
@@ -555,7 +555,7 @@ test('a move that another has got ahead of is shown beside theirs, and made only
   const { fitting } = await makeDesk(api)
   const path = `/v1/bookings/${fitting.id}`
   const { page, audit } = await bench().open(api, `/bookings/${fitting.id}`, { expected: [412] })
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  const dialog = page.getByRole('dialog', { name: 'Someone else changed this' })
   const sides = (name: string) => dialog.getByRole('region', { name }).locator('dd').allInnerTexts()
   await page.getByRole('button', { name: 'Confirm' }).waitFor()
   // The page does not see by itself what has become of it; what stands against its move it reads.
@@ -572,8 +572,8 @@ test('a move that another has got ahead of is shown beside theirs, and made only
   expect(theirs).toContain('2030')
   await audit()
   expect((await read(api, path)).status).toBe('pending')
-  await dialog.getByRole('button', { name: 'Confirm all the same' }).click()
-  await page.getByText('Booking confirmed.').waitFor()
+  await dialog.getByRole('button', { name: 'Confirm anyway' }).click()
+  await page.getByText('Booking confirmed').waitFor()
   expect(await read(api, path)).toMatchObject({ status: 'confirmed', startAt: '2030-01-07T10:00:00.000Z' })
 })
 
@@ -581,13 +581,13 @@ test('a teammate is added, and made inactive', async () => {
   const api = await newOrganization()
   const { page } = await bench().open(api, '/teammates')
   await page.getByText('No teammates yet').waitFor()
-  await page.getByRole('button', { name: 'Add a teammate' }).first().click()
+  await page.getByRole('button', { name: 'Add teammate' }).first().click()
   await page.getByRole('dialog').getByLabel('Name').fill('Katherine Johnson')
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByRole('button', { name: 'Edit Katherine Johnson' }).click()
   await page.getByRole('dialog').getByLabel('Active').selectOption('false')
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Not active').waitFor()
+  await page.getByText('Inactive').waitFor()
 })
 
 test('a key that may only read is offered nothing else', async () => {

@@ -17,7 +17,7 @@ const lists = [
   ['/bookings?view=list', 'Ada Lovelace'],
   ['/teammates', 'Grace Hopper'],
   ['/deliveries', 'customer.created'],
-  ['/api-keys', 'you use this'],
+  ['/api-keys', 'Your key'],
 ] as const
 
 test.each(lists)(
@@ -28,7 +28,7 @@ test.each(lists)(
     const { api } = await bench().seeded()
     await makeDesk(api)
     const { page } = await bench().open(api, '/missing')
-    await page.getByRole('heading', { level: 1, name: 'Not here' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
     // As in a browser that was never here.
     const cdp = await page.context().newCDPSession(page)
     await cdp.send('Network.setCacheDisabled', { cacheDisabled: true })

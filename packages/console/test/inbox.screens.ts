@@ -37,7 +37,7 @@ test('99 of 99 who wait are listed by how long they wait, and leave when they ar
   await makeMessage(api, { conversationId: answered.id })
   await makeMessage(api, { conversationId: answered.id, direction: 'outbound' })
   const { page } = await bench().open(api, '/inbox')
-  const tab = (name: string) => page.getByRole('navigation', { name: 'Views of the inbox' }).getByText(name)
+  const tab = (name: string) => page.getByRole('navigation', { name: 'Inbox views' }).getByText(name)
   await tab('Waiting').getByText('99', { exact: true }).waitFor()
   const entries = page.getByRole('region', { name: 'Conversations' }).getByRole('listitem')
   await page.getByRole('button', { name: 'Load more' }).click()
@@ -144,7 +144,7 @@ test.each([
   expect(box?.y).toBeGreaterThanOrEqual(0)
   expect(box?.y).toBeLessThan(300)
   await resolve.click()
-  await page.getByText('Conversation resolved.').waitFor()
+  await page.getByText('Conversation resolved').waitFor()
 })
 
 test('links and code of a message are set as such, and nothing of it runs', async () => {

@@ -12,7 +12,7 @@ test.each(['light', 'dark'] as const)(
     const { api } = await bench().seeded()
     const { page, audit } = await bench().open(api, '/', { scheme })
     const figure = (name: string) => page.locator('dl > div', { hasText: name }).locator('strong')
-    await expect.poll(() => figure('Delivered').innerText()).toBe('3')
+    await expect.poll(() => figure('Succeeded').innerText()).toBe('3')
     await expect.poll(() => figure('Failed attempts').innerText()).toBe('3')
     await expect.poll(() => figure('Pending').innerText()).toBe('3')
     await page.getByRole('img', { name: /Attempts per minute/ }).waitFor()
@@ -20,7 +20,7 @@ test.each(['light', 'dark'] as const)(
     const endpoints = page.getByRole('region', { name: 'Endpoints' })
     expect(await endpoints.getByRole('listitem').first().innerText()).toContain('Failing')
     await audit()
-    await page.getByRole('button', { name: 'As a table' }).click()
+    await page.getByRole('button', { name: 'Show table' }).click()
     await page.getByRole('cell', { name: '3' }).first().waitFor()
     await audit()
   },
@@ -83,7 +83,7 @@ test('a bar opens the deliveries of its time that ended as it says, by mouse and
 test('it goes on by itself, and its span stands in the address', async () => {
   const { api } = await bench().seeded()
   const { page } = await bench().open(api, '/')
-  const delivered = page.locator('dl > div', { hasText: 'Delivered' }).locator('strong')
+  const delivered = page.locator('dl > div', { hasText: 'Succeeded' }).locator('strong')
   await expect.poll(() => delivered.innerText()).toBe('3')
   await makeCustomer(api, { name: 'Hedy Lamarr' })
   await bench().engine.runDue()

@@ -33,16 +33,16 @@ test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', asyn
   await page.keyboard.press('Escape')
 
   await find('create an api')
-  await options.filter({ hasText: 'Create an API key' }).waitFor()
+  await options.filter({ hasText: 'Create API key' }).waitFor()
   await page.keyboard.press('Enter')
-  await page.getByRole('dialog').getByLabel('What it is for').waitFor()
+  await page.getByRole('dialog').getByLabel('Name').waitFor()
   await page.keyboard.press('Escape')
 
   // Of late, the latest first.
   await find('')
   await expect
     .poll(async () => (await options.allInnerTexts()).slice(0, 3).map((text) => text.split('\n')[0]))
-    .toEqual(['Create an API key', 'Billing', 'Signature tester'])
+    .toEqual(['Create API key', 'Billing', 'Signature tester'])
 
   await page.keyboard.insertText('zzzz')
   await palette.getByText('No results for “zzzz”.').waitFor()

@@ -22,7 +22,7 @@ test('one signs in, and finds why a delivery failed', async () => {
   await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
   await page.getByRole('link', { name: 'customer.created' }).first().click()
   await page.getByRole('heading', { level: 1, name: 'customer.created' }).waitFor()
-  await page.getByText('Refused with 500').waitFor()
+  await page.getByText('Failed: HTTP 500').waitFor()
   expect(await page.getByText('the database of the receiver is away').count()).toBe(1)
   await audit()
 })
@@ -37,7 +37,7 @@ test('one answers a conversation and resolves it', async () => {
   await page.getByLabel('Your reply').fill('It comes tomorrow.')
   await audit()
   await page.getByRole('button', { name: 'Send and resolve' }).click()
-  await page.getByText('Conversation resolved.').waitFor()
+  await page.getByText('Conversation resolved').waitFor()
   expect((await api.get(`/v1/conversations/${id}`)).json.status).toBe('resolved')
 })
 

@@ -24,7 +24,7 @@ const lists: readonly Listed[] = [
     empty: 'No deliveries yet',
     noMatch: 'type=ticket.deleted',
   },
-  { address: '/conversations', heading: 'Conversations', empty: 'Nothing is open', noMatch: 'q=zzzz' },
+  { address: '/conversations', heading: 'Conversations', empty: 'No open conversations', noMatch: 'q=zzzz' },
   { address: '/customers', heading: 'Customers', empty: 'No customers yet', noMatch: 'q=zzzz' },
   { address: '/tickets', heading: 'Tickets', empty: 'No tickets yet', noMatch: 'q=zzzz' },
   { address: '/bookings', heading: 'Bookings', empty: 'No bookings.', noMatch: 'q=zzzz' },
@@ -79,10 +79,10 @@ test('no match: each list says so, and takes the filters away', async () => {
   const { page, audit } = await bench().open(api, '/')
   for (const { address, noMatch } of lists) {
     await go(page, `${address}${address.includes('?') ? '&' : '?'}${noMatch}`)
-    await page.getByText('Nothing matches').waitFor()
+    await page.getByText('No results').waitFor()
     await audit()
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
-    await page.getByText('Nothing matches').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('No results').waitFor({ state: 'hidden' })
     expect(page.url(), address).not.toContain(noMatch)
   }
 })
@@ -135,11 +135,11 @@ test(
     const row = page.getByRole('link', { name: 'Ada Lovelace' }).first()
     await row.waitFor()
     await context.setOffline(true)
-    await page.getByText('This device is offline.').waitFor()
+    await page.getByText('You are offline.').waitFor()
     expect(await row.isVisible()).toBe(true)
     await audit()
     await context.setOffline(false)
-    await page.getByText('This device is offline.').waitFor({ state: 'hidden' })
+    await page.getByText('You are offline.').waitFor({ state: 'hidden' })
   },
   long,
 )
@@ -163,7 +163,7 @@ async function failing(page: Page): Promise<void> {
 async function withoutService({ page, audit }: ConsolePage, address: string): Promise<void> {
   await page.route(asked, (route) => route.abort('connectionrefused'))
   await go(page, address)
-  await page.getByText('The service cannot be reached').first().waitFor()
+  await page.getByText('Cannot reach the service').first().waitFor()
   await audit()
   await page.unroute(asked)
   await comesBack(page, address)
@@ -192,7 +192,7 @@ test('forbidden: each screen names the scope that it needs', async () => {
   ]
   for (const address of addresses) {
     await go(page, address)
-    await page.getByText('Not with this key').waitFor()
+    await page.getByText('No access').waitFor()
     await audit()
   }
 })

@@ -8,9 +8,9 @@ const bench = consoleBench()
 test.each(['light', 'dark'] as const)('a copy proves itself, in %s', async (scheme) => {
   const { api } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/sync-explorer', { scheme })
-  await page.getByText('Nothing is read yet').waitFor()
+  await page.getByText('No copy yet').waitFor()
   await audit()
-  await page.getByRole('button', { name: 'Make a copy' }).click()
+  await page.getByRole('button', { name: 'Create copy' }).click()
   await page.getByText(/^Exact at/).waitFor()
   const stream = page.getByRole('list', { name: 'Changes, newest first' })
   expect(await stream.getByRole('listitem').count()).toBe(3)
@@ -23,13 +23,13 @@ test.each(['light', 'dark'] as const)('a copy proves itself, in %s', async (sche
   await page.getByText(/^Exact at/).waitFor()
 
   for (const [how, found] of [
-    ['Lose a row', 'is missing'],
+    ['Delete a row', 'is missing'],
     ['Change a row', 'is changed'],
   ] as const) {
     await page.getByRole('button', { name: how }).click()
     await page.getByText('Differs', { exact: true }).waitFor()
     await audit()
-    await page.getByRole('button', { name: 'Find what differs' }).click()
+    await page.getByRole('button', { name: 'Find differences' }).click()
     await page.getByText(found).waitFor()
     await page.getByRole('button', { name: 'Repair' }).click()
     await page.getByText(/^Exact at/).waitFor()
@@ -39,7 +39,7 @@ test.each(['light', 'dark'] as const)('a copy proves itself, in %s', async (sche
 test('what comes while somebody reads waits; rows are opened by keyboard; filters stand in the address', async () => {
   const { api } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/sync-explorer')
-  await page.getByRole('button', { name: 'Make a copy' }).focus()
+  await page.getByRole('button', { name: 'Create copy' }).focus()
   await page.keyboard.press('Enter')
   await page.getByText(/^Exact at/).waitFor()
   const rows = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('button')
@@ -57,29 +57,29 @@ test('what comes while somebody reads waits; rows are opened by keyboard; filter
   await page.getByLabel('Kind').selectOption('ticket')
   await expect.poll(() => rows.count()).toBe(1)
   expect(new URL(page.url()).search).toBe('?kind=ticket')
-  await page.getByLabel('What').selectOption('removed')
-  await page.getByText('Nothing matches').waitFor()
+  await page.getByLabel('Change').selectOption('removed')
+  await page.getByText('No results').waitFor()
 })
 
 test('a service that is away is waited for, behind the same cursor; a key without kinds is told so', async () => {
   const { api } = await bench().seeded()
   const { page } = await bench().open(api, '/sync-explorer')
-  await page.getByRole('button', { name: 'Watch what happens' }).click()
-  await page.getByText('Nothing has happened since').waitFor()
+  await page.getByRole('button', { name: 'Follow changes' }).click()
+  await page.getByText('No changes yet').waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   for (const name of payloads) await makeCustomer(api, { name })
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Resume' }).click()
   for (const name of payloads) await page.getByText(name, { exact: true }).waitFor()
   const other = await bench().service.newKey(api.organizationId, ['webhooks:read'])
   const second = await bench().open(other, '/sync-explorer')
-  await second.page.getByText('Not with this key').waitFor()
+  await second.page.getByText('No access').waitFor()
   await second.audit()
 })
 
 test('a hundred changes a second: some rows are in the page, and the copy is exact', async () => {
   const { api } = await bench().seeded()
   const { page } = await bench().open(api, '/sync-explorer')
-  await page.getByRole('button', { name: 'Make a copy' }).click()
+  await page.getByRole('button', { name: 'Create copy' }).click()
   await page.getByText(/^Exact at/).waitFor()
   const items = Array.from({ length: 1000 }, (_, n) => ({ name: `Customer ${n}` }))
   expect((await api.post('/v1/customers/batch', { operation: 'create', items })).status).toBe(200)

@@ -157,7 +157,7 @@ export function useList<T extends Row>({
       })
       if (isReading) await client.invalidateQueries(exactly)
     },
-    onError: (error) => sayProblem('No more was loaded', error),
+    onError: (error) => sayProblem('Could not load more', error),
   })
 
   const hash = hashKey(key)

@@ -26,7 +26,7 @@ export class ApiProblem extends Error {
 /** The user is offline, or the service is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super('The service could not be reached.', { cause })
+    super('Cannot reach the service.', { cause })
     this.name = 'Unreachable'
   }
 }

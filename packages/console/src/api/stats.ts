@@ -45,7 +45,7 @@ export function failedOf({ failed }: Pick<StatsPoint, 'failed'>): number {
 }
 
 export const outcomes = [
-  { key: 'succeeded', title: 'Delivered', colour: '--chart-good' },
+  { key: 'succeeded', title: 'Succeeded', colour: '--chart-good' },
   { key: 'failed', title: 'Failed', colour: '--chart-bad' },
 ] as const
 

@@ -80,7 +80,7 @@ export function BarChart({ title, series, points, sayStep, height = 180, to }: C
           aria-pressed={isTable}
           onClick={() => setTable(!isTable)}
         >
-          As a table
+          Show table
         </button>
       </figcaption>
       {isTable ? (
@@ -92,7 +92,7 @@ export function BarChart({ title, series, points, sayStep, height = 180, to }: C
               width={width}
               height={height}
               role="img"
-              aria-label={`${title}, as bars. The table shows the same.`}
+              aria-label={`${title}, bar chart. The table shows the same values.`}
             >
               {y.ticks(3).map((tick) => (
                 <g key={tick}>
@@ -209,9 +209,7 @@ function Figures({ title, series, points, to }: Pick<ChartProps, 'title' | 'seri
     <div className={css.figures} tabIndex={0}>
       <table>
         <caption>
-          {some.length === 0
-            ? `${title}: none.`
-            : `${title}, the latest first; steps with none are left out.`}
+          {some.length === 0 ? `${title}: none.` : `${title}, latest first, without empty steps.`}
         </caption>
         <thead>
           <tr>

@@ -78,7 +78,7 @@ export function DataTable<T extends Row>({
               <tr
                 key={row.id}
                 data-gone={list.isGone(row) || undefined}
-                title={list.isGone(row) ? 'It does not belong to this list any more.' : undefined}
+                title={list.isGone(row) ? 'No longer in this list' : undefined}
               >
                 {columns.map(({ title, cell, align, isWide, isExtra }, n) => (
                   <td

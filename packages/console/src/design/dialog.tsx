@@ -55,7 +55,7 @@ export function Dialog({ isOpen, close, title, about, children, isWide = false }
           {children}
           {typed === 'asked' && (
             <div className={css.asked} role="alert">
-              <p>Discard what you have typed?</p>
+              <p>Discard your changes?</p>
               <Button size="s" onClick={() => setTyped('something')}>
                 Keep editing
               </Button>

@@ -60,7 +60,7 @@ export function FilterSelect({
   value,
   options,
   onChange,
-  every = 'any',
+  every = 'Any',
   isBusy,
 }: {
   readonly label: string

@@ -10,7 +10,7 @@ interface ShownOnceProps {
   /** Null: nothing is shown. */
   readonly text: string | null
   readonly close: () => void
-  /** `Keep this token`. */
+  /** `Save this token`. */
   readonly title: string
   /** `Token`. */
   readonly label: string
@@ -32,7 +32,7 @@ export function ShownOnce({ text, close, title, label, children }: ShownOnceProp
           {text !== null && <Code label={label} text={text} />}
           <DialogActions>
             <Button kind="primary" onClick={close}>
-              I have stored it
+              I have saved it
             </Button>
           </DialogActions>
         </AlertDialog.Popup>

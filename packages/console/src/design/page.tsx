@@ -35,7 +35,7 @@ export function Page({ title, trail, beside, about, actions, filters, isSticky, 
       <title>{`${title} · Deskwire`}</title>
       <header className={css.head} data-sticky={isSticky}>
         <div className={css.naming}>
-          {trail !== undefined && <nav aria-label="Where this is">{trail}</nav>}
+          {trail !== undefined && <nav aria-label="Breadcrumb">{trail}</nav>}
           <div className={css.titles}>
             <h1>{title}</h1>
             {beside}
@@ -45,7 +45,7 @@ export function Page({ title, trail, beside, about, actions, filters, isSticky, 
         {actions !== undefined && <div className={css.actions}>{actions}</div>}
       </header>
       {filters !== undefined && (
-        <search className={css.filters} aria-label={`Filters of ${title}`}>
+        <search className={css.filters} aria-label={`${title} filters`}>
           {filters}
         </search>
       )}

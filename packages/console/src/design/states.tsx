@@ -52,8 +52,8 @@ export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'r
 /** The filters match nothing. */
 export function NoMatch({ clear, children }: { readonly clear: () => void; readonly children?: ReactNode }) {
   return (
-    <State title="Nothing matches" role="status" actions={<Button onClick={clear}>Clear the filters</Button>}>
-      {children ?? <p>There is nothing with these filters.</p>}
+    <State title="No results" role="status" actions={<Button onClick={clear}>Clear filters</Button>}>
+      {children ?? <p>Nothing matches these filters.</p>}
     </State>
   )
 }
@@ -61,10 +61,9 @@ export function NoMatch({ clear, children }: { readonly clear: () => void; reado
 /** `scope` is what the key lacks. */
 export function Forbidden({ scope }: { readonly scope: string }) {
   return (
-    <State title="Not with this key">
+    <State title="No access">
       <p>
-        This needs a key with the scope <code>{scope}</code>. An administrator of this organization's keys can
-        add it.
+        Your API key needs the scope <code>{scope}</code>. Ask someone who manages API keys to add it.
       </p>
     </State>
   )
@@ -75,12 +74,10 @@ export function ErrorState({ error, retry }: { readonly error: Error; readonly r
   const again = retry && <Button onClick={retry}>Try again</Button>
   if (error instanceof Unreachable) {
     return (
-      <State title="The service cannot be reached" tone="wait" role="alert" actions={again}>
+      <State title="Cannot reach the service" tone="wait" role="alert" actions={again}>
         <p>
-          {navigator.onLine
-            ? 'It may be starting, or a proxy in between may not let this through.'
-            : 'This device is offline.'}{' '}
-          What you had entered is still here.
+          {navigator.onLine ? 'It may be starting, or a proxy may block the request.' : 'You are offline.'}{' '}
+          What you entered is kept.
         </p>
       </State>
     )
@@ -104,12 +101,12 @@ export function ErrorState({ error, retry }: { readonly error: Error; readonly r
             ))}
           </ul>
         )}
-        {retryAfter !== null && <p>It can be tried again in {retryAfter} s.</p>}
+        {retryAfter !== null && <p>Try again in {retryAfter} s.</p>}
         <p className={css.reference}>
           <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
           {requestId !== null && (
             <>
-              {' · request '}
+              {' · request ID '}
               <CopyText text={requestId} />
             </>
           )}
@@ -118,7 +115,7 @@ export function ErrorState({ error, retry }: { readonly error: Error; readonly r
     )
   }
   return (
-    <State title="The console has failed" tone="bad" role="alert" actions={again}>
+    <State title="Unexpected error" tone="bad" role="alert" actions={again}>
       <p>{error.message}</p>
     </State>
   )

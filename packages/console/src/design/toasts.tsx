@@ -33,7 +33,7 @@ function dismiss(id: number): void {
   become(toasts.filter((toast) => toast.id !== id))
 }
 
-/** Success: `It is being sent again.` */
+/** Success: `Ticket created` */
 export function say(title: string): void {
   add(title, null)
 }
@@ -42,7 +42,7 @@ export function say(title: string): void {
 export function sayProblem(title: string, error: unknown): void {
   const reference =
     error instanceof ApiProblem && error.requestId !== null ? ` Request ${error.requestId}.` : ''
-  add(title, `${error instanceof Error ? error.message : 'It failed.'}${reference}`)
+  add(title, `${error instanceof Error ? error.message : 'Unknown error.'}${reference}`)
 }
 
 /** Rendered before the first message, so that screen readers announce it. */

@@ -14,9 +14,9 @@ export const rootRoute = createRootRoute({
     </SignedIn>
   ),
   notFoundComponent: () => (
-    <Page title="Not here">
-      <Empty title="There is no such screen">
-        <p>The address may be of another release. The sidebar has what there is.</p>
+    <Page title="Page not found">
+      <Empty title="There is no page at this address">
+        <p>The address may belong to another release. Choose a page from the menu.</p>
       </Empty>
     </Page>
   ),
@@ -28,7 +28,7 @@ export function Failed({ error }: ErrorComponentProps) {
   const router = useRouter()
   useEffect(() => onConnection(() => void (isLost() || router.invalidate())), [router])
   return (
-    <Page title="This did not work">
+    <Page title="Something went wrong">
       <ErrorState
         error={error instanceof Error ? error : new Error(String(error))}
         retry={() => void router.invalidate()}

@@ -52,8 +52,8 @@ function isNoLink(error: unknown): boolean {
 
 function whyNot(error: unknown): string {
   return isNoLink(error)
-    ? 'This link does not open the console: it was used already, has ended, or was deleted. Ask for a new one.'
-    : 'The service could not be reached to open this link. Load the page again.'
+    ? 'This link is no longer valid: it was used, has expired or was deleted. Ask for a new one.'
+    : 'Cannot reach the service to open this link. Reload the page.'
 }
 
 /** Uses the link, and ends the session that it replaces. Returns why the link was not used; null when it was. */
@@ -62,7 +62,7 @@ export async function switchTo(link: string, forget: () => void): Promise<string
   try {
     await exchange(link, forget)
   } catch (error) {
-    return isNoLink(error) ? whyNot(error) : 'The service could not be reached to open this link. Try again.'
+    return isNoLink(error) ? whyNot(error) : 'Cannot reach the service to open this link. Try again.'
   }
   endAtService(token, id)
   return null

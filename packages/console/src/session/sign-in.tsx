@@ -17,7 +17,7 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
 
   async function signIn(): Promise<void> {
     const given = token.trim()
-    if (given === '') return setError('Paste an API key: it begins with dwk_.')
+    if (given === '') return setError('Enter an API key. It starts with dwk_.')
     setTrying(true)
     const refusal = await refusalOf(given)
     setTrying(false)
@@ -47,7 +47,7 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
         )}
         <Field
           label="API key"
-          hint="It is kept for the tabs of this browser, until you close them or sign out. The console offers what the key’s scopes allow."
+          hint="Stored in this browser until you close its tabs or sign out. The key’s scopes decide what you can do."
           error={error ?? undefined}
         >
           <TextInput
@@ -65,8 +65,8 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
           Sign in
         </Button>
         <p className={css.help}>
-          The first start prints a key; <code>deskwire org create</code> and <code>deskwire keys create</code>{' '}
-          make others. <a href="/docs/guides/keys.md">About keys</a>
+          The service prints a key at its first start. Create more with <code>deskwire org create</code> and{' '}
+          <code>deskwire keys create</code>. <a href="/docs/guides/keys.md">About API keys</a>
         </p>
       </form>
     </main>
@@ -86,8 +86,8 @@ async function refusalOf(token: string): Promise<string | null> {
   } catch (error) {
     // Text that no header can hold is not a key.
     if (error instanceof TypeError)
-      return 'This is not an API key: one begins with dwk_ and has letters and figures alone.'
+      return 'This is not an API key. Keys start with dwk_ and contain only letters and digits.'
     if (error instanceof DeskwireError && error.status !== 0) return error.detail
-    return `The service could not be reached. ${error instanceof DeskwireError ? error.detail : ''}`
+    return `Cannot reach the service. ${error instanceof DeskwireError ? error.detail : ''}`
   }
 }

@@ -27,13 +27,13 @@ export default function SwitchSession({ link }: { readonly link: string }) {
       <title>Switch session · Deskwire</title>
       <div className={css.card}>
         <Mark />
-        <h1>Switch to this link?</h1>
+        <h1>Switch session?</h1>
         <p>
           You are signed in to <strong>{organization.name}</strong> with the key <strong>{key.name}</strong>.
         </p>
         <p>
-          The link opens a session of its own, perhaps of another organization, and ends yours in this tab.
-          Switch only if you know who made it.
+          The link starts a new session, possibly in another organization, and ends yours in this tab. Switch
+          only if you trust its sender.
         </p>
         <FormError message={error ?? undefined} />
         <DialogActions>

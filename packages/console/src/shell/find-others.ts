@@ -26,7 +26,7 @@ export async function findMessages(words: string, go: Go, signal: AbortSignal): 
   const messages = await findBy(api().messages, words, signal)
   return messages.map(({ id, body, conversationId }) => ({
     id,
-    title: body?.slice(0, 80) ?? 'A message without words',
+    title: body?.slice(0, 80) ?? 'Attachment',
     detail: 'Message',
     run: () => go(`/conversations/${conversationId}?message=${id}`),
   }))

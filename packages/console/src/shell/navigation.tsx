@@ -32,7 +32,7 @@ const icons: Readonly<Record<string, string>> = {
 export function Navigation({ offered }: { readonly offered: readonly Screen[] }) {
   const counts = useNavigationCounts()
   return (
-    <nav aria-label="Screens" className={css.nav}>
+    <nav aria-label="Main" className={css.nav}>
       {groups.map((group) => {
         const inGroup = offered.filter((screen) => screen.group === group)
         if (inGroup.length === 0) return null

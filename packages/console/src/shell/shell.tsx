@@ -46,7 +46,7 @@ export function Shell() {
   return (
     <div className={css.shell}>
       <a className={css.skip} href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header className={css.side} data-open={isNavOpen || undefined}>
         <div className={css.top}>
@@ -171,7 +171,7 @@ function Connection() {
   )
   return (
     <div role="status">
-      {!isOnline && <p className={css.offline}>This device is offline. You see the last data it loaded.</p>}
+      {!isOnline && <p className={css.offline}>You are offline. Showing the last loaded data.</p>}
       {isOnline && lostSince !== null && (
         <p className={css.offline}>Not connected. Showing data from {clock.format(lostSince)}.</p>
       )}

@@ -70,7 +70,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       beside={
         <>
           <KeyStatus apiKey={apiKey} />
-          {isOwn && <Tag>you use this</Tag>}
+          {isOwn && <Tag>Your key</Tag>}
         </>
       }
       actions={
@@ -95,31 +95,33 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       }
     >
       {lacks.length > 0 && (
-        <Notice tone="wait" title="It may do more than the key that you use">
+        <Notice tone="wait" title="This key has scopes that yours lacks">
           <p>
-            So you can view it here and not change it. Yours lacks <code>{lacks.join(', ')}</code>.
+            You can view it but not change it. Your key lacks <code>{lacks.join(', ')}</code>.
           </p>
         </Notice>
       )}
       {isReplaced && (
         <Notice
           tone="wait"
-          title="Two tokens work"
-          actions={lacks.length === 0 && <Button onClick={() => setOpen('end-overlap')}>End it now</Button>}
+          title="Two active tokens"
+          actions={
+            lacks.length === 0 && <Button onClick={() => setOpen('end-overlap')}>Expire old token</Button>
+          }
         >
           <p>
-            The replaced token works as well for <Countdown to={previousTokenExpiresAt} />. Bring the new one
-            to your program before then; after a leak, end it at once.
+            The old token expires in <Countdown to={previousTokenExpiresAt} />. Deploy the new one before
+            then. After a leak, expire the old one immediately.
           </p>
         </Notice>
       )}
       <Panel title="Details">
         <Facts
           of={[
-            ['Id', <CopyText key="id" text={id} short />],
+            ['ID', <CopyText key="id" text={id} short />],
             ['Token', <code key="token">…{apiKey.last4}</code>],
-            ['Last used', lastUsedAt === null ? 'never' : <Time key="used" at={lastUsedAt} />],
-            ['Expires', expiresAt === null ? 'never' : <Time key="until" at={expiresAt} />],
+            ['Last used', lastUsedAt === null ? 'Never' : <Time key="used" at={lastUsedAt} />],
+            ['Expires', expiresAt === null ? 'Never' : <Time key="until" at={expiresAt} />],
             ['Created', <Time key="created" at={apiKey.createdAt} />],
           ]}
         />
@@ -128,7 +130,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         <ul className={css.scopes}>
           {scopes.map((scope) => (
             <li key={scope}>
-              <Tag>{scope === '*' ? 'everything' : scope}</Tag>
+              <Tag>{scope === '*' ? 'All scopes' : scope}</Tag>
             </li>
           ))}
         </ul>
@@ -139,7 +141,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
       <Confirm
         isOpen={open === 'rotate'}
         close={close}
-        title="Replace the token?"
+        title="Rotate token?"
         verb="Rotate"
         kind="primary"
         act={async () => {
@@ -149,41 +151,41 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
         }}
       >
         <p>
-          There will be a new one, shown once. The old one works for another day, so that nothing is refused
-          while you bring the new one to your program.
+          The new token is shown once. The old one works for another day, so you can deploy the new one
+          without interruption.
         </p>
       </Confirm>
       <Confirm
         isOpen={open === 'end-overlap'}
         close={close}
-        title="End the replaced token?"
-        verb="End it"
+        title="Expire old token?"
+        verb="Expire"
         act={async () => {
           await answerOf(api().apiKeys.dropPreviousToken(path.id))
           await renew()
         }}
       >
         <p>
-          From now on only the newest token works. A program that has an older one is refused.
-          {isOwn && ' If you signed in with that one, you are signed out.'}
+          From now on, only the new token works. Programs with the old one are rejected.
+          {isOwn && ' If you signed in with the old token, you are signed out.'}
         </p>
       </Confirm>
       <Confirm
         isOpen={open === 'revoke'}
         close={close}
-        title="Revoke this key?"
+        title="Revoke API key?"
         verb="Revoke"
         act={async () => {
           await answerOf(api().apiKeys.delete(path.id))
-          say('Key revoked.')
+          say('API key revoked')
           await navigate({ to: '/api-keys', search: {} })
           await renew()
         }}
       >
         <p>
-          The next call with <strong>{name}</strong> is refused, and the endpoints that it registered are
-          disabled. This cannot be undone.
-          {isOwn && ' It is the key that you use here: you are signed out.'}
+          Calls with <strong>{name}</strong> are rejected from now on, and the endpoints that it registered
+          are disabled. This cannot be undone.
+          {isOwn && ' You use this key here, so you are signed out.'}
         </p>
       </Confirm>
     </Page>

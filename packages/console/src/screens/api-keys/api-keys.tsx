@@ -55,7 +55,7 @@ function Manageable() {
       isWide: true,
       cell: ({ id, name }) => (
         <span className={css.name}>
-          {name} {id === own.id && <Tag>you use this</Tag>}
+          {name} {id === own.id && <Tag>Your key</Tag>}
         </span>
       ),
     },
@@ -72,7 +72,7 @@ function Manageable() {
     {
       title: 'Last used',
       align: 'end',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Time at={lastUsedAt} />),
     },
     isRevoked
       ? { title: 'Revoked', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> }
@@ -80,7 +80,7 @@ function Manageable() {
   ]
   const create = (
     <Button kind="primary" onClick={() => put({ new: 'yes' })}>
-      Create a key
+      Create API key
     </Button>
   )
   return (
@@ -122,8 +122,8 @@ function Manageable() {
           isRevoked ? (
             <Empty title="No key was revoked in the last 30 days" />
           ) : (
-            <Empty title="No keys">
-              <p>Each program that calls the API has one of its own.</p>
+            <Empty title="No API keys yet">
+              <p>Create a separate key for each program that calls the API.</p>
             </Empty>
           )
         }

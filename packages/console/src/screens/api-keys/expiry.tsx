@@ -12,7 +12,7 @@ export function KeyStatus({ apiKey: { expiresAt, previousTokenExpiresAt } }: { r
     return (
       <Status tone="wait">
         <span>
-          Two tokens, for <Countdown to={previousTokenExpiresAt} />
+          Two tokens for <Countdown to={previousTokenExpiresAt} />
         </span>
       </Status>
     )

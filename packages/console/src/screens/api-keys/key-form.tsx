@@ -10,6 +10,7 @@ import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
 import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import { say } from '../../design/toasts.tsx'
 import css from './scope-picker.module.css'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
@@ -47,8 +48,8 @@ export function KeyForm({ isOpen, close, apiKey, onCreated }: KeyFormProps) {
     <Dialog
       isOpen={isOpen}
       close={close}
-      title={apiKey === null ? 'Create an API key' : 'Edit this key'}
-      about="A key for each program, which may do what that program does and no more: then one can be revoked without the others."
+      title={apiKey === null ? 'Create API key' : 'Edit API key'}
+      about="Create a separate key for each program, with only the scopes that it needs. You can then revoke one without the others."
     >
       {isOpen && <Fields close={close} apiKey={apiKey} onCreated={onCreated} />}
     </Dialog>
@@ -87,6 +88,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
         client.invalidateQueries({ queryKey: ['api-keys'] }),
         client.invalidateQueries({ queryKey: ['caller'] }),
       ])
+      say(apiKey === null ? 'API key created' : 'API key saved')
       close()
     } catch (error) {
       fieldErrors(error, form.setError, ['name', 'scopes', 'expiresAt'])
@@ -95,11 +97,11 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
 
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
-      <Field label="What it is for" error={errors.name?.message}>
+      <Field label="Name" error={errors.name?.message}>
         <TextInput
           placeholder="Search index"
           autoComplete="off"
-          {...form.register('name', { required: 'Say what it is for.' })}
+          {...form.register('name', { required: 'Enter a name.' })}
         />
       </Field>
       <ScopePicker
@@ -112,7 +114,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
       />
       <Field
         label="Expires"
-        hint={`Empty: never. Times in ${readersZone}.`}
+        hint={`Leave empty for a key that does not expire. Times in ${readersZone}.`}
         error={errors.expiresAt?.message}
       >
         <TextInput type="datetime-local" step="any" {...form.register('expiresAt')} />

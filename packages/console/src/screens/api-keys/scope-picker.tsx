@@ -18,7 +18,7 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
     onChange(isOn ? [...chosen, scope] : chosen.filter((one) => one !== scope))
   return (
     <fieldset className={css.picker} aria-describedby="scopes-error">
-      <legend>What it may do</legend>
+      <legend>Scopes</legend>
       <p className={css.error} id="scopes-error" role="alert">
         {error}
       </p>
@@ -44,12 +44,12 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
       </fieldset>
       <div className={css.row}>
         <Checkbox
-          label={<strong>Everything</strong>}
+          label={<strong>All scopes</strong>}
           checked={isEverything}
           disabled={!key.scopes.includes('*')}
           onChange={(event) => onChange(event.currentTarget.checked ? ['*'] : [])}
         />
-        <span>also what later releases add</span>
+        <span>Includes scopes of later releases</span>
       </div>
       {scopeRows.map(({ of, ways }) => (
         <div key={of} className={css.row}>

@@ -38,8 +38,8 @@ function verbOf(scope: Scope): string {
   return verb.charAt(0).toUpperCase() + verb.slice(1)
 }
 
-/** As short as can be said: `everything`, `tickets:read`, `6 scopes`. */
+/** As short as can be said: `All scopes`, `tickets:read`, `6 scopes`. */
 export function sayScopes(scopes: readonly string[]): string {
-  if (scopes.includes('*')) return 'everything'
+  if (scopes.includes('*')) return 'All scopes'
   return scopes.length <= 2 ? scopes.join(', ') : `${scopes.length} scopes`
 }

@@ -12,7 +12,7 @@ export const screen: Screen = {
   group: 'Access',
   scope: 'api_keys:manage',
   commands: (_, go) => [
-    { id: 'api-keys/new', title: 'Create an API key', detail: 'Action', run: () => go('/api-keys?new=yes') },
+    { id: 'api-keys/new', title: 'Create API key', detail: 'Action', run: () => go('/api-keys?new=yes') },
   ],
   find: async (words, go, signal) => {
     const { data } = await answerOf(api().apiKeys.list({ limit: 100 }, { signal }).page())

@@ -2,10 +2,10 @@ import { ShownOnce } from '../../design/once.tsx'
 
 export function TokenOnce({ token, close }: { readonly token: string | null; readonly close: () => void }) {
   return (
-    <ShownOnce text={token} close={close} title="Keep this token" label="Token">
+    <ShownOnce text={token} close={close} title="Save this token" label="Token">
       <p>
-        A program calls the API with it. It is shown this once; only a hash of it is stored, and a lost one
-        can only be replaced.
+        Your program calls the API with it. It is shown only once, as the service stores a hash. If you lose
+        it, rotate the key.
       </p>
     </ShownOnce>
   )

@@ -8,28 +8,28 @@ import { readBooking, writeBooking } from './calls.ts'
 
 const inReadersZone = `Times in ${readersZone}.`
 
-const title: FormField = { name: 'title', label: 'What', kind: 'line', isRequired: true }
+const title: FormField = { name: 'title', label: 'Title', kind: 'line', isRequired: true }
 const details: readonly FormField[] = [
-  { name: 'timezone', label: 'Time zone of the place', kind: 'line', isRequired: true, isHalf: true },
+  { name: 'timezone', label: 'Time zone', kind: 'line', isRequired: true, isHalf: true },
   { name: 'assigneeId', label: 'Assignee', kind: 'teammate', isHalf: true },
-  { name: 'location', label: 'Where', kind: 'location' },
-  { name: 'notes', label: 'Notes for the desk', kind: 'text' },
+  { name: 'location', label: 'Location', kind: 'location' },
+  { name: 'notes', label: 'Internal notes', kind: 'text' },
   { name: 'tags', label: 'Tags', kind: 'tags' },
 ]
 
 const creation: readonly FormField[] = [
   { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
   title,
-  { name: 'startAt', label: 'From', kind: 'time', isRequired: true, isHalf: true, hint: inReadersZone },
-  { name: 'endAt', label: 'To', kind: 'time', isRequired: true, isHalf: true, follows: 'startAt' },
+  { name: 'startAt', label: 'Start', kind: 'time', isRequired: true, isHalf: true, hint: inReadersZone },
+  { name: 'endAt', label: 'End', kind: 'time', isRequired: true, isHalf: true, follows: 'startAt' },
   ...details,
 ]
 
 const change: readonly FormField[] = [
   title,
   ...details,
-  { name: 'externalId', label: 'Your id of it', kind: 'line' },
-  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+  { name: 'externalId', label: 'External ID', kind: 'line' },
+  { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },
 ]
 
 interface BookingFormProps {
@@ -41,8 +41,9 @@ interface BookingFormProps {
 export function BookingForm({ given, close, onDone }: BookingFormProps) {
   return (
     <ObjectForm<Booking>
-      title="New booking"
-      verb="Book"
+      title="Create booking"
+      verb="Create"
+      done="Booking created"
       fields={creation}
       kind="bookings"
       given={{ ...nextHour(), timezone: readersZone, ...withoutUndefined(given) }}
@@ -56,8 +57,9 @@ export function BookingForm({ given, close, onDone }: BookingFormProps) {
 export function BookingEdit({ booking, close }: { readonly booking: Booking; readonly close: () => void }) {
   return (
     <ObjectForm<Booking>
-      title="Edit the booking"
+      title="Edit booking"
       verb="Save"
+      done="Booking saved"
       fields={change}
       kind="bookings"
       close={close}

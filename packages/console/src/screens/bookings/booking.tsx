@@ -49,12 +49,12 @@ export function OneBooking() {
 
 /** Button and message of each move. */
 const words: Readonly<Record<BookingMove, readonly [verb: string, done: string]>> = {
-  confirm: ['Confirm', 'Booking confirmed.'],
-  reject: ['Reject', 'Booking rejected.'],
-  cancel: ['Cancel the booking', 'Booking cancelled.'],
-  reschedule: ['Reschedule', 'Booking rescheduled.'],
-  complete: ['Complete', 'Booking completed.'],
-  'no-show': ['Mark as no-show', 'Booking marked as no-show.'],
+  confirm: ['Confirm', 'Booking confirmed'],
+  reject: ['Reject', 'Booking rejected'],
+  cancel: ['Cancel booking', 'Booking cancelled'],
+  reschedule: ['Reschedule', 'Booking rescheduled'],
+  complete: ['Complete', 'Booking completed'],
+  'no-show': ['Mark as no-show', 'Booking marked as no-show'],
 }
 
 const asked: ReadonlySet<BookingMove> = new Set<AskedMove>(['reject', 'cancel', 'reschedule'])
@@ -88,7 +88,7 @@ function Known({ booking }: { readonly booking: Booking }) {
     try {
       await make(booking, move, {})
     } catch (error) {
-      sayProblem('Not changed', error)
+      sayProblem('Could not change the booking', error)
       await renew()
     } finally {
       setMoving(null)
@@ -145,16 +145,16 @@ function Known({ booking }: { readonly booking: Booking }) {
             ['Customer', <CustomerLink key="customer" id={booking.customerId} />],
             ['Assignee', <TeammateName key="assignee" id={booking.assigneeId} />],
             ['When', sayWhen(booking)],
-            [`In ${booking.timezone}`, there ?? 'the same'],
-            ['Where', location === null ? '–' : `${sayStatus(location.type)}: ${location.value}`],
+            [`In ${booking.timezone}`, there ?? 'Same time'],
+            ['Location', location === null ? '–' : `${sayStatus(location.type)}: ${location.value}`],
             ...(booking.previousStartAt === null
               ? []
               : [
                   [
-                    'Moved',
+                    'Rescheduled',
                     <span key="moved">
-                      {booking.rescheduleCount === 1 ? 'once' : `${booking.rescheduleCount} times`}, was{' '}
-                      <Time at={booking.previousStartAt} />
+                      {booking.rescheduleCount === 1 ? 'once' : `${booking.rescheduleCount} times`},
+                      previously <Time at={booking.previousStartAt} />
                     </span>,
                   ] as const,
                 ]),
@@ -163,27 +163,29 @@ function Known({ booking }: { readonly booking: Booking }) {
               : [['Cancelled by', sayStatus(booking.cancelledBy)] as const]),
             ...(booking.cancellationReason === null
               ? []
-              : [['Why cancelled', booking.cancellationReason] as const]),
-            ...(booking.rejectionReason === null ? [] : [['Why rejected', booking.rejectionReason] as const]),
+              : [['Cancellation reason', booking.cancellationReason] as const]),
+            ...(booking.rejectionReason === null
+              ? []
+              : [['Rejection reason', booking.rejectionReason] as const]),
             ...(conversationId === null
               ? []
               : [
                   [
-                    'Came from',
+                    'Conversation',
                     <Link key="conversation" to="/conversations/$id" params={{ id: conversationId }}>
-                      a conversation
+                      View conversation
                     </Link>,
                   ] as const,
                 ]),
             ...(booking.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={booking.tags} />] as const]),
             ['Created', <Time key="made" at={booking.createdAt} />],
-            ['Id', <CopyText key="id" text={id} short />],
+            ['ID', <CopyText key="id" text={id} short />],
           ]}
         />
       </Panel>
       <Attributes of={booking.customAttributes} />
-      <Panel title="Notes for the desk">
-        <Prose text={booking.notes} none="There are none." />
+      <Panel title="Internal notes">
+        <Prose text={booking.notes} none="No notes." />
       </Panel>
       {open === 'edit' && <BookingEdit booking={booking} close={close} />}
       <ConfirmDelete

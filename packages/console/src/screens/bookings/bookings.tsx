@@ -60,7 +60,7 @@ export function Bookings() {
     : null
   const book = may('bookings:write') && (
     <Button kind="primary" onClick={() => setBooking(true)}>
-      New booking
+      Create booking
     </Button>
   )
 
@@ -231,7 +231,7 @@ function AsList({
       clearFilters={clear}
       empty={
         <Empty title="No bookings yet" actions={add}>
-          <p>An appointment with a customer is one: it is confirmed, moved, and comes to something.</p>
+          <p>A booking is an appointment with a customer.</p>
         </Empty>
       }
     />

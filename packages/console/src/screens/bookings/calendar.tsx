@@ -104,7 +104,7 @@ export function Calendar({ query, view, day, isConflictsOnly, hasCancelled, goTo
       ) : (
         <>
           <p className={css.count} role="status">
-            {read.isPlaceholderData ? 'Loading.' : sayCount(bookings.length, left)} Times in {readersZone}.
+            {read.isPlaceholderData ? 'Loading…' : sayCount(bookings.length, left)} Times in {readersZone}.
           </p>
           {bookings.length === 0 && !read.isPlaceholderData && clear !== null && <NoMatch clear={clear} />}
           <div
@@ -200,5 +200,5 @@ function sayCount(count: number, left: number): string {
   if (left > 0)
     return `The newest ${count.toLocaleString('en')} bookings, and ${left.toLocaleString('en')} more in the list.`
   if (count === 0) return 'No bookings.'
-  return count === 1 ? 'One booking.' : `${count.toLocaleString('en')} bookings.`
+  return count === 1 ? '1 booking.' : `${count.toLocaleString('en')} bookings.`
 }

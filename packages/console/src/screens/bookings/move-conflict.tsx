@@ -51,11 +51,11 @@ export function MoveConflict({ lost, verb, close, make }: MoveConflictProps) {
       isOpen
       isWide
       close={close}
-      title="Somebody else has changed this"
+      title="Someone else changed this"
       about={
         isAllowed
-          ? 'While you were at it, the booking became something else. Nothing of yours is done yet.'
-          : 'While you were at it, the booking became something else. Yours cannot be done any more.'
+          ? 'The booking changed while you were editing. Your change is not saved yet.'
+          : 'The booking changed while you were editing. Your change is no longer possible.'
       }
     >
       {sides
@@ -71,15 +71,15 @@ export function MoveConflict({ lost, verb, close, make }: MoveConflictProps) {
             </dl>
           </section>
         ))}
-      <p className={css.when}>Theirs is of {sayExact(Date.parse(theirs.updatedAt))}.</p>
+      <p className={css.when}>Theirs was saved {sayExact(Date.parse(theirs.updatedAt))}.</p>
       {error !== null && <ErrorState error={error} />}
       <DialogActions>
         <Button kind={isAllowed ? 'plain' : 'primary'} onClick={close}>
-          Leave it as theirs
+          Keep theirs
         </Button>
         {isAllowed && (
           <Button kind="primary" isBusy={isBusy} onClick={() => void run()}>
-            {verb} all the same
+            {verb} anyway
           </Button>
         )}
       </DialogActions>

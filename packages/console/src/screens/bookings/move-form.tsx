@@ -19,9 +19,9 @@ interface Values {
 }
 
 const titles: Readonly<Record<AskedMove, string>> = {
-  reject: 'Reject this booking',
-  cancel: 'Cancel this booking',
-  reschedule: 'Reschedule this booking',
+  reject: 'Reject booking',
+  cancel: 'Cancel booking',
+  reschedule: 'Reschedule booking',
 }
 
 interface MoveFormProps {
@@ -78,14 +78,14 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>
-            <Field label="From" hint={`Times in ${readersZone}.`} error={errors.startAt?.message}>
+            <Field label="Start" hint={`Times in ${readersZone}.`} error={errors.startAt?.message}>
               <TextInput
                 type="datetime-local"
                 step="any"
                 {...form.register('startAt', { onChange: ({ target }) => moveEnd(target.value) })}
               />
             </Field>
-            <Field label="To" error={errors.endAt?.message}>
+            <Field label="End" error={errors.endAt?.message}>
               <TextInput type="datetime-local" step="any" {...form.register('endAt')} />
             </Field>
             {there && (
@@ -98,9 +98,9 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
         {move === 'cancel' && (
           <Field label="Cancelled by" error={errors.by?.message}>
             <Select {...form.register('by')}>
-              <option value="customer">The customer</option>
-              <option value="teammate">A teammate</option>
-              <option value="system">The system</option>
+              <option value="customer">Customer</option>
+              <option value="teammate">Teammate</option>
+              <option value="system">System</option>
             </Select>
           </Field>
         )}

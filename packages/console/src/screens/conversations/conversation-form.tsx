@@ -21,13 +21,13 @@ const about: readonly FormField[] = [
 ]
 
 const rest: readonly FormField[] = [
-  { name: 'externalId', label: 'Your id of it', kind: 'line' },
-  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+  { name: 'externalId', label: 'External ID', kind: 'line' },
+  { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },
 ]
 
 const creation: readonly FormField[] = [
   { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
-  { name: 'channel', label: 'By', kind: 'choice', options: channels, isRequired: true },
+  { name: 'channel', label: 'Channel', kind: 'choice', options: channels, isRequired: true },
   ...about,
 ]
 
@@ -40,8 +40,9 @@ interface ConversationFormProps {
 export function ConversationForm({ given, close, onDone }: ConversationFormProps) {
   return (
     <ObjectForm<Conversation>
-      title="New conversation"
-      verb="Start"
+      title="Create conversation"
+      verb="Create"
+      done="Conversation created"
       fields={creation}
       kind="conversations"
       given={{ channel: 'email', ...given }}
@@ -63,8 +64,9 @@ export function ConversationEdit({
 }) {
   return (
     <ObjectForm<Conversation>
-      title="Edit the conversation"
+      title="Edit conversation"
       verb="Save"
+      done="Conversation saved"
       fields={[...about, ...rest]}
       kind="conversations"
       close={close}

@@ -8,7 +8,7 @@ export function ConversationStatus({
   readonly conversation: Conversation
 }) {
   if (status === 'resolved') return <Status tone="good">Resolved</Status>
-  if (handledBy === 'ai') return <Status tone="quiet">Open, with the AI</Status>
+  if (handledBy === 'ai') return <Status tone="quiet">Open, with AI</Status>
   return assigneeId === null ? (
     <Status tone="wait">Open, unassigned</Status>
   ) : (

@@ -81,9 +81,9 @@ function WholePage(props: FrameProps) {
 type Open = 'edit' | 'summary' | 'ticket' | 'unread' | 'delete' | Said | null
 
 const done: Readonly<Record<Move, string>> = {
-  escalate: 'Conversation escalated.',
-  resolve: 'Conversation resolved.',
-  reopen: 'Conversation reopened.',
+  escalate: 'Conversation escalated',
+  resolve: 'Conversation resolved',
+  reopen: 'Conversation reopened',
 }
 
 export function ConversationView({
@@ -145,7 +145,7 @@ export function ConversationView({
       await renew()
     },
     onError: async (error) => {
-      sayProblem('It stays as it was', error)
+      sayProblem('Could not change the conversation', error)
       await renew()
     },
   })
@@ -164,7 +164,7 @@ export function ConversationView({
   const actions = [
     ...(moves.includes('escalate') ? [{ title: 'Escalate', run: () => moving.mutate('escalate') }] : []),
     { title: 'Edit', run: () => setOpen('edit') },
-    ...(status === 'resolved' ? [{ title: 'Edit the summary', run: () => setOpen('summary') }] : []),
+    ...(status === 'resolved' ? [{ title: 'Edit summary', run: () => setOpen('summary') }] : []),
     { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
   ]
   const deletion = { title: 'Delete messages', run: () => setDeleting(true) }
@@ -262,8 +262,8 @@ export function ConversationView({
                     'Channel',
                     channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel,
                   ],
-                  ['Started', <Time key="started" at={conversation.createdAt} />],
-                  ['Id', <CopyText key="id" text={id} short />],
+                  ['Created', <Time key="started" at={conversation.createdAt} />],
+                  ['ID', <CopyText key="id" text={id} short />],
                   ...(conversation.tags.length > 0
                     ? [['Tags', <Tags key="tags" of={conversation.tags} />] as const]
                     : []),
@@ -316,8 +316,8 @@ export function ConversationView({
       <Confirm
         isOpen={open === 'unread'}
         close={close}
-        title="There is a message that you have not seen"
-        verb="Resolve it all the same"
+        title="Unread message"
+        verb="Resolve anyway"
         kind="primary"
         act={async () => {
           await move(id, 'resolve')
@@ -325,7 +325,7 @@ export function ConversationView({
           await renew()
         }}
       >
-        <p>The customer has written since. Their message is now at the end of the conversation.</p>
+        <p>The customer wrote while you were replying. Their message is at the end of the conversation.</p>
       </Confirm>
     </Frame>
   )
@@ -335,7 +335,7 @@ function Summary({ conversation: { summary, summarizedAt } }: { readonly convers
   return (
     <Panel title="Summary">
       {summary === null ? (
-        <p className={css.soft}>It is written some minutes after the conversation was resolved.</p>
+        <p className={css.soft}>The summary is written a few minutes after the conversation is resolved.</p>
       ) : (
         <>
           <Prose text={summary} none="" />
@@ -368,13 +368,13 @@ function Tickets({
       actions={
         add && (
           <Button size="s" onClick={add}>
-            New ticket
+            Create ticket
           </Button>
         )
       }
     >
       {tickets.error !== null && <ErrorState error={tickets.error} retry={() => void tickets.refetch()} />}
-      {tickets.data?.length === 0 && <p className={css.soft}>No ticket came of it.</p>}
+      {tickets.data?.length === 0 && <p className={css.soft}>No tickets yet.</p>}
       <ul className={css.tickets}>
         {tickets.data?.map(({ id, number, subject, status }) => (
           <li key={id}>

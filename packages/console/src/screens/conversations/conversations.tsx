@@ -51,7 +51,7 @@ export function Conversations() {
   const isFiltered = [q, channel, assignee, handled].some((one) => one !== undefined) || status === 'resolved'
   const start = may('conversations:write') && (
     <Button kind="primary" onClick={() => setStarting(true)}>
-      New conversation
+      Create conversation
     </Button>
   )
 
@@ -61,7 +61,7 @@ export function Conversations() {
       title: 'Customer',
       cell: ({ customerId }) => {
         const customer = customers.get(customerId ?? '')
-        return customer === undefined ? (customerId === null ? 'deleted' : '') : nameOf(customer)
+        return customer === undefined ? (customerId === null ? 'Deleted' : '') : nameOf(customer)
       },
     },
     {
@@ -78,7 +78,7 @@ export function Conversations() {
     {
       title: 'Last message',
       align: 'end',
-      cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
+      cell: ({ lastMessageAt }) => (lastMessageAt === null ? '–' : <Time at={lastMessageAt} />),
     },
   ]
 
@@ -98,8 +98,8 @@ export function Conversations() {
             label="Status"
             value={query.status}
             options={[
-              ['open', 'open'],
-              ['resolved', 'resolved'],
+              ['open', 'Open'],
+              ['resolved', 'Resolved'],
             ]}
             onChange={(value) => filter({ status: value === 'open' ? undefined : (value ?? 'any') })}
           />
@@ -118,11 +118,11 @@ export function Conversations() {
             />
           )}
           <FilterSelect
-            label="Answered by"
+            label="Handled by"
             value={handled}
             options={[
-              ['human', 'a person'],
-              ['ai', 'the AI'],
+              ['human', 'Person'],
+              ['ai', 'AI'],
             ]}
             onChange={(value) => filter({ handled: value })}
           />
@@ -138,7 +138,7 @@ export function Conversations() {
         empty={
           status === 'open' ? (
             <Empty
-              title="Nothing is open"
+              title="No open conversations"
               actions={
                 <>
                   <Button onClick={() => filter({ status: 'any' })}>Show all conversations</Button>
@@ -146,11 +146,11 @@ export function Conversations() {
                 </>
               }
             >
-              <p>No open conversations. New messages from customers appear here.</p>
+              <p>New messages from customers appear here.</p>
             </Empty>
           ) : (
             <Empty title="No conversations yet" actions={start}>
-              <p>A conversation holds a customer's messages and the answers to them.</p>
+              <p>A conversation holds a customer's messages and your replies.</p>
             </Empty>
           )
         }

@@ -44,7 +44,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   async function send(isLast: boolean): Promise<void> {
     if (busy !== null) return
     if (text.trim() === '') {
-      setError('Write something first.')
+      setError('Enter a message.')
       return
     }
     setBusy(isLast ? 'resolve' : 'send')
@@ -67,7 +67,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
     } catch (thrown) {
       const details = thrown instanceof ApiProblem ? thrown.errors.map(({ detail }) => detail).join(' ') : ''
       const what = thrown instanceof Error ? thrown.message : String(thrown)
-      setError(`It was not sent: ${details === '' ? what : details}`)
+      setError(`Not sent: ${details === '' ? what : details}`)
     } finally {
       setBusy(null)
     }
@@ -90,7 +90,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         id={fieldId}
         className={css.text}
         rows={3}
-        placeholder={isNote ? 'Write a note that the customer never sees' : 'Write a reply'}
+        placeholder={isNote ? 'Write an internal note' : 'Write a reply'}
         value={text}
         aria-describedby={`${fieldId}-keys`}
         onChange={(event) => write(event.currentTarget.value)}
@@ -104,7 +104,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
       <div className={css.actions}>
         {mayReply && may('notes:write') && (
           <Switch
-            label="What you write"
+            label="Message type"
             value={kind}
             options={[
               ['reply', 'Reply'],
@@ -120,15 +120,15 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         {may('teammates:read') && teammates.length > 0 && (
           <FilterSelect
             label="I am"
-            every="a teammate"
+            every="Choose…"
             value={as}
             options={teammateOptions(teammates)}
             onChange={(value) => beTeammate(value ?? null)}
           />
         )}
         <span className={css.keys} id={`${fieldId}-keys`}>
-          Ctrl Enter {isNote ? 'adds it' : 'sends'}
-          {isNote || resolve === null ? '' : ', with Shift it resolves as well'}
+          Ctrl Enter {isNote ? 'adds the note' : 'sends'}
+          {isNote || resolve === null ? '' : ', Ctrl Shift Enter sends and resolves'}
         </span>
         {!isNote && resolve !== null && (
           <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>

@@ -22,7 +22,7 @@ export function SummaryForm({
     if (summary === conversation.summary) return close()
     try {
       await summarize(conversation.id, summary.trim())
-      say('Summary saved.')
+      say('Summary saved')
       await done()
       close()
     } catch (error) {
@@ -30,7 +30,7 @@ export function SummaryForm({
     }
   }
   return (
-    <Dialog isOpen isWide close={close} title="Write the summary">
+    <Dialog isOpen isWide close={close} title="Edit summary">
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         <Field label="Summary" error={errors.summary?.message}>
           <TextArea rows={7} {...form.register('summary')} />

@@ -76,7 +76,7 @@ export function Thread({
       return customer === undefined ? 'Customer' : nameOf(customer)
     }
     if (author.id !== undefined) return nameOfTeammate(author.id)
-    const names: Record<string, string> = { teammate: 'A teammate', ai: 'The AI', system: 'The system' }
+    const names: Record<string, string> = { teammate: 'Teammate', ai: 'AI', system: 'System' }
     return names[author.type] ?? author.type
   }
 

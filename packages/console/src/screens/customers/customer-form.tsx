@@ -12,8 +12,8 @@ const fields: readonly FormField[] = [
   { name: 'locale', label: 'Language', kind: 'line', isHalf: true, placeholder: 'en-GB' },
   { name: 'timezone', label: 'Time zone', kind: 'line', isHalf: true, placeholder: 'Europe/Berlin' },
   { name: 'tags', label: 'Tags', kind: 'tags', isHalf: true },
-  { name: 'externalId', label: 'Your id of them', kind: 'line', isHalf: true },
-  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+  { name: 'externalId', label: 'External ID', kind: 'line', isHalf: true },
+  { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },
 ]
 
 interface CustomerFormProps {
@@ -29,8 +29,9 @@ export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
     return (
       <ObjectForm<Customer>
         {...common}
-        title="Add a customer"
+        title="Add customer"
         verb="Add"
+        done="Customer added"
         create={async (body, intent) =>
           await answerOf(api().customers.create(body, { idempotencyKey: intent }))
         }
@@ -41,8 +42,9 @@ export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
   return (
     <ObjectForm<Customer>
       {...common}
-      title="Edit the customer"
+      title="Edit customer"
       verb="Save"
+      done="Customer saved"
       base={customer}
       read={() => answerOf(api().customers.get(path.id))}
       write={async (body, ifMatch) =>

@@ -111,8 +111,8 @@ function Known({
             ['Company', company ?? '–'],
             ['Language', locale ?? '–'],
             ['Time zone', timezone ?? '–'],
-            ['Your id', copied(externalId)],
-            ['Id', <CopyText key="id" text={id} short />],
+            ['External ID', copied(externalId)],
+            ['ID', <CopyText key="id" text={id} short />],
             ['Added', <Time key="added" at={customer.createdAt} />],
           ]}
         />
@@ -122,7 +122,7 @@ function Known({
         <Section<Conversation>
           title="Conversations"
           noun="conversations"
-          add={may('conversations:write') ? ['New conversation', () => setOpen('conversation')] : null}
+          add={may('conversations:write') ? ['Create conversation', () => setOpen('conversation')] : null}
           kind="conversations"
           customerId={id}
           load={async (page, signal) =>
@@ -143,7 +143,7 @@ function Known({
             {
               title: 'Last message',
               align: 'end',
-              cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
+              cell: ({ lastMessageAt }) => (lastMessageAt === null ? '–' : <Time at={lastMessageAt} />),
             },
           ]}
           to={(one) => ({ to: '/conversations/$id', params: { id: one.id } })}
@@ -153,7 +153,7 @@ function Known({
         <Section<Ticket>
           title="Tickets"
           noun="tickets"
-          add={may('tickets:write') ? ['New ticket', () => setOpen('ticket')] : null}
+          add={may('tickets:write') ? ['Create ticket', () => setOpen('ticket')] : null}
           kind="tickets"
           customerId={id}
           load={async (page, signal) =>
@@ -167,7 +167,7 @@ function Known({
             { title: 'Subject', cell: ({ number, subject }) => `#${number} ${subject}` },
             { title: 'Priority', cell: ({ priority }) => <Priority of={priority} />, isWide: true },
             { title: 'Status', cell: ({ status }) => <TicketStatus status={status} /> },
-            { title: 'Opened', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
           to={(one) => ({ to: '/tickets/$id', params: { id: one.id } })}
         />
@@ -176,7 +176,7 @@ function Known({
         <Section<Booking>
           title="Bookings"
           noun="bookings"
-          add={may('bookings:write') ? ['New booking', () => setOpen('booking')] : null}
+          add={may('bookings:write') ? ['Create booking', () => setOpen('booking')] : null}
           kind="bookings"
           customerId={id}
           load={async (page, signal) =>
@@ -187,7 +187,7 @@ function Known({
             )
           }
           columns={[
-            { title: 'What', cell: ({ title }) => title },
+            { title: 'Title', cell: ({ title }) => title },
             { title: 'When', cell: (one) => sayWhen(one), isWide: true },
             { title: 'Status', cell: ({ status }) => <BookingStatus status={status} /> },
           ]}
@@ -226,8 +226,8 @@ function Known({
         after={() => navigate({ to: '/customers' })}
       >
         <p>
-          {nameOf(customer)} and all of their tickets will be gone for good. Their conversations and bookings
-          stay, without a customer.
+          {nameOf(customer)} and all of their tickets will be deleted permanently. Their conversations and
+          bookings stay, without a customer.
         </p>
       </ConfirmDelete>
     </Page>

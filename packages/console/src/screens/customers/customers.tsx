@@ -48,7 +48,7 @@ export function Customers() {
   )
   const add = may('customers:write') && (
     <Button kind="primary" onClick={() => setAdding(true)}>
-      Add a customer
+      Add customer
     </Button>
   )
 
@@ -76,7 +76,7 @@ export function Customers() {
         clearFilters={q !== undefined || tag !== undefined ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No customers yet" actions={add}>
-            <p>Customers write to this desk, book with it, or have a ticket.</p>
+            <p>Customers send messages, make bookings and have tickets.</p>
           </Empty>
         }
       />

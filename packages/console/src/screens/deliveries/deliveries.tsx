@@ -16,7 +16,7 @@ import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
-import { DeliveryStatus } from './delivery-status.tsx'
+import { DeliveryStatus, statusWords } from './delivery-status.tsx'
 import { whatFailed } from './errors.ts'
 import { ResendAll } from './resend-all.tsx'
 
@@ -81,7 +81,7 @@ export function Deliveries() {
     },
     {
       title: 'Endpoint',
-      cell: ({ webhookId }) => hostOf(endpoints.byId.get(webhookId)?.url) ?? <Tag>deleted</Tag>,
+      cell: ({ webhookId }) => hostOf(endpoints.byId.get(webhookId)?.url) ?? <Tag>Deleted</Tag>,
     },
     {
       title: 'Duration',
@@ -110,7 +110,7 @@ export function Deliveries() {
           <FilterSelect
             label="Status"
             value={status}
-            options={statuses}
+            options={statusWords}
             onChange={(value) => filter({ status: value })}
           />
           <FilterSelect
@@ -147,7 +147,7 @@ export function Deliveries() {
         noMatch={
           status === 'failed' ? (
             <p>
-              A delivery has failed once its last attempt has. Those that are tried again are{' '}
+              A delivery fails with its last attempt. Until then it is{' '}
               <Link to="/deliveries" search={(held) => ({ ...held, status: 'pending' })}>
                 pending
               </Link>
@@ -166,8 +166,8 @@ export function Deliveries() {
         empty={
           <Empty title="No deliveries yet">
             <p>
-              One is made for each event and each endpoint that is subscribed to it. Ping an endpoint to see
-              the first.
+              The service creates one for each event and subscribed endpoint. Ping an endpoint to see the
+              first.
             </p>
           </Empty>
         }

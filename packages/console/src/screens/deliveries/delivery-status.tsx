@@ -3,11 +3,13 @@ import { Status, type Tone } from '../../design/status.tsx'
 import { Countdown } from '../../design/time.tsx'
 
 const tones: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad' }
-const words: Readonly<Record<string, string>> = {
-  succeeded: 'Delivered',
-  failed: 'Failed',
-  skipped: 'Skipped',
-}
+export const statusWords = [
+  ['pending', 'Pending'],
+  ['succeeded', 'Succeeded'],
+  ['failed', 'Failed'],
+  ['skipped', 'Skipped'],
+] as const
+const words: Readonly<Record<string, string>> = Object.fromEntries(statusWords)
 
 /** With the time of the next attempt, if there is one. */
 export function DeliveryStatus({
@@ -22,7 +24,7 @@ export function DeliveryStatus({
         'Pending'
       ) : (
         <span>
-          Again in <Countdown to={nextAttemptAt} />
+          Retry in <Countdown to={nextAttemptAt} />
         </span>
       )}
     </Status>

@@ -27,9 +27,10 @@ export function OneDelivery() {
   if (id === undefined) {
     return (
       <Page title="Delivery" trail={<Link to="/deliveries">Deliveries</Link>}>
-        <Empty title="Of which endpoint?">
+        <Empty title="Endpoint missing">
           <p>
-            The address of a delivery names its endpoint. Find it in the <Link to="/deliveries">list</Link>.
+            The address of a delivery needs its endpoint. Open the delivery from the{' '}
+            <Link to="/deliveries">list</Link>.
           </p>
         </Empty>
       </Page>
@@ -59,28 +60,32 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
   const retry = useMutation({
     mutationFn: () => answerOf(api().webhooks.retry(path.id, path.deliveryId)),
     onSuccess: () => {
-      say('Delivery resent.')
+      say('Delivery resent')
       return client.invalidateQueries({ queryKey: ['delivery', path] })
     },
-    onError: (error) => sayProblem('Not resent', error),
+    onError: (error) => sayProblem('Could not resend the delivery', error),
   })
 
   const resend = useMutation({
     mutationFn: () => answerOf(api().webhooks.resend(path.id, path.deliveryId)),
     onSuccess: (made) => {
-      say('Delivery resent.')
+      say('Delivery resent')
       return navigate({ to: '/deliveries/$id', params: { id: made.id }, search: { endpoint: path.id } })
     },
-    onError: (error) => sayProblem('Not resent', error),
+    onError: (error) => sayProblem('Could not resend the delivery', error),
   })
 
   const hastening = useMutation({
     mutationFn: () => hasten(path.id),
     onSuccess: (count) => {
-      say(count === 1 ? '1 pending delivery sent.' : `${count.toLocaleString('en')} pending deliveries sent.`)
+      say(
+        count === 1
+          ? '1 pending delivery retried'
+          : `${count.toLocaleString('en')} pending deliveries retried`,
+      )
       return client.invalidateQueries({ queryKey: ['delivery', path] })
     },
-    onError: (error) => sayProblem('Not sent', error),
+    onError: (error) => sayProblem('Could not retry', error),
   })
 
   const trail = <Link to="/deliveries">Deliveries</Link>
@@ -109,7 +114,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
         <>
           {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
             <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
-              Send pending now
+              Retry pending deliveries
             </Button>
           )}
           {may('webhooks:write') && shown.status === 'succeeded' && (
@@ -210,7 +215,7 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
       </Panel>
       <Panel title="Response">
         {last === undefined ? (
-          <p className={css.url}>No attempt yet.</p>
+          <p className={css.url}>No attempts yet.</p>
         ) : (
           <>
             <p className={css.url}>
@@ -218,7 +223,7 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
               <Time at={last.at} />, {sayMilliseconds(last.durationMs)}
             </p>
             {last.responseBody ? (
-              <Code label="Body, first KiB" text={last.responseBody} />
+              <Code label="Body (first KiB)" text={last.responseBody} />
             ) : (
               <p className={css.url}>{last.error?.message ?? 'No body.'}</p>
             )}
@@ -269,16 +274,15 @@ function Timeline({
             <Sign tone={failure === null ? 'good' : 'bad'} />
             <div className={css.attempt}>
               <p className={css.line}>
-                <strong>{failure ?? `Delivered: ${attempt.responseStatus}`}</strong>
+                <strong>{failure ?? `HTTP ${attempt.responseStatus}`}</strong>
                 <span>
-                  attempt {attempt.number}, <Time at={attempt.at} />, took{' '}
-                  {sayMilliseconds(attempt.durationMs)}
+                  attempt {attempt.number}, <Time at={attempt.at} />, {sayMilliseconds(attempt.durationMs)}
                 </span>
               </p>
               {attempt.error !== null && attempt.responseStatus === null && <p>{attempt.error.message}</p>}
               {help !== null && attempt === newest[0] && <p className={css.help}>{help}</p>}
               {attempt !== newest[0] && attempt.responseBody !== null && attempt.responseBody !== '' && (
-                <Code label="Response body, first KiB" text={attempt.responseBody} />
+                <Code label="Response body (first KiB)" text={attempt.responseBody} />
               )}
             </div>
           </li>

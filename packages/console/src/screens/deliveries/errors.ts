@@ -10,52 +10,52 @@ interface Words {
 
 const byCode: Readonly<Record<string, Words>> = {
   timeout: {
-    short: 'No answer in time',
-    help: 'Answer with 2xx as soon as the delivery is stored, and do the work afterwards.',
+    short: 'Timed out',
+    help: 'Respond with 2xx as soon as the delivery is stored, then do the work.',
   },
   connection_failed: {
     short: 'Could not connect',
-    help: 'The address refuses connections or cannot be reached: is the receiver running, and does its firewall let this in?',
+    help: 'The receiver refuses connections or is unreachable. Check that it runs and that its firewall allows the service.',
   },
   tls_error: {
-    short: 'TLS failed',
-    help: 'The certificate of the address is not valid for its name: expired, self-signed, or without its chain.',
+    short: 'TLS error',
+    help: 'The certificate is not valid for this host: expired, self-signed, or without its chain.',
   },
   redirect: {
-    short: 'Answered with a redirect',
-    help: 'Redirects are not followed. Change the address of the endpoint to where it leads.',
+    short: 'Redirected',
+    help: 'Redirects are not followed. Change the URL of the endpoint to the target.',
   },
   non_2xx: {
-    short: 'Refused',
-    help: 'Answer with 2xx once the delivery is stored; any other response is tried again. Each attempt shows the response.',
+    short: 'Failed',
+    help: 'Respond with 2xx once the delivery is stored. Any other response is retried. Each attempt shows the response.',
   },
   address_not_public: {
     short: 'Not a public address',
-    help: 'The name leads to an address within a network, where deliveries may not go.',
+    help: 'The host has a private address. Deliveries go to public addresses only.',
   },
   resolver_failed: {
-    short: 'Name not found',
-    help: 'The name of the address could not be resolved: look at its DNS.',
+    short: 'Host not found',
+    help: 'The host could not be resolved. Check its DNS records.',
   },
   endpoint_disabled: {
     short: 'Endpoint disabled',
-    help: 'It was not sent, as its endpoint is disabled. Enable that, and recover what it has missed.',
+    help: 'The endpoint was disabled. Enable it, then resend missed events.',
   },
   subject_unavailable: {
-    short: 'Nothing to send',
-    help: 'The object of the event was removed, or the key that registered the endpoint may not read it.',
+    short: 'Object unavailable',
+    help: 'The object was deleted, or the key that registered the endpoint may not read it.',
   },
   own_change: {
     short: 'Own change',
-    help: 'It was not sent, as the key of its endpoint caused it, and the endpoint skips those.',
+    help: 'The endpoint skips events that its own key causes.',
   },
   conditions_not_met: {
     short: 'Conditions not met',
-    help: 'It was not sent, as the conditions of its endpoint did not hold. Change those, and recover.',
+    help: 'The event did not meet the conditions of the endpoint. Change them, then resend missed events.',
   },
   worker_lost: {
     short: 'Interrupted',
-    help: 'The process that sent it ended in between. It is not known whether the receiver got it.',
+    help: 'The sending process ended during the attempt. The receiver may have got the delivery.',
   },
 }
 
@@ -66,7 +66,7 @@ export function whatFailed({
 }: Pick<Delivery, 'lastError' | 'responseStatus'>): string | null {
   if (lastError === null) return null
   const words = byCode[lastError.code]?.short ?? lastError.message
-  return responseStatus === null ? words : `${words} with ${responseStatus}`
+  return responseStatus === null ? words : `${words}: HTTP ${responseStatus}`
 }
 
 export function failureOf({ error, responseStatus }: Attempt): string | null {

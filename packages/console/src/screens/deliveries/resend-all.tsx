@@ -51,7 +51,7 @@ export function ResendAll({ close, filter, endpoints }: ResendAllProps) {
     }
     await client.invalidateQueries({ queryKey: ['deliveries'] })
     const resent = chosen.length - refused.length
-    say(`${sayDeliveries(resent)} resent.`)
+    say(`${sayDeliveries(resent)} resent`)
     if (refused.length > 0)
       throw new Error(`${sayDeliveries(refused.length)} not resent: ${[...new Set(refused)].join(' ')}`)
   }
@@ -77,8 +77,8 @@ export function ResendAll({ close, filter, endpoints }: ResendAllProps) {
           </li>
         ))}
       </ul>
-      {rest > 0 && <p>{sayDeliveries(rest)} to disabled endpoints are left out.</p>}
-      {read.data?.isMore && <p>These are the newest {atMost}. Resend the others afterwards.</p>}
+      {rest > 0 && <p>{sayDeliveries(rest)} to disabled endpoints are skipped.</p>}
+      {read.data?.isMore && <p>These are the newest {atMost}. Resend the others next.</p>}
       {done > 0 && (
         <p role="status">
           {done.toLocaleString('en')} of {chosen.length.toLocaleString('en')}

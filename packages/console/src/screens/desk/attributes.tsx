@@ -5,7 +5,7 @@ export function Attributes({ of }: { readonly of: Readonly<Record<string, string
   const named = Object.entries(of).map(([name, value]) => [name, String(value)] as const)
   if (named.length === 0) return null
   return (
-    <Panel title="Attributes">
+    <Panel title="Custom attributes">
       <Facts of={named} />
     </Panel>
   )

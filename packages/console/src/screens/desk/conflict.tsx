@@ -29,8 +29,8 @@ export function ConflictDialog<T extends Versioned>(props: ConflictProps<T>) {
       isOpen
       isWide
       close={props.close}
-      title="Somebody else has changed this"
-      about="While you were at it, these fields became something else. Nothing of yours is saved yet. Choose what each shall be."
+      title="Someone else changed this"
+      about="These fields changed while you were editing. Your changes are not saved yet. Choose a value for each field."
     >
       <Choice {...props} />
     </Dialog>
@@ -77,12 +77,12 @@ function Choice<T extends Versioned>({ conflict, label, words, save, close }: Co
           ))}
         </fieldset>
       ))}
-      <p className={css.when}>Theirs is of {sayExact(Date.parse(theirs.updatedAt))}.</p>
+      <p className={css.when}>Theirs was saved {sayExact(Date.parse(theirs.updatedAt))}.</p>
       {error !== null && <ErrorState error={error} />}
       <DialogActions>
-        <Button onClick={close}>Leave it as theirs</Button>
+        <Button onClick={close}>Keep theirs</Button>
         <Button kind="primary" isBusy={isBusy} onClick={() => void run()}>
-          Save what is chosen
+          Save
         </Button>
       </DialogActions>
     </>
@@ -90,8 +90,8 @@ function Choice<T extends Versioned>({ conflict, label, words, save, close }: Co
 }
 
 function sayValue(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'nothing'
-  if (Array.isArray(value)) return value.length === 0 ? 'nothing' : value.join(', ')
+  if (value === null || value === undefined || value === '') return 'Empty'
+  if (Array.isArray(value)) return value.length === 0 ? 'Empty' : value.join(', ')
   if (typeof value === 'object') return JSON.stringify(value)
   const text = String(value)
   return /^\d{4}-\d\d-\d\dT/.test(text) ? sayExact(Date.parse(text)) : text

@@ -7,7 +7,7 @@ import { nameOf, useCustomers, useTeammates } from './objects.ts'
 /** A link to the customer. */
 export function CustomerLink({ id }: { readonly id: string | null }) {
   const customer = useCustomers([id]).get(id ?? '')
-  if (id === null) return <Tag>deleted</Tag>
+  if (id === null) return <Tag>Deleted</Tag>
   if (customer === undefined) return <CopyText text={id} short />
   return (
     <Link to="/customers/$id" params={{ id }}>

@@ -13,6 +13,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { say } from '../../design/toasts.tsx'
 import { draftOf, keepDraft } from '../../session/drafts.ts'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
@@ -22,15 +23,17 @@ import { teammateOptions, useTeammates } from './objects.ts'
 import { AttributesField, TagsField } from './value-editors.tsx'
 
 interface Common<T> {
-  /** `New ticket`, `Change the ticket`. */
+  /** `Create ticket`, `Edit ticket`. */
   readonly title: string
   readonly about?: string
-  /** The button: `Open`, `Save`. */
+  /** The button: `Create`, `Save`. */
   readonly verb: string
   readonly fields: readonly FormField[]
   /** The query key of everything that shows such an object. */
   readonly kind: string
   readonly close: () => void
+  /** The toast: `Ticket created`. */
+  readonly done: string
   readonly onDone?: (row: T) => void
 }
 
@@ -50,7 +53,7 @@ export type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
 /** Shown while it is rendered. A draft outlives the session and a reload; closing forgets it. */
 export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>) {
-  const { title, about, verb, fields, kind, close, onDone } = props
+  const { title, about, verb, fields, kind, close, done, onDone } = props
   const client = useQueryClient()
   const intent = useIntent()
   const teammates = useTeammates()
@@ -98,6 +101,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
     showAtOnce(row.id)
     await client.invalidateQueries({ queryKey: [kind] })
     leave()
+    say(done)
     onDone?.(row)
   }
 
@@ -150,7 +154,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
       isOpen
       close={leave}
       title={title}
-      about={draft === null ? about : 'This is your draft.'}
+      about={draft === null ? about : 'Draft restored.'}
       isWide={fields.some(({ isHalf }) => isHalf)}
     >
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
@@ -276,5 +280,5 @@ function withHeld(
 ): readonly (readonly [string, string])[] {
   return held === '' || options.some(([of]) => of === held)
     ? options
-    : [...options, [held, 'As it is: somebody who is not active']]
+    : [...options, [held, 'Current assignee (inactive)']]
 }

@@ -57,7 +57,7 @@ export function useTeammates(): {
 
 /** Teammates as the options of a field or a filter. */
 export function teammateOptions(all: readonly Teammate[]): readonly (readonly [string, string])[] {
-  return all.map(({ id, name, active }) => [id, active ? name : `${name} (not active)`] as const)
+  return all.map(({ id, name, active }) => [id, active ? name : `${name} (inactive)`] as const)
 }
 
 /** Rows for the palette's words: an id, or words. */

@@ -43,7 +43,7 @@ export function useChange<T extends Versioned>({
       try {
         await save(base, patch)
       } catch (error) {
-        sayProblem('It stays as it was', error)
+        sayProblem('Not saved', error)
       } finally {
         setBusy(false)
       }

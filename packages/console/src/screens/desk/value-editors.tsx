@@ -119,7 +119,7 @@ export function AttributesField({ label, value, onChange, error }: EditorProps) 
       )}
       <div>
         <Button size="s" onClick={() => put([...rows, { name: '', type: 'text', text: '' }])}>
-          Add an attribute
+          Add attribute
         </Button>
       </div>
     </fieldset>

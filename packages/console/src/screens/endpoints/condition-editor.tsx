@@ -28,7 +28,7 @@ export function ConditionEditor() {
   return (
     <fieldset className={css.editor}>
       <legend>Conditions</legend>
-      <p className={css.hint}>An event is sent if all of them hold. Removals are always sent.</p>
+      <p className={css.hint}>Only events that meet all conditions are sent. Deletions are always sent.</p>
       {rows.map((row, index) => (
         <Row
           key={row.id}
@@ -45,7 +45,7 @@ export function ConditionEditor() {
         {form.formState.errors.conditions?.message}
       </p>
       {offered.size === 0 ? (
-        <p className={css.hint}>The events that are chosen share no field.</p>
+        <p className={css.hint}>The chosen events have no field in common.</p>
       ) : (
         <Button
           size="s"
@@ -53,7 +53,7 @@ export function ConditionEditor() {
           disabled={rows.length >= mostConditions}
           onClick={() => append({ field: '', op: 'equals', value: '' })}
         >
-          Add a condition
+          Add condition
         </Button>
       )}
     </fieldset>
@@ -88,13 +88,13 @@ function Row({
             },
           })}
         >
-          <option value="">choose a field</option>
+          <option value="">Choose a field</option>
           {[...new Set([...offered.keys(), field])].filter(Boolean).map((name) => (
             <option key={name}>{name}</option>
           ))}
         </Select>
       </Field>
-      <Field label="Test" isUnseen error={errors?.op?.message}>
+      <Field label="Operator" isUnseen error={errors?.op?.message}>
         <Select {...register(`${at}.op`)}>
           {ops.map(([name, words]) => (
             <option key={name} value={name}>
@@ -129,17 +129,17 @@ function Value({
     comparison === 'boolean' ? ['true', 'false'] : typeof comparison === 'string' ? null : comparison
   return (
     <Field
-      label={op === 'in' ? 'Values, one a line' : 'Value'}
+      label={op === 'in' ? 'Values, one per line' : 'Value'}
       isUnseen
       error={formState.errors.conditions?.[index]?.value?.message}
     >
       {op === 'in' ? (
-        <TextArea rows={2} placeholder={words === null ? 'one a line' : words.join('\n')} {...registered} />
+        <TextArea rows={2} placeholder={words === null ? 'One per line' : words.join('\n')} {...registered} />
       ) : words === null ? (
-        <TextInput placeholder={comparison === 'string' ? 'value' : 'number'} {...registered} />
+        <TextInput placeholder={comparison === 'string' ? 'Value' : 'Number'} {...registered} />
       ) : (
         <Select {...registered}>
-          <option value="">choose a value</option>
+          <option value="">Choose a value</option>
           {words.map((word) => (
             <option key={word}>{word}</option>
           ))}

@@ -17,6 +17,7 @@ import {
   TextArea,
   TextInput,
 } from '../../design/field.tsx'
+import { say } from '../../design/toasts.tsx'
 import { ConditionEditor } from './condition-editor.tsx'
 import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
@@ -73,8 +74,8 @@ export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFor
       isOpen={isOpen}
       close={close}
       isWide
-      title={endpoint === null ? 'Add endpoint' : 'Edit the endpoint'}
-      about="Each of these events is sent to it by a POST, signed, and again until it answers with 2xx."
+      title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
+      about="The service sends each event as a signed POST, and retries until the endpoint responds with 2xx."
     >
       {/* Fresh fields each time it opens. */}
       {isOpen && <Fields close={close} endpoint={endpoint} onCreated={onCreated} />}
@@ -124,6 +125,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         if (Object.keys(patch).length > 0) await answerOf(api().webhooks.update(endpoint.id, patch))
       }
       await client.invalidateQueries({ queryKey: ['endpoints'] })
+      say(endpoint === null ? 'Endpoint added' : 'Endpoint saved')
       close()
     } catch (error) {
       fieldErrors(
@@ -138,18 +140,18 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
       <Field
-        label="Address"
-        hint="https, and reachable from the public network. It is checked before it is taken."
+        label="URL"
+        hint="It starts with https and is publicly reachable. The service checks it when you save."
         error={errors.url?.message}
       >
         <TextInput
           mono
           type="url"
           placeholder="https://example.com/hooks"
-          {...form.register('url', { required: 'Enter an address.' })}
+          {...form.register('url', { required: 'Enter a URL.' })}
         />
       </Field>
-      <Field label="What it is for" error={errors.description?.message}>
+      <Field label="Description" error={errors.description?.message}>
         <TextInput {...form.register('description')} />
       </Field>
       <EventPicker
@@ -161,7 +163,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         error={errors.events?.message}
       />
       <Checkbox
-        label="Sign by Standard Webhooks as well, which libraries in many languages verify"
+        label="Add Standard Webhooks signatures, which libraries in many languages verify"
         {...form.register('signatures')}
       />
       <FormProvider {...form}>
@@ -193,35 +195,35 @@ function Options({
     <details className={css.options} open={isAsked || undefined}>
       <summary>Options</summary>
       <Field
-        label="Headers"
+        label="Custom headers"
         hint={
           names.length === 0
-            ? 'One a line: Name: value. They are stored encrypted.'
-            : `It sends ${names.join(', ')}. Your entry replaces all of them.`
+            ? 'One per line: Name: value. They are stored encrypted.'
+            : `Current: ${names.join(', ')}. New headers replace all of them.`
         }
         error={errors.headers?.message}
       >
         <TextArea mono rows={2} placeholder="Authorization: Bearer …" {...form.register('headers')} />
       </Field>
-      {names.length > 0 && <Checkbox label="Send no headers of its own" {...form.register('dropsHeaders')} />}
-      <Field label="Attempts a second, at most" error={errors.rateLimit?.message}>
-        <TextInput type="number" min={1} max={1000} placeholder="no limit" {...form.register('rateLimit')} />
+      {names.length > 0 && <Checkbox label="Remove custom headers" {...form.register('dropsHeaders')} />}
+      <Field label="Rate limit (attempts per second)" error={errors.rateLimit?.message}>
+        <TextInput type="number" min={1} max={1000} placeholder="No limit" {...form.register('rateLimit')} />
       </Field>
-      <Field label="Attempts at once, at most" error={errors.maxConcurrent?.message}>
+      <Field label="Concurrent attempts (maximum)" error={errors.maxConcurrent?.message}>
         <TextInput type="number" min={1} max={16} placeholder="16" {...form.register('maxConcurrent')} />
       </Field>
       <Field label="Payload" error={errors.payload?.message}>
         <Select {...form.register('payload')}>
-          <option value="full">the whole object</option>
-          <option value="thin">its id and kind alone</option>
+          <option value="full">Full object</option>
+          <option value="thin">ID and kind only</option>
         </Select>
       </Field>
-      <Checkbox label="Wait as long as its Retry-After asks for" {...form.register('honorRetryAfter')} />
-      <Checkbox label="Disable it when it answers 410" {...form.register('disableOn410')} />
+      <Checkbox label="Honor Retry-After" {...form.register('honorRetryAfter')} />
+      <Checkbox label="Disable on 410" {...form.register('disableOn410')} />
       <ConditionEditor />
-      <Checkbox label="Name the fields that changed" {...form.register('changedFields')} />
-      <Checkbox label="Say who caused each event" {...form.register('includeActor')} />
-      <Checkbox label="Skip events that its own key causes" {...form.register('skipOwn')} />
+      <Checkbox label="Include changed fields" {...form.register('changedFields')} />
+      <Checkbox label="Include the actor" {...form.register('includeActor')} />
+      <Checkbox label="Skip events caused by its own key" {...form.register('skipOwn')} />
     </details>
   )
 }

@@ -14,10 +14,10 @@ export function healthOf({ status, failingSince, missedSince, lastSuccessAt }: W
 
 const shown: Readonly<Record<Health, readonly [tone: Tone, words: string]>> = {
   well: ['good', 'Healthy'],
-  missed: ['wait', 'Events missed'],
+  missed: ['wait', 'Missed events'],
   failing: ['bad', 'Failing'],
   disabled: ['wait', 'Disabled'],
-  unused: ['quiet', 'Nothing sent yet'],
+  unused: ['quiet', 'No deliveries yet'],
 }
 
 export function EndpointStatus({ endpoint }: { readonly endpoint: Webhook }) {
@@ -59,9 +59,9 @@ export function sayBehind({ count, isExact }: Behind): string {
 
 /** Why an endpoint is disabled, in words. */
 export const disabledReasons: Readonly<Record<string, string>> = {
-  failing: 'It failed for so long that it was disabled.',
-  address_not_public: 'Its address does not lead to the public network any more.',
-  registrant_revoked: 'The key that registered it was revoked.',
-  manual: 'Somebody disabled it.',
-  gone: 'It answered that it is gone (410).',
+  failing: 'Disabled after failing for too long',
+  address_not_public: 'Disabled: its host no longer has a public address',
+  registrant_revoked: 'Disabled: the key that registered it was revoked',
+  manual: 'Disabled manually',
+  gone: 'Disabled: the receiver responded with 410 (gone)',
 }

@@ -53,10 +53,10 @@ type Open = 'edit' | 'recover' | 'disable' | 'rotate' | 'delete' | 'end-overlap'
 
 /** How long a replaced secret may sign as well, in seconds; by default as the operator has set. */
 const overlaps = [
-  ['', 'default (24 hours)'],
-  ['0', 'no time: end it at once'],
-  ['3600', 'one hour'],
-  ['604800', 'seven days'],
+  ['', '24 hours (default)'],
+  ['0', 'Immediately'],
+  ['3600', '1 hour'],
+  ['604800', '7 days'],
 ] as const
 
 function Known({ endpoint }: { readonly endpoint: Webhook }) {
@@ -74,17 +74,15 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
 
   const ping = useMutation({
     mutationFn: () => answerOf(api().webhooks.ping(path.id)),
-    onError: (error) => sayProblem('Ping failed', error),
+    onError: (error) => sayProblem('Could not ping', error),
   })
   const put = useMutation({
     mutationFn: (next: 'active' | 'disabled') => answerOf(api().webhooks.update(path.id, { status: next })),
     onSuccess: ({ status: now }) => {
-      say(
-        now === 'active' ? 'Endpoint enabled. Resend missed events if it needs them.' : 'Endpoint disabled.',
-      )
+      say(now === 'active' ? 'Endpoint enabled' : 'Endpoint disabled')
       return renew()
     },
-    onError: (error) => sayProblem('It stays as it was', error),
+    onError: (error) => sayProblem('Could not change the endpoint', error),
   })
 
   return (
@@ -110,7 +108,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
               mayWrite
                 ? [
                     { title: 'Resend missed events', run: () => setOpen('recover') },
-                    { title: 'Rotate the secret', run: () => setOpen('rotate') },
+                    { title: 'Rotate secret', run: () => setOpen('rotate') },
                     status === 'active'
                       ? { title: 'Disable', run: () => setOpen('disable') }
                       : { title: 'Enable', run: () => put.mutate('active') },
@@ -131,12 +129,12 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       {previousSecretExpiresAt !== null && (
         <Notice
           tone="wait"
-          title="Two secrets sign"
-          actions={mayWrite && <Button onClick={() => setOpen('end-overlap')}>End it now</Button>}
+          title="Two active secrets"
+          actions={mayWrite && <Button onClick={() => setOpen('end-overlap')}>Expire old secret</Button>}
         >
           <p>
-            The replaced secret signs as well for <Countdown to={previousSecretExpiresAt} />. Bring the new
-            one to your receiver before then.
+            The old secret expires in <Countdown to={previousSecretExpiresAt} />. Deploy the new one to your
+            receiver before then.
           </p>
         </Notice>
       )}
@@ -145,30 +143,25 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         <Facts
           of={[
             ['URL', <CopyText key="address" text={url} />, 'wide'],
-            ['Id', <CopyText key="id" text={id} short />],
+            ['ID', <CopyText key="id" text={id} short />],
             [
               'Last success',
-              endpoint.lastSuccessAt === null ? 'never' : <Time key="s" at={endpoint.lastSuccessAt} />,
+              endpoint.lastSuccessAt === null ? 'Never' : <Time key="s" at={endpoint.lastSuccessAt} />,
             ],
             [
               'Missed since',
-              endpoint.missedSince === null ? 'nothing' : <Time key="missed" at={endpoint.missedSince} />,
+              endpoint.missedSince === null ? '–' : <Time key="missed" at={endpoint.missedSince} />,
             ],
             ['Added', <Time key="registered" at={endpoint.createdAt} />],
-            ['By the key', <CopyText key="key" text={endpoint.apiKeyId} short />],
+            ['API key', <CopyText key="key" text={endpoint.apiKeyId} short />],
             ...(endpoint.consoleLinkId === null
               ? []
-              : [
-                  [
-                    'In a session of the link',
-                    <CopyText key="link" text={endpoint.consoleLinkId} short />,
-                  ] as const,
-                ]),
+              : [['Console link', <CopyText key="link" text={endpoint.consoleLinkId} short />] as const]),
             [
-              'Signed by',
+              'Signatures',
               endpoint.signatures.includes('standard')
-                ? `its own header and Standard Webhooks${endpoint.signatures.includes('v1a') ? ', also by Ed25519' : ''}`
-                : 'its own header',
+                ? `X-Service-Signature, Standard Webhooks${endpoint.signatures.includes('v1a') ? ', Ed25519' : ''}`
+                : 'X-Service-Signature',
             ],
             ...optionsOf(endpoint),
           ]}
@@ -190,17 +183,17 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       <Confirm
         isOpen={open === 'disable'}
         close={close}
-        title="Disable this endpoint?"
+        title="Disable endpoint?"
         verb="Disable"
         kind="primary"
         act={() => put.mutateAsync('disabled')}
       >
-        <p>It gets no events until somebody enables it. You can then replay the events it missed.</p>
+        <p>It receives no events until you enable it. You can then resend missed events.</p>
       </Confirm>
       <Confirm
         isOpen={open === 'rotate'}
         close={close}
-        title="Replace the secret?"
+        title="Rotate secret?"
         verb="Rotate"
         kind="primary"
         act={async () => {
@@ -211,10 +204,10 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         }}
       >
         <p>
-          There will be a new one, shown once. Both sign for a while, so that your receiver can change over
-          without missing anything.
+          The new secret is shown once. Both secrets sign for a while, so your receiver can switch without
+          missing deliveries.
         </p>
-        <Field label="The old one signs as well for">
+        <Field label="Old secret expires after">
           <Select value={overlap} onChange={(event) => setOverlap(event.target.value)}>
             {overlaps.map(([seconds, words]) => (
               <option key={seconds} value={seconds}>
@@ -227,32 +220,33 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       <Confirm
         isOpen={open === 'end-overlap'}
         close={close}
-        title="End the replaced secret?"
-        verb="End it"
+        title="Expire old secret?"
+        verb="Expire"
         act={async () => {
           await answerOf(api().webhooks.dropPreviousSecret(path.id))
           await renew()
         }}
       >
         <p>
-          From the next delivery on only the newest secret signs. A receiver that has the old one refuses
-          everything then.
+          From the next delivery on, only the new secret signs. A receiver with the old secret rejects every
+          delivery.
         </p>
       </Confirm>
       <Confirm
         isOpen={open === 'delete'}
         close={close}
-        title="Delete this endpoint?"
+        title="Delete endpoint?"
         verb="Delete"
         act={async () => {
           await answerOf(api().webhooks.delete(path.id))
-          say('Endpoint deleted.')
+          say('Endpoint deleted')
           await navigate({ to: '/endpoints', search: {} })
           await renew()
         }}
       >
         <p>
-          <strong>{url}</strong> gets no more events, and its delivery log is deleted. This cannot be undone.
+          <strong>{url}</strong> receives no more events, and its delivery log is deleted. This cannot be
+          undone.
         </p>
       </Confirm>
     </Page>
@@ -274,16 +268,16 @@ function optionsOf(endpoint: Webhook): (readonly [string, string])[] {
     skipOwn,
   } = endpoint
   const options: readonly (readonly [string, string | false | undefined])[] = [
-    ['Headers', headerNames?.join(', ')],
-    ['Attempts a second', rateLimit !== undefined && `at most ${rateLimit}`],
-    ['Attempts at once', maxConcurrent !== undefined && `at most ${maxConcurrent}`],
-    ['Payload', payload === 'thin' && 'id and kind alone'],
-    ['Retry-After', honorRetryAfter && 'delays the retry'],
-    ['An answer of 410', disableOn410 && 'disables it'],
+    ['Custom headers', headerNames?.join(', ')],
+    ['Rate limit', rateLimit !== undefined && `${rateLimit} per second`],
+    ['Concurrent attempts', maxConcurrent !== undefined && `At most ${maxConcurrent}`],
+    ['Payload', payload === 'thin' && 'ID and kind only'],
+    ['Retry-After', honorRetryAfter && 'Honored'],
+    ['On 410', disableOn410 && 'Disable'],
     ['Conditions', conditions?.map(sayCondition).join(' and ')],
-    ['Changed fields', changedFields && 'named'],
-    ['Who caused an event', includeActor && 'is in the envelope'],
-    ['Events of its own key', skipOwn && 'are skipped'],
+    ['Changed fields', changedFields && 'Included'],
+    ['Actor', includeActor && 'Included'],
+    ['Own events', skipOwn && 'Skipped'],
   ]
   return options.flatMap(([name, value]) => (value ? [[name, value] as const] : []))
 }
@@ -302,7 +296,7 @@ function PingResult({ ping }: { readonly ping: Delivery }) {
       <DeliveryStatus delivery={data} />
       <span>{whatFailed(data)}</span>
       <Link to="/deliveries/$id" params={{ id }} search={{ endpoint: webhookId }}>
-        Request and response
+        View delivery
       </Link>
     </section>
   )
@@ -323,7 +317,7 @@ function Outage({ endpoint }: { readonly endpoint: Webhook }) {
               ['From', <Time key="from" at={from} />] as const,
               [
                 'Until',
-                isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'now',
+                isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'Now',
               ] as const,
             ]),
         ['Failed', failed === undefined ? '' : sayBehind(failed)],
@@ -371,14 +365,14 @@ function Trouble({
   const help = failed?.lastError == null ? null : helpFor(failed.lastError.code)
   const log = (
     <Link to="/deliveries" search={{ endpoint: id }}>
-      See its deliveries
+      View deliveries
     </Link>
   )
   if (health === 'failing' && failingSince !== null) {
     return (
       <Notice
         tone="bad"
-        title={why ?? 'Deliveries fail'}
+        title={why ?? 'Deliveries are failing'}
         actions={
           recover !== null && (
             <Button kind="primary" onClick={recover}>
@@ -389,14 +383,14 @@ function Trouble({
       >
         <Outage endpoint={endpoint} />
         {answer != null && answer !== '' && <Code label="Last response" text={answer} />}
-        {isBack ? <p>A ping has got through since. Resend missed events.</p> : help !== null && <p>{help}</p>}
+        {isBack ? <p>A ping has succeeded since. Resend missed events.</p> : help !== null && <p>{help}</p>}
         <p>
           Failing since <Time at={failingSince} />: {failureCount}{' '}
           {failureCount === 1 ? 'attempt' : 'attempts'} without a success. {log}
         </p>
         {disablesAt !== null && (
           <p>
-            Unless one succeeds before, it is disabled in <Countdown to={disablesAt} />.
+            It will be disabled in <Countdown to={disablesAt} /> unless an attempt succeeds.
           </p>
         )}
       </Notice>
@@ -406,7 +400,7 @@ function Trouble({
     return (
       <Notice
         tone="wait"
-        title={health === 'missed' ? 'Events were not delivered' : 'Deliveries are pending'}
+        title={health === 'missed' ? 'Missed events' : 'Pending deliveries'}
         actions={
           recover !== null && (
             <Button kind="primary" onClick={recover}>
@@ -415,7 +409,7 @@ function Trouble({
           )
         }
       >
-        <p>It receives again, but not everything from its outage has arrived. {log}</p>
+        <p>The endpoint is receiving again, but events of its outage are missing. {log}</p>
         <Outage endpoint={endpoint} />
       </Notice>
     )
@@ -424,7 +418,7 @@ function Trouble({
   return (
     <Notice
       tone="wait"
-      title={disabledReasons[disabledReason ?? ''] ?? 'It is disabled.'}
+      title={disabledReasons[disabledReason ?? ''] ?? 'Disabled'}
       actions={enable !== null && <Button onClick={enable}>Enable</Button>}
     >
       {why !== null && (
@@ -433,7 +427,7 @@ function Trouble({
         </p>
       )}
       <p>
-        No events are sent to it
+        No events have been sent
         {disabledAt !== null && (
           <>
             {' since '}
@@ -442,10 +436,10 @@ function Trouble({
         )}
         {missedSince !== null && (
           <>
-            ; the first that it may have missed is of <Time at={missedSince} />
+            . The first missed event is from <Time at={missedSince} />
           </>
         )}
-        . Enable it, then replay missed events. {log}
+        . Enable the endpoint, then resend missed events. {log}
       </p>
     </Notice>
   )
@@ -497,13 +491,13 @@ function Latest({ id }: { readonly id: string }) {
       title="Latest deliveries"
       actions={
         <Link to="/deliveries" search={{ endpoint: id }} aria-label="All deliveries of this endpoint">
-          All
+          View all
         </Link>
       }
     >
       {latest.isPending && <Loading lines={4} />}
       {latest.isSuccess && rows.length === 0 && (
-        <p className={css.none}>Nothing was sent to it yet. Ping it to try it.</p>
+        <p className={css.none}>No deliveries yet. Ping the endpoint to test it.</p>
       )}
       <ol className={css.latest}>
         {rows.map((delivery) => (

@@ -76,7 +76,7 @@ export function Endpoints() {
       cell: ({ url, description, consoleLinkId }) => (
         <>
           {hostOf(url)} {description !== null && <small>{description}</small>}{' '}
-          {consoleLinkId !== null && <Tag>by a session</Tag>}
+          {consoleLinkId !== null && <Tag>Console link</Tag>}
         </>
       ),
     },
@@ -92,7 +92,7 @@ export function Endpoints() {
       title: 'Last success',
       align: 'end',
       isExtra: true,
-      cell: ({ lastSuccessAt }) => (lastSuccessAt === null ? 'never' : <Time at={lastSuccessAt} />),
+      cell: ({ lastSuccessAt }) => (lastSuccessAt === null ? 'Never' : <Time at={lastSuccessAt} />),
     },
   ]
   return (
@@ -108,7 +108,10 @@ export function Endpoints() {
         <FilterSelect
           label="Status"
           value={status}
-          options={['active', 'disabled']}
+          options={[
+            ['active', 'Active'],
+            ['disabled', 'Disabled'],
+          ]}
           onChange={(value) => void navigate({ search: { status: value }, replace: true })}
         />
       }
@@ -121,7 +124,7 @@ export function Endpoints() {
         clearFilters={status === undefined ? null : () => void navigate({ search: {} })}
         empty={
           <Empty title="No endpoints yet" actions={register}>
-            <p>An endpoint is a URL of yours that receives signed events, at least once.</p>
+            <p>An endpoint is a URL of yours that receives signed events.</p>
           </Empty>
         }
       />

@@ -55,7 +55,7 @@ export function EventPicker({
               </div>
             ) : (
               <p>
-                This key may not read these: it lacks <code>{plural}:read</code>.
+                Your API key needs the scope <code>{plural}:read</code>.
               </p>
             )}
           </div>

@@ -28,7 +28,7 @@ export function RecoverDialog({
       isOpen={isOpen}
       close={close}
       title="Resend missed events"
-      about="Sends every undelivered event since then, oldest first: failed deliveries, events from while the endpoint was disabled, and deliveries that wait for a retry. Delivered events are not sent again."
+      about="Sends every undelivered event since then, oldest first: failed deliveries, events from while the endpoint was disabled, and pending deliveries. Delivered events are not sent again."
     >
       {isOpen && <RecoverForm close={close} endpoint={endpoint} />}
     </Dialog>
@@ -42,15 +42,15 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
   const { errors, isSubmitting } = form.formState
   const hint =
     endpoint.missedSince === null
-      ? `The log shows nothing that it has missed. Times are in ${readersZone}.`
-      : `It has missed nothing before this, as far as the log goes back. Times are in ${readersZone}.`
+      ? `The log shows no missed events. Times in ${readersZone}.`
+      : `The first missed event in the log. Times in ${readersZone}.`
 
   async function send(values: { since: string; includeSucceeded: boolean }): Promise<void> {
     const isEdited = values.since !== toLocal(prefilled)
     // An unedited value follows the endpoint, whose log goes on.
     const since = isEdited ? fromLocal(values.since, prefilled) : (endpoint.missedSince ?? prefilled)
     if (since === null) {
-      form.setError('since', { message: 'is no date: give a day and a time.' })
+      form.setError('since', { message: 'Enter a date and a time.' })
       return
     }
     try {
@@ -61,8 +61,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
           values.includeSucceeded ? { since, includeSucceeded: true } : { since },
         ),
       )
-      const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
-      say(`${waited}; searching for failed deliveries and events without one.`)
+      say(hastened === 0 ? 'Resend started' : `Resend started, ${sayCount(hastened)} pending retried`)
       await client.invalidateQueries({ queryKey: ['deliveries'] })
       await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
       close()
@@ -78,7 +77,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
         <TextInput type="datetime-local" step="any" {...form.register('since')} />
       </Field>
       <Checkbox
-        label="Send what has arrived again too, each event as a new delivery"
+        label="Also resend delivered events, each as a new delivery"
         {...form.register('includeSucceeded')}
       />
       <FormError message={errors.root?.message} />
@@ -114,7 +113,7 @@ function Waiting({ id }: { readonly id: string }) {
   return (
     <p>
       <b className="number">{sayBehind(waiting)}</b> pending, <b className="number">{sayBehind(failed)}</b>{' '}
-      failed. Events from while it was disabled come in addition.
+      failed. Events from while the endpoint was disabled are added.
     </p>
   )
 }
@@ -131,7 +130,7 @@ export function Recoveries({ id }: { readonly id: string }) {
   })
   if (data === undefined || data.data.length === 0) return null
   return (
-    <Panel title="Recoveries">
+    <Panel title="Resend history">
       <ol className={css.list}>
         {data.data.map((recovery) => (
           <li key={recovery.id}>
@@ -151,13 +150,15 @@ function Progress({
   const count = retried + created
   return (
     <>
-      <Status tone={status === 'done' ? 'good' : 'wait'}>{status === 'done' ? 'Done' : 'Looking'}</Status>
+      <Status tone={status === 'done' ? 'good' : 'wait'}>
+        {status === 'done' ? 'Completed' : 'Running'}
+      </Status>
       <span className="number">
-        {count === 0 ? 'nothing to send again' : `${count.toLocaleString('en')} sent again`}
-        {created > 0 && `, ${created.toLocaleString('en')} of them for the first time`}
+        {count === 0 ? 'Nothing to resend' : `${count.toLocaleString('en')} resent`}
+        {created > 0 && `, ${created.toLocaleString('en')} of them sent for the first time`}
       </span>
       <span>
-        since <Time at={since} />, asked for <Time at={createdAt} />
+        since <Time at={since} />, started <Time at={createdAt} />
       </span>
     </>
   )

@@ -8,8 +8,8 @@ export function SecretOnce({
   readonly close: () => void
 }) {
   return (
-    <ShownOnce text={secret} close={close} title="Keep this secret" label="Secret">
-      Your receiver verifies signatures with it. It is shown this once; a lost one can only be replaced.
+    <ShownOnce text={secret} close={close} title="Save this secret" label="Secret">
+      Your receiver verifies signatures with it. It is shown only once. If you lose it, rotate the secret.
     </ShownOnce>
   )
 }

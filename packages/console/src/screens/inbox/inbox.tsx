@@ -74,7 +74,7 @@ export function Inbox() {
           <span className={css.title} aria-hidden="true">
             Inbox
           </span>
-          <nav aria-label="Views of the inbox" className={css.tabs}>
+          <nav aria-label="Inbox views" className={css.tabs}>
             {tabs.map((one) => (
               <Link
                 key={one.name}
@@ -118,10 +118,10 @@ function Entries({
   if (query === null) {
     return (
       <Empty title="Who are you?">
-        <p>Choose your name to see what is assigned to you. Your replies are written in it.</p>
+        <p>Choose your name to see the conversations assigned to you. Customers see it on your replies.</p>
         <FilterSelect
           label="I am"
-          every="choose"
+          every="Choose…"
           value={undefined}
           options={teammateOptions(teammates.all.filter(({ active }) => active))}
           onChange={(value) => beTeammate(value ?? null)}
@@ -169,7 +169,7 @@ function Entries({
 }
 
 const authors: Readonly<Record<string, string>> = {
-  teammate: 'Answered: ',
+  teammate: 'Reply: ',
   ai: 'AI: ',
   system: 'System: ',
 }
@@ -221,8 +221,8 @@ function moveBetweenEntries(event: KeyboardEvent<HTMLOListElement>): void {
 function NoneChosen() {
   return (
     <div className={css.noneChosen}>
-      <Empty title="No conversation chosen">
-        <p>Choose one from the list. The longest wait is at its top.</p>
+      <Empty title="No conversation selected">
+        <p>Select one from the list. The longest wait comes first.</p>
       </Empty>
     </div>
   )

@@ -45,7 +45,7 @@ export function Checklist() {
     {
       title: 'Add the first customer',
       isDone: customers.length > 0,
-      verb: 'Add a customer',
+      verb: 'Add customer',
       to: { to: '/customers' },
     },
     {

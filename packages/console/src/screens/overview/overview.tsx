@@ -117,7 +117,7 @@ function Figures({ stats, span }: { readonly stats: Stats | undefined; readonly 
   const during = `in the last ${spans[span].title.toLowerCase()}`
   return (
     <dl className={css.figures}>
-      <Figure name="Delivered" value={delivered?.toLocaleString('en')} about={during} />
+      <Figure name="Succeeded" value={delivered?.toLocaleString('en')} about={during} />
       <Figure
         name="Failed attempts"
         value={failed?.toLocaleString('en')}

@@ -38,11 +38,11 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
   try {
     headers = headersOfText(pasted.headers)
   } catch (error) {
-    faults.headers = `It begins like JSON and is none: ${(error as Error).message}`
+    faults.headers = `Not valid JSON: ${(error as Error).message}`
   }
   const secrets = secretsOf(pasted.secrets)
   const publicKeys = keysOf(pasted.keys)
-  if (publicKeys === null) faults.keys = 'It is no JSON Web Key Set: {"keys":[…]}'
+  if (publicKeys === null) faults.keys = 'Not a JSON Web Key Set: {"keys":[…]}'
   const known: SignatureScheme[] = secrets.length === 0 ? [] : ['service', 'standard']
   if (publicKeys !== null && publicKeys.length > 0) known.push('v1a')
   // Missing input is no error.

@@ -41,9 +41,9 @@ export function SignatureTester() {
   if (crypto.subtle === undefined) {
     return (
       <Page title="Signature tester">
-        <Notice tone="wait" title="This page has no way to compute a signature">
+        <Notice tone="wait" title="This page cannot compute signatures">
           <p>
-            Browsers allow it on https and on localhost alone. Open the console by such an address, or use{' '}
+            Browsers allow it only on https and localhost. Open the console at such an address, or use{' '}
             <code>deskwire signature verify</code>.
           </p>
         </Notice>
@@ -54,7 +54,7 @@ export function SignatureTester() {
   return (
     <Page
       title="Signature tester"
-      about="Paste a delivery as your receiver got it. It is verified here, by the SDK’s own code: nothing of it leaves this tab."
+      about="Paste a delivery as your receiver got it. The SDK verifies it in this tab: nothing is sent."
       actions={
         <>
           <Button onClick={() => void sign({ body: sampleBody(Date.now()), secrets: sampleSecret() })}>
@@ -65,11 +65,11 @@ export function SignatureTester() {
       }
     >
       <div className={css.sides}>
-        <Panel title="The delivery">
+        <Panel title="Delivery">
           <div className={css.fields}>
             <Field
               label="Secret"
-              hint="As it was shown, whsec_ included. While a rotation lasts: each on a line of its own."
+              hint="Including whsec_. During a rotation, one secret per line."
               error={fault ?? faults.secrets}
             >
               <TextArea
@@ -84,7 +84,7 @@ export function SignatureTester() {
             </Field>
             <Field
               label="Public keys"
-              hint="For the asymmetric signature (v1a): what /.well-known/jwks.json says for the organization."
+              hint="For asymmetric signatures (v1a): the response of /.well-known/jwks.json."
               error={faults.keys}
             >
               <TextArea
@@ -98,7 +98,7 @@ export function SignatureTester() {
             </Field>
             <Field
               label="Headers"
-              hint="A line each, as curl -v and browsers show them, or a JSON object. Others may stand among them."
+              hint="One per line, as curl -v shows them, or a JSON object. Other headers are ignored."
               error={faults.headers}
             >
               <TextArea
@@ -112,7 +112,7 @@ export function SignatureTester() {
             </Field>
             <Field
               label="Raw body"
-              hint="The bytes as they came. One that was parsed and written again has another signature."
+              hint="The exact bytes. A body that was parsed and written again has another signature."
             >
               <TextArea
                 mono
@@ -124,16 +124,16 @@ export function SignatureTester() {
               />
             </Field>
             <div className={css.pair}>
-              <Field label="Now, in unix seconds" hint="To judge a delivery of the past.">
+              <Field label="Current time (Unix seconds)" hint="Set it to check an old delivery.">
                 <TextInput
                   mono
                   inputMode="numeric"
-                  placeholder="the time of this device"
+                  placeholder="Now"
                   value={at}
                   onChange={(event) => setAt(digits(event.currentTarget.value))}
                 />
               </Field>
-              <Field label="Tolerance, in seconds" hint="How far from now it may be signed.">
+              <Field label="Tolerance (seconds)" hint="Accepted difference from the current time.">
                 <TextInput
                   mono
                   inputMode="numeric"
@@ -143,7 +143,7 @@ export function SignatureTester() {
               </Field>
             </div>
             <div className={css.sign}>
-              <Button onClick={() => void sign(pasted)}>Sign this body with this secret</Button>
+              <Button onClick={() => void sign(pasted)}>Sign this body</Button>
             </div>
           </div>
         </Panel>
@@ -180,11 +180,11 @@ function useExamined(pasted: Pasted, at: string, tolerance: string): Result {
 function Findings({ result }: { readonly result: Result }) {
   if (result.state === 'waiting') {
     return (
-      <Panel title="What comes of it">
+      <Panel title="Result">
         <p className={css.none}>
-          Enter a secret, or public keys, and headers to check the delivery against each rule of receiving. If
-          no signature fits, frequent mistakes are tried: a body that was parsed and written again, a line
-          break too many, the key of the other scheme.
+          Enter a secret or public keys, and the headers. The tester checks each rule and names common
+          mistakes: a body that was parsed and written again, an extra line break, the key of the other
+          scheme.
         </p>
         <Verifying />
       </Panel>
@@ -200,7 +200,7 @@ const titles = {
 } as const
 const names: Readonly<Record<ReceivingRule, string>> = {
   header: 'Headers',
-  form: 'Form',
+  form: 'Format',
   time: 'Time',
   signature: 'Signature',
 }
@@ -210,7 +210,7 @@ function OneScheme({ examination }: { readonly examination: Examination }) {
   return (
     <Panel
       title={titles[scheme]}
-      actions={<Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : 'Refused'}</Status>}
+      actions={<Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : 'Invalid'}</Status>}
     >
       <ol className={css.rules}>
         {rules.map(({ rule, says, holds, seen }) => (
@@ -219,7 +219,7 @@ function OneScheme({ examination }: { readonly examination: Examination }) {
             <div>
               <p>
                 <strong>{names[rule]}</strong>{' '}
-                <span>{holds === null ? 'not looked at' : holds ? 'holds' : 'is broken'}</span>
+                <span>{holds === null ? 'Not checked' : holds ? 'Passed' : 'Failed'}</span>
               </p>
               <p className={css.says}>
                 {says}

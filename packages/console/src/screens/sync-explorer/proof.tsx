@@ -13,10 +13,7 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
   const { kinds, provedAt, phase, trial } = state
   const differing = kinds.filter(({ isExact }) => !isExact)
   return (
-    <Panel
-      title="The copy in this tab"
-      actions={<Verdict differing={differing.length} provedAt={provedAt} />}
-    >
+    <Panel title="Copy in this tab" actions={<Verdict differing={differing.length} provedAt={provedAt} />}>
       {provedAt === null ? (
         <p className={css.none}>The service sends its checkpoint with the last page.</p>
       ) : (
@@ -27,9 +24,9 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
               <tr>
                 <th scope="col">Kind</th>
                 <th scope="col">Rows</th>
-                <th scope="col">Ids and versions</th>
+                <th scope="col">IDs and versions</th>
                 <th scope="col">Contents</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
               </tr>
             </thead>
             <tbody>
@@ -39,8 +36,8 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
             </tbody>
           </table>
           <p className={css.none}>
-            Equal counts and digests prove that it holds the same rows with the same contents. A copy of your
-            own proves itself <a href="/docs/guides/sync.md">in the same way</a>.
+            Equal counts and digests prove that the copy has the same rows with the same contents.{' '}
+            <a href="/docs/guides/sync.md">Verify your own copy</a> in the same way.
           </p>
           {phase !== 'reading' && (
             <Steps trial={trial} kinds={kinds} differing={differing} explorer={explorer} />
@@ -52,7 +49,7 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
 }
 
 function Verdict({ differing, provedAt }: { readonly differing: number; readonly provedAt: number | null }) {
-  if (provedAt === null) return <Status tone="quiet">Not proved yet</Status>
+  if (provedAt === null) return <Status tone="quiet">Not compared yet</Status>
   if (differing > 0) return <Status tone="bad">Differs</Status>
   return (
     <Status tone="good">
@@ -64,7 +61,7 @@ function Verdict({ differing, provedAt }: { readonly differing: number; readonly
 function OneKind({ state: { kind, held, served, isExact } }: { readonly state: KindState }) {
   const pairs = [
     ['Rows', String(held.count), served === null ? null : String(served.count)],
-    ['Ids and versions', held.digest, served?.digest ?? null],
+    ['IDs and versions', held.digest, served?.digest ?? null],
     ['Contents', held.contentDigest, served?.contentDigest ?? null],
   ] as const
   return (
@@ -73,11 +70,11 @@ function OneKind({ state: { kind, held, served, isExact } }: { readonly state: K
       {pairs.map(([of, own, theirs]) => (
         <td key={of} data-differs={theirs !== null && theirs !== own}>
           <code>{own}</code>
-          {theirs !== null && theirs !== own && <small>the service: {theirs}</small>}
+          {theirs !== null && theirs !== own && <small>Service: {theirs}</small>}
         </td>
       ))}
       <td>
-        <Status tone={isExact ? 'good' : 'bad'}>{isExact ? 'exact' : 'differs'}</Status>
+        <Status tone={isExact ? 'good' : 'bad'}>{isExact ? 'Exact' : 'Differs'}</Status>
       </td>
     </tr>
   )
@@ -100,14 +97,14 @@ function Steps({ trial, kinds, differing, explorer }: StepsProps) {
     <div className={css.steps}>
       <p className={css.said} role="status">
         {trial === null ? (
-          <span>Break it on purpose: a proof that cannot fail proves nothing.</span>
+          <span>Break the copy on purpose to see that the comparison finds it.</span>
         ) : (
           <Said trial={trial} />
         )}
       </p>
       <div className={css.buttons}>
         <Button disabled={isBusy} onClick={() => void explorer.breakRow(fullest.kind, 'lost')}>
-          Lose a row
+          Delete a row
         </Button>
         <Button disabled={isBusy} onClick={() => void explorer.breakRow(fullest.kind, 'changed')}>
           Change a row
@@ -117,7 +114,7 @@ function Steps({ trial, kinds, differing, explorer }: StepsProps) {
           disabled={differing.length === 0 && !isBusy}
           onClick={() => void explorer.findDifferences(suspect)}
         >
-          Find what differs
+          Find differences
         </Button>
         <Button
           kind="primary"
@@ -135,20 +132,20 @@ function Said({ trial }: { readonly trial: Trial }) {
   if (trial.step === 'broken') {
     return (
       <span>
-        {trial.how === 'lost' ? 'Lost from the copy' : 'Changed in the copy'}, of the {trial.kind}s:{' '}
-        <strong>{trial.label}</strong>. {trial.how === 'changed' && 'Only the digest of contents can tell.'}
+        {trial.how === 'lost' ? 'Deleted from' : 'Changed in'} the copy: {trial.kind}{' '}
+        <strong>{trial.label}</strong>. {trial.how === 'changed' && 'Only the content digest shows it.'}
       </span>
     )
   }
-  if (trial.step === 'comparing') return <span>Digests of ranges of ids are compared.</span>
+  if (trial.step === 'comparing') return <span>Comparing digests of ID ranges…</span>
   if (trial.step === 'repaired') {
     return (
       <span>
-        {trial.rows} {trial.rows === 1 ? 'row was' : 'rows were'} taken from the service again.
+        {trial.rows} {trial.rows === 1 ? 'row' : 'rows'} repaired from the service.
       </span>
     )
   }
-  if (trial.differences.length === 0) return <span>No row differs: the stream has brought it meanwhile.</span>
+  if (trial.differences.length === 0) return <span>No row differs: the stream has already repaired it.</span>
   return (
     <span>
       Found with {trial.calls} calls:{' '}

@@ -99,7 +99,7 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
   }
 
   if (entries.length === 0) {
-    return <p className={css.none}>Nothing has happened since. New changes and removals appear here.</p>
+    return <p className={css.none}>No changes yet. New changes appear here.</p>
   }
   if (matching.length === 0) return <NoMatch clear={clearFilters} />
   return (
@@ -107,7 +107,7 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
       <div className={css.news} role="status">
         {newestShown !== null && (
           <Button size="s" kind="primary" className={css.pill} onClick={release}>
-            {waiting === 0 ? 'Held: go on live' : `${waiting.toLocaleString('en')} new`}
+            {waiting === 0 ? 'Resume live' : `${waiting.toLocaleString('en')} new`}
           </Button>
         )}
       </div>
@@ -166,11 +166,11 @@ export function Stream({ entries, kind, what, clearFilters }: StreamProps) {
         title={opened === null ? '' : `${opened.kind} ${opened.what}`}
         about={
           opened?.what === 'removed'
-            ? 'A removal is a record in the stream, so that no copy misses it.'
+            ? 'The stream has a record for each removal, so no copy misses one.'
             : 'The row as it was on this page of the stream.'
         }
       >
-        {opened !== null && <Json label={`Change ${opened.n} of this reading`} value={opened.record} />}
+        {opened !== null && <Json label={`Change ${opened.n}`} value={opened.record} />}
       </Dialog>
     </div>
   )

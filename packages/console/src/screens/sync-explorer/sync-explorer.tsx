@@ -44,9 +44,9 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
   const begin = (
     <>
       <Button kind="primary" onClick={() => explorer.start('beginning')}>
-        Make a copy
+        Create copy
       </Button>
-      <Button onClick={() => explorer.start('now')}>Watch what happens</Button>
+      <Button onClick={() => explorer.start('now')}>Follow changes</Button>
     </>
   )
   return (
@@ -59,7 +59,7 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
           {phase === 'following' && <Button onClick={() => explorer.pause()}>Pause</Button>}
           {phase === 'paused' && (
             <Button kind="primary" onClick={() => explorer.resume()}>
-              Go on
+              Resume
             </Button>
           )}
           <ActionMenu
@@ -68,8 +68,8 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
               phase === 'idle'
                 ? []
                 : [
-                    { title: 'Start a new copy', run: () => explorer.start('beginning') },
-                    { title: 'Follow changes from now on', run: () => explorer.start('now') },
+                    { title: 'Create new copy', run: () => explorer.start('beginning') },
+                    { title: 'Follow changes from now', run: () => explorer.start('now') },
                   ]
             }
           />
@@ -77,18 +77,18 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
       }
     >
       {phase === 'idle' && (
-        <Empty title="Nothing is read yet" actions={begin}>
+        <Empty title="No copy yet" actions={begin}>
           <p>
-            A copy is everything that this key may read, page by page, and then each change as it happens. It
-            is held while this page is open, proves itself exact, and can be broken on purpose to see it found
-            and repaired.
+            A copy holds everything that your key may read, then each change as it happens. It stays in this
+            page and is compared with the service. You can break it on purpose to see differences found and
+            repaired.
           </p>
         </Empty>
       )}
       {error !== null && <ErrorState error={error} retry={() => explorer.resume()} />}
       {state.temporaryProblem !== null && (
-        <Notice tone="wait" title="It goes on by itself">
-          <p>{state.temporaryProblem} Nothing is lost: it goes on behind the same cursor.</p>
+        <Notice tone="wait" title="Reconnecting">
+          <p>{state.temporaryProblem} Nothing is lost: it continues from the same cursor.</p>
         </Notice>
       )}
       {phase !== 'idle' && (
@@ -96,9 +96,9 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
           <Position state={state} />
           {state.from === 'beginning' && <Proof state={state} explorer={explorer} />}
           <Panel
-            title="The stream"
+            title="Changes"
             actions={
-              <search aria-label="Filters of the stream">
+              <search aria-label="Changes filters">
                 <FilterSelect
                   label="Kind"
                   value={kind}
@@ -106,9 +106,13 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
                   onChange={(value) => filter({ kind: value })}
                 />{' '}
                 <FilterSelect
-                  label="What"
+                  label="Change"
                   value={what}
-                  options={['created', 'changed', 'removed']}
+                  options={[
+                    ['created', 'Created'],
+                    ['changed', 'Changed'],
+                    ['removed', 'Removed'],
+                  ]}
                   onChange={(value) => filter({ what: value })}
                 />
               </search>
@@ -129,7 +133,7 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
 
 function Phase({ state: { phase, temporaryProblem } }: { readonly state: ExplorerState }) {
   if (phase === 'idle') return null
-  if (temporaryProblem !== null) return <Status tone="wait">Waiting</Status>
+  if (temporaryProblem !== null) return <Status tone="wait">Reconnecting</Status>
   if (phase === 'ended') return <Status tone="bad">Ended</Status>
   if (phase === 'paused') return <Status tone="wait">Paused</Status>
   return <Status tone="good">{phase === 'reading' ? 'Reading' : 'Live'}</Status>
@@ -138,7 +142,7 @@ function Phase({ state: { phase, temporaryProblem } }: { readonly state: Explore
 /** The client's position. */
 function Position({ state: { cursor, count, total, from, phase } }: { readonly state: ExplorerState }) {
   return (
-    <Panel title="Where it stands">
+    <Panel title="Position">
       <Facts
         of={[
           [
@@ -148,13 +152,13 @@ function Position({ state: { cursor, count, total, from, phase } }: { readonly s
             </span>,
           ],
           [
-            'Rows of the service',
+            'Rows in the service',
             <span key="t" className="number">
               {total.toLocaleString('en')}
             </span>,
           ],
-          ['Begun', from === 'beginning' ? 'from the beginning' : 'from now on'],
-          ['Cursor', cursor === null ? 'none yet' : <CopyText key="c" text={cursor} short />],
+          ['Started', from === 'beginning' ? 'From the beginning' : 'From now'],
+          ['Cursor', cursor === null ? 'None yet' : <CopyText key="c" text={cursor} short />],
         ]}
       />
       {phase === 'reading' && total > 0 && (

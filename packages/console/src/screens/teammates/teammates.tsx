@@ -59,7 +59,7 @@ export function Teammates() {
   )
   const add = mayWrite && (
     <Button kind="primary" onClick={() => setEdited('new')}>
-      Add a teammate
+      Add teammate
     </Button>
   )
   const columns: readonly Column<Teammate>[] = [
@@ -68,7 +68,7 @@ export function Teammates() {
     {
       title: 'Status',
       cell: ({ active }) => (
-        <Status tone={active ? 'good' : 'quiet'}>{active ? 'Active' : 'Not active'}</Status>
+        <Status tone={active ? 'good' : 'quiet'}>{active ? 'Active' : 'Inactive'}</Status>
       ),
     },
     ...(may('conversations:read')
@@ -130,15 +130,16 @@ export function Teammates() {
         clearFilters={q !== undefined ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No teammates yet" actions={add}>
-            <p>Assign conversations, tickets and bookings to teammates, who answer in their names.</p>
+            <p>Assign conversations, tickets and bookings to teammates.</p>
           </Empty>
         }
       />
       {edited === 'new' && (
         <ObjectForm<Teammate>
           {...common}
-          title="Add a teammate"
+          title="Add teammate"
           verb="Add"
+          done="Teammate added"
           given={{ active: true }}
           create={async (body, intent) =>
             await answerOf(api().teammates.create(body, { idempotencyKey: intent }))
@@ -156,8 +157,9 @@ export function Teammates() {
       {edited !== null && edited !== 'new' && (
         <ObjectForm<Teammate>
           {...common}
-          title="Edit the teammate"
+          title="Edit teammate"
           verb="Save"
+          done="Teammate saved"
           base={edited}
           read={() => answerOf(api().teammates.get(edited.id))}
           write={async (body, ifMatch) => {

@@ -27,9 +27,9 @@ export const changeableWhenClosed: ReadonlySet<string> = new Set([
 
 /** The button of each status. */
 export const moveVerbs: Readonly<Record<Status, string>> = {
-  new: 'Make it new',
+  new: 'Mark as new',
   open: 'Open',
-  pending: 'Wait for the customer',
+  pending: 'Mark as pending',
   on_hold: 'Put on hold',
   resolved: 'Resolve',
   closed: 'Close',

@@ -40,8 +40,8 @@ const creation: readonly FormField[] = [
 
 const change: readonly FormField[] = [
   ...creation.filter(({ name }) => name !== 'customerId'),
-  { name: 'externalId', label: 'Your id of it', kind: 'line' },
-  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+  { name: 'externalId', label: 'External ID', kind: 'line' },
+  { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },
 ]
 
 /** The name of a field, also where it changes without a form. */
@@ -58,8 +58,9 @@ interface TicketFormProps {
 export function TicketForm({ given, close, onDone }: TicketFormProps) {
   return (
     <ObjectForm<Ticket>
-      title="New ticket"
-      verb="Open"
+      title="Create ticket"
+      verb="Create"
+      done="Ticket created"
       fields={creation}
       kind="tickets"
       given={{ priority: 'normal', ...given }}
@@ -78,9 +79,10 @@ export function TicketEdit({ ticket, close }: { readonly ticket: Ticket; readonl
   const isClosed = ticket.status === 'closed'
   return (
     <ObjectForm<Ticket>
-      title="Edit the ticket"
-      about={isClosed ? 'It is closed: the rest of it can no longer change.' : undefined}
+      title="Edit ticket"
+      about={isClosed ? 'The ticket is closed. Its other fields cannot change.' : undefined}
       verb="Save"
+      done="Ticket saved"
       fields={isClosed ? change.filter(({ name }) => changeableWhenClosed.has(name)) : change}
       kind="tickets"
       close={close}

@@ -110,7 +110,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
             ['Priority', <Priority key="priority" of={ticket.priority} />],
             ['Type', ticket.type === null ? '–' : sayStatus(ticket.type)],
             ['Due', dueAt === null ? '–' : <Time key="due" at={dueAt} />],
-            ['Opened', <Time key="opened" at={ticket.createdAt} />],
+            ['Created', <Time key="opened" at={ticket.createdAt} />],
             ...(ticket.resolvedAt === null
               ? []
               : [['Resolved', <Time key="resolved" at={ticket.resolvedAt} />] as const]),
@@ -121,14 +121,14 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
               ? []
               : [
                   [
-                    'Came from',
+                    'Conversation',
                     <Link key="conversation" to="/conversations/$id" params={{ id: conversationId }}>
-                      a conversation
+                      View conversation
                     </Link>,
                   ] as const,
                 ]),
             ...(ticket.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={ticket.tags} />] as const]),
-            ['Id', <CopyText key="id" text={id} short />],
+            ['ID', <CopyText key="id" text={id} short />],
           ]}
         />
       </Panel>
@@ -147,7 +147,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
         after={() => navigate({ to: '/tickets' })}
       >
         <p>
-          #{number} {subject} will be gone for good. To end it and keep it, resolve and close it.
+          #{number} {subject} will be deleted permanently. To keep it, resolve and close it.
         </p>
       </ConfirmDelete>
     </Page>

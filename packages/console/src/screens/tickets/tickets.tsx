@@ -56,7 +56,7 @@ export function Tickets() {
   const isFiltered = Object.values(query).some((value) => value !== undefined)
   const open = may('tickets:write') && (
     <Button kind="primary" onClick={() => setOpening(true)}>
-      New ticket
+      Create ticket
     </Button>
   )
 
@@ -143,7 +143,7 @@ export function Tickets() {
         clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
         empty={
           <Empty title="No tickets yet" actions={open}>
-            <p>A ticket is a request that takes time: it has a status and an assignee, and ends.</p>
+            <p>A ticket tracks a request until it is resolved.</p>
           </Empty>
         }
       />
