@@ -82,7 +82,7 @@ test('one is a timeline of its attempts, shows its payload, and is sent again', 
   await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByText('Delivery resent').first().waitFor()
   await bench().engine.runDue()
-  await page.getByText('HTTP 200').waitFor()
+  await page.getByText('Succeeded: HTTP 200').waitFor()
   await audit()
 })
 

@@ -135,7 +135,7 @@ export function consoleBench(
     page.on('pageerror', (error) => complaints.push(`script: ${error.message}`))
     page.on('console', (message) => {
       const isOfAnswer = message.text().startsWith('Failed to load resource')
-      const isOfAway = goesAway && /could not be reached|preload assets/.test(message.text())
+      const isOfAway = goesAway && /Cannot reach the service|preload assets/.test(message.text())
       if (['error', 'warning'].includes(message.type()) && !isOfAnswer && !isOfAway) {
         complaints.push(`console: ${message.text()}`)
       }

@@ -274,7 +274,7 @@ function Timeline({
             <Sign tone={failure === null ? 'good' : 'bad'} />
             <div className={css.attempt}>
               <p className={css.line}>
-                <strong>{failure ?? `HTTP ${attempt.responseStatus}`}</strong>
+                <strong>{failure ?? `Succeeded: HTTP ${attempt.responseStatus}`}</strong>
                 <span>
                   attempt {attempt.number}, <Time at={attempt.at} />, {sayMilliseconds(attempt.durationMs)}
                 </span>

@@ -490,7 +490,7 @@ function Latest({ id }: { readonly id: string }) {
     <Panel
       title="Latest deliveries"
       actions={
-        <Link to="/deliveries" search={{ endpoint: id }} aria-label="All deliveries of this endpoint">
+        <Link to="/deliveries" search={{ endpoint: id }} aria-label="View all deliveries of this endpoint">
           View all
         </Link>
       }
