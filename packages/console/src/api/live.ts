@@ -9,40 +9,41 @@ import { sessionToken } from '../session/store.ts'
 import { answerOf, api } from './client.ts'
 import { sayConnected, sayLost } from './connection.ts'
 import { concerns, keys, type Plural } from './keys.ts'
+import { Unreachable } from './problem.ts'
 
 /** Later than any stamp: the stream begins at its end. */
 const end = '9999-12-31T23:59:59.999Z'
 
-/** Changes within this time, in milliseconds, are read together. */
+/** Milliseconds. */
 const together = 1_000
 
-/** Of the stream, now. What is read afterwards misses nothing that comes after it. */
-export async function streamPosition(signal?: AbortSignal): Promise<string> {
-  const pages = api().changes.sync({ updatedAfter: end, limit: 1 }, { signal })
-  const { value } = await answerOf(pages.next())
-  if (value === undefined) throw new Error('a sync has a first page')
-  return value.cursor
+interface Hooks {
+  /** What is read from now on is kept current. */
+  readonly onReady: () => void
+  readonly onError: (error: Error) => void
 }
 
 /** Returns what ends it. */
-export function followChanges(client: QueryClient, from: string): () => void {
+export function followChanges(client: QueryClient, { onReady, onError }: Hooks): () => void {
   const leaving = new AbortController()
   const { signal } = leaving
   for (const { plural } of kinds) client.setQueryDefaults(keys.all(plural), { staleTime: Infinity })
   void (async () => {
-    // The first screen comes first; nothing is missed, as the position is known.
-    await pause(together, signal)
-    for (let cursor: string | undefined = from; !signal.aborted; ) {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
-        // A position that is lost begins again: anything may have changed.
-        if (cursor === undefined) {
-          cursor = await streamPosition(signal)
-          await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'position' })
-        }
-        await answerOf(follow(client, cursor, signal))
-      } catch {
+        await answerOf(
+          follow(client, signal, {
+            // A position that is lost begins again: anything may have changed.
+            onReady: () => {
+              if (!isFirst) void client.invalidateQueries()
+              onReady()
+            },
+            onError,
+          }),
+        )
+      } catch (error) {
         if (signal.aborted || sessionToken() === null) return
-        cursor = undefined
+        onError(error as Error)
         // The key may have lost a scope.
         await client.invalidateQueries({ queryKey: ['caller'] })
         await pause(5 * together, signal)
@@ -55,15 +56,21 @@ export function followChanges(client: QueryClient, from: string): () => void {
   }
 }
 
-async function follow(client: QueryClient, cursor: string, signal: AbortSignal): Promise<void> {
-  const onFailure = ({ status }: DeskwireError) => {
-    if (status === 0 || status >= 502) sayLost()
+/** From now on: the first page is empty, and comes at once. */
+async function follow(client: QueryClient, signal: AbortSignal, { onReady, onError }: Hooks): Promise<void> {
+  let isReady = false
+  const onFailure = (error: DeskwireError) => {
+    if (error.status === 0 || error.status >= 502) sayLost()
+    if (!isReady) onError(new Unreachable(error))
   }
-  const pages = api().changes.follow({ cursor }, { signal, onFailure, pauses: { maxMs: 5_000 } })
+  const pages = api().changes.follow({ updatedAfter: end }, { signal, onFailure, pauses: { maxMs: 5_000 } })
   for await (const { changes } of pages) {
     sayConnected()
-    if (changes.length === 0) continue
+    if (!isReady) onReady()
+    else if (changes.length === 0) continue
+    isReady = true
     await mark(client, changes)
+    // The first screen comes first, and what changes within this time is read together.
     await pause(together, signal)
   }
 }

@@ -1,11 +1,12 @@
 /** The caller, for all screens: the organization, the key, and its scopes. */
+import { readJson } from '@deskwire/sdk/json'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect } from 'react'
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react'
 import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
-import { followChanges, streamPosition } from '../api/live.ts'
+import { followChanges } from '../api/live.ts'
 import { ErrorState } from '../design/states.tsx'
 import { kinds } from '../generated/lists.ts'
-import { useSession } from './store.ts'
+import { keepOrganization, sessionOrganization, useSession } from './store.ts'
 
 export interface Caller {
   readonly organization: Organization
@@ -30,9 +31,10 @@ export function useCaller(): Caller {
 /** Renders its children for signed-in users, and the sign-in for others. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const { token, ended, asked } = useSession()
+  const client = useQueryClient()
   const known = useQuery({
     queryKey: ['caller', token],
-    queryFn: ({ signal }) => recognize(signal),
+    queryFn: ({ signal }) => recognize(signal, client.getQueryData(['caller', token]) === undefined),
     enabled: token !== null,
     staleTime: 60_000,
     refetchInterval: 5 * 60_000,
@@ -85,34 +87,39 @@ function Skeleton() {
   )
 }
 
+const notYet = { token: null as string | null, isReady: false, error: null as Error | null }
+
 /** Follows the changes of all kinds that the key may read, from before the first of them is read. */
-function useStream(
-  token: string | null,
-  caller: Caller | undefined,
-): { readonly isReady: boolean; readonly error: Error | null; readonly retry: () => void } {
+function useStream(token: string | null, caller: Caller | undefined) {
   const client = useQueryClient()
   const isReader = caller !== undefined && kinds.some(({ plural }) => caller.may(`${plural}:read`))
-  const position = useQuery({
-    queryKey: ['position', token],
-    queryFn: ({ signal }) => streamPosition(signal),
-    enabled: isReader,
-    staleTime: Infinity,
-    gcTime: 0,
-  })
-  const from = isReader ? position.data : undefined
-  useEffect(() => (from === undefined ? undefined : followChanges(client, from)), [client, from])
+  const [followed, setFollowed] = useState(notYet)
+  const [tries, setTries] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each try begins again
+  useEffect(() => {
+    if (!isReader || token === null) return
+    return followChanges(client, {
+      onReady: () => setFollowed({ token, isReady: true, error: null }),
+      onError: (error) =>
+        setFollowed((held) => ({ token, isReady: held.isReady && held.token === token, error })),
+    })
+  }, [client, token, isReader, tries])
+  const own = followed.token === token ? followed : notYet
   return {
-    isReady: caller !== undefined && (!isReader || from !== undefined),
-    error: position.error,
-    retry: () => void position.refetch(),
+    isReady: caller !== undefined && (!isReader || own.isReady),
+    error: own.error,
+    retry: () => setTries(tries + 1),
   }
 }
 
-async function recognize(signal: AbortSignal): Promise<Caller> {
+/** The organization of a page that has just been loaded is the one that the tab read last. */
+async function recognize(signal: AbortSignal, isFirst: boolean): Promise<Caller> {
+  const held = isFirst ? sessionOrganization() : null
   const [organization, key] = await Promise.all([
-    answerOf(api().organization.get({ signal })),
+    held === null ? answerOf(api().organization.get({ signal })) : readJson<Organization>(held),
     answerOf(api().apiKeys.self({ signal })),
   ])
+  keepOrganization(JSON.stringify(organization))
   const may = (scope: string) => key.scopes.includes('*') || key.scopes.includes(scope)
   return { organization, key, may }
 }

@@ -4,7 +4,12 @@
  */
 import { useSyncExternalStore } from 'react'
 
-const places = { token: 'deskwire.key', linkId: 'deskwire.link', teammateId: 'deskwire.teammate' } as const
+const places = {
+  token: 'deskwire.key',
+  linkId: 'deskwire.link',
+  teammateId: 'deskwire.teammate',
+  organization: 'deskwire.organization',
+} as const
 
 interface Session {
   readonly token: string | null
@@ -12,16 +17,28 @@ interface Session {
   readonly linkId: string | null
   /** Who replies: the teammate that the user said to be; null until then. */
   readonly teammateId: string | null
+  /** As JSON, as it was read last: a page that is loaded shows it at once. */
+  readonly organization: string | null
   /** Why the last session ended; null where there was none. */
   readonly ended: string | null
   /** A link that was opened meanwhile, to be used if the user agrees. */
   readonly asked: string | null
 }
 
+const nobody: Session = {
+  token: null,
+  linkId: null,
+  teammateId: null,
+  organization: null,
+  ended: null,
+  asked: null,
+}
+
 let session: Session = {
   token: stored(places.token),
   linkId: stored(places.linkId),
   teammateId: stored(places.teammateId),
+  organization: stored(places.organization),
   ended: null,
   asked: null,
 }
@@ -60,7 +77,15 @@ export function sessionLink(): string | null {
 }
 
 export function beginSession(token: string, linkId: string | null = null): void {
-  become({ token, linkId, teammateId: null, ended: null, asked: null })
+  become({ ...nobody, token, linkId })
+}
+
+export function sessionOrganization(): string | null {
+  return session.organization
+}
+
+export function keepOrganization(organization: string): void {
+  if (organization !== session.organization) become({ ...session, organization })
 }
 
 /** `reason` is shown at sign-in; null after a sign-out. */
@@ -73,7 +98,7 @@ export function endSession(reason: string | null): void {
 
 /** For a session that could not begin. */
 export function refuseSession(reason: string | null): void {
-  become({ token: null, linkId: null, teammateId: null, ended: reason, asked: null })
+  become({ ...nobody, ended: reason })
 }
 
 /** Asks whether this link is to replace the session; null ends the question. */
@@ -89,7 +114,7 @@ export function beTeammate(teammateId: string | null): void {
 
 type Said =
   | { readonly does: 'ask' }
-  | ({ readonly does: 'give' } & Pick<Session, 'token' | 'linkId' | 'teammateId'>)
+  | ({ readonly does: 'give' } & Pick<Session, keyof typeof places>)
   | { readonly does: 'be'; readonly token: string; readonly teammateId: string | null }
   | { readonly does: 'end'; readonly token: string; readonly reason: string | null }
 
@@ -109,12 +134,13 @@ export function joinTabs(): Promise<void> {
   return new Promise((resolve) => {
     if (tabs === null) return resolve()
     tabs.onmessage = ({ data: said }: MessageEvent<Said>) => {
-      const { token, linkId, teammateId } = session
+      const { token, linkId, teammateId, organization } = session
       if (said.does === 'ask') {
-        if (token !== null) send({ does: 'give', token, linkId, teammateId })
+        if (token !== null) send({ does: 'give', token, linkId, teammateId, organization })
       } else if (said.does === 'give') {
         if (token !== null || hasJoined) return
-        become({ ...session, token: said.token, linkId: said.linkId, teammateId: said.teammateId })
+        const { does, ...given } = said
+        become({ ...session, ...given })
         resolve()
       } else if (said.token === token) {
         if (said.does === 'be') become({ ...session, teammateId: said.teammateId })

@@ -71,15 +71,16 @@ interface Count {
   readonly of: string
 }
 
-/** Read after the screen itself. */
+/** Read after the screen itself; endpoints, which few look after, later than who waits. */
 function useNavigationCounts(): Readonly<Record<string, Count | undefined>> {
   const { may } = useCaller()
   const { teammateId } = useSession()
   const isLater = useDelay(1_000)
+  const isMuchLater = useDelay(10_000)
   const counts = useCounts(teammateId, isLater && may('conversations:read'))
   const endpoints = useQuery({
     ...endpointsQuery,
-    enabled: isLater && may('webhooks:read'),
+    enabled: isMuchLater && may('webhooks:read'),
     refetchInterval: 60_000,
   }).data?.data
   const failing = endpoints?.filter((one) => ['failing', 'missed'].includes(healthOf(one))).length ?? 0
