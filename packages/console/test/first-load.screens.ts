@@ -13,6 +13,7 @@ const lists = [
   ['/tickets', 'Ada Lovelace'],
   ['/bookings?view=list', 'Ada Lovelace'],
   ['/teammates', 'Grace Hopper'],
+  ['/endpoints', 'Failing'],
   ['/deliveries', 'customer.created'],
   ['/api-keys', 'Your key'],
 ] as const
@@ -50,6 +51,32 @@ test.each(lists)(
     expect(script).toBeLessThanOrEqual(200_000)
   },
 )
+
+/** Bytes a second of a slow line, and what may come over it before the first row. */
+const [speed, seconds] = [180_000, 2]
+
+test('rows are shown within two seconds at 180 KB a second', async () => {
+  const { api } = await bench().seeded()
+  await makeDesk(api)
+  const { page } = await bench().open(api, '/missing')
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Network.enable')
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const line = { offline: false, latency: 20, downloadThroughput: speed, uploadThroughput: speed }
+  await cdp.send('Network.emulateNetworkConditions', line)
+  let bytes = 0
+  cdp.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  const began = performance.now()
+  await page.goto(`${bench().service.url}/console/tickets`, { waitUntil: 'commit' })
+  await page.locator('tbody tr').first().waitFor()
+  const took = (performance.now() - began) / 1_000
+  console.log(`/tickets at 180 KB/s: rows after ${took.toFixed(2)} s and ${Math.round(bytes / 1_000)} KB`)
+  // Time depends on what else the machine does; bytes do not. A third of it is for what is not transfer.
+  expect(bytes).toBeLessThanOrEqual((speed * seconds * 2) / 3)
+})
 
 test('a skeleton is shown before the script has come, and until the session is known', async () => {
   const { api } = await bench().seeded()

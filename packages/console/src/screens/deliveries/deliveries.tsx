@@ -22,14 +22,6 @@ import { ResendAll } from './resend-all.tsx'
 
 const route = getRouteApi('/deliveries')
 
-const statuses = [
-  ['pending', 'Pending'],
-  ['succeeded', 'Delivered'],
-  ['failed', 'Failed'],
-  ['undelivered', 'Pending or failed'],
-  ['skipped', 'Skipped'],
-] as const
-
 /** Milliseconds between looks for new deliveries. */
 const every = 5000
 
@@ -40,7 +32,7 @@ export function Deliveries() {
   const { may } = useCaller()
   const [isAsking, setAsking] = useState(false)
   const query = {
-    status: status as (typeof statuses)[number][0] | undefined,
+    status: status as (typeof statusWords)[number][0] | undefined,
     eventType: type as (typeof eventTypes)[number] | undefined,
     webhookId: endpoint,
     eventId: event,

@@ -7,6 +7,7 @@ export const statusWords = [
   ['pending', 'Pending'],
   ['succeeded', 'Succeeded'],
   ['failed', 'Failed'],
+  ['undelivered', 'Pending or failed'],
   ['skipped', 'Skipped'],
 ] as const
 const words: Readonly<Record<string, string>> = Object.fromEntries(statusWords)

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { Status, type Tone } from '../../design/status.tsx'
 
@@ -22,11 +22,28 @@ const shown: Readonly<Record<Health, readonly [tone: Tone, words: string]>> = {
 
 export function EndpointStatus({ endpoint }: { readonly endpoint: Webhook }) {
   const health = healthOf(endpoint)
-  const behind = useBehind(endpoint.id, 'pending', health === 'well')
-  // New deliveries succeed at once: the newest pending one has been tried.
-  if (behind?.isRetried) return <Status tone="wait">Catching up</Status>
+  const isCatchingUp = useCatchingUp(endpoint.id, health === 'well')
+  if (isCatchingUp) return <Status tone="wait">Catching up</Status>
   const [tone, words] = shown[health]
   return <Status tone={tone}>{words}</Status>
+}
+
+/** The newest pending deliveries of all endpoints: one request, however many endpoints a list has. */
+const pendingQuery = queryOptions({
+  queryKey: ['deliveries', 'pending'],
+  queryFn: ({ signal }) =>
+    answerOf(api().webhooks.allDeliveries({ status: 'pending', limit: 100 }, { signal }).page()),
+  refetchInterval: 10_000,
+})
+
+/** New deliveries of a healthy endpoint succeed at once: a pending one that was tried is of its outage. */
+export function useCatchingUp(id: string, isEnabled: boolean): boolean {
+  const { data } = useQuery({ ...pendingQuery, enabled: isEnabled })
+  const isAmongMore = data?.pagination.hasMore === true
+  const behind = useBehind(id, 'pending', isEnabled && isAmongMore)
+  if (!isEnabled || data === undefined) return false
+  const isRetried = data.data.some(({ webhookId, attemptCount }) => webhookId === id && attemptCount > 0)
+  return isRetried || behind?.isRetried === true
 }
 
 interface Behind {

@@ -24,7 +24,14 @@ import { sayCondition } from './conditions.ts'
 import css from './endpoint.module.css'
 import { EndpointForm } from './endpoint-form.tsx'
 import { hostOf } from './endpoint-list.ts'
-import { disabledReasons, EndpointStatus, healthOf, sayBehind, useBehind } from './endpoint-status.tsx'
+import {
+  disabledReasons,
+  EndpointStatus,
+  healthOf,
+  sayBehind,
+  useBehind,
+  useCatchingUp,
+} from './endpoint-status.tsx'
 import { RecoverDialog, Recoveries } from './recover.tsx'
 import { SecretOnce } from './secret.tsx'
 
@@ -345,7 +352,7 @@ function Trouble({
     enabled: health === 'failing' || disabledReason === 'failing',
     refetchInterval: 10_000,
   })
-  const isCatchingUp = useBehind(id, 'pending', health === 'well')?.isRetried === true
+  const isCatchingUp = useCatchingUp(id, health === 'well')
   const failed = last.data?.data.find(({ lastError }) => lastError !== null)
   const attempts = useQuery({
     queryKey: ['last answer', id, failed?.id, failed?.attemptCount],

@@ -1,19 +1,16 @@
 /** All endpoints with their health. */
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { failedOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
-import { Sparkline } from '../../design/chart.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
-import { sayMilliseconds, Time } from '../../design/time.tsx'
+import { Time } from '../../design/time.tsx'
 import { lazyScreen } from '../../router/lazy-screen.ts'
 import { useCaller } from '../../session/caller.tsx'
 import { hostOf } from './endpoint-list.ts'
@@ -22,29 +19,6 @@ import { SecretOnce } from './secret.tsx'
 
 const route = getRouteApi('/endpoints')
 const EndpointForm = lazyScreen(() => import('./endpoint-form.tsx'), 'EndpointForm')
-
-/** Its attempts in the last hour. */
-function LastHour({ id }: { readonly id: string }) {
-  const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
-  if (data === undefined) return null
-  const failed = data.data.map(failedOf)
-  const counts = data.data.map((point, n) => point.succeeded + (failed[n] ?? 0))
-  const [all, bad] = [counts, failed].map((values) => values.reduce((sum, count) => sum + count, 0))
-  return (
-    <Sparkline
-      values={counts}
-      colour={bad === 0 ? '--chart-good' : '--chart-bad'}
-      label={`${all} attempts in the last hour, ${bad} of them failed`}
-    />
-  )
-}
-
-/** The 95th percentile of its response times in the last hour. */
-function P95({ id }: { readonly id: string }) {
-  const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
-  const p95 = data?.total.p95 ?? null
-  return p95 === null ? null : sayMilliseconds(p95)
-}
 
 export function Endpoints() {
   const { status } = route.useSearch()
@@ -81,8 +55,6 @@ export function Endpoints() {
       ),
     },
     { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
-    { title: 'Last hour', isExtra: true, cell: ({ id }) => <LastHour id={id} /> },
-    { title: 'p95', align: 'end', isExtra: true, cell: ({ id }) => <P95 id={id} /> },
     {
       title: 'Failing since',
       align: 'end',

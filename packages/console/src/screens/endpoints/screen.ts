@@ -3,6 +3,7 @@ import { lazyScreen } from '../../router/lazy-screen.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
+import { Endpoints } from './endpoints.tsx'
 
 export const screen: Screen = {
   path: '/endpoints',
@@ -16,7 +17,7 @@ export const routes = [
     getParentRoute: () => rootRoute,
     path: '/endpoints',
     validateSearch: textsNamed('status'),
-    component: lazyScreen(() => import('./endpoints.tsx'), 'Endpoints'),
+    component: Endpoints,
   }),
   createRoute({
     getParentRoute: () => rootRoute,
