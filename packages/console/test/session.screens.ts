@@ -1,4 +1,5 @@
 /** Coming in, staying in, and being put out: with the key, its scopes, and a service that is away. */
+import { once } from 'node:events'
 import { afterAll, expect, test } from 'vitest'
 import { makeWebhook } from '../../testbed/hooks.ts'
 import { startHttpServer } from '../../testbed/loopback.ts'
@@ -239,19 +240,34 @@ test('a screen says that it is not connected, and since when, once one call has 
   const { page, audit } = await bench().open(api, '/customers', { goesAway: true })
   const row = page.getByRole('link', { name: 'Ada Lovelace' })
   await row.waitFor()
-  // The service has ended: a screen that was never opened has no file either.
-  await page.route('**/*', (route) => route.abort('connectionrefused'))
+  // A screen that was never opened has no file either.
+  await stopListening()
   await page.getByRole('link', { name: 'Signature tester' }).click()
   await page.getByText(/^Not connected. Showing data from \d\d:\d\d\.$/).waitFor()
   await page.getByText('Cannot reach the service').waitFor()
   await audit()
   await page.getByRole('link', { name: 'Customers' }).click()
   await row.waitFor()
-  await page.unroute('**/*')
+  await listenAgain()
   await page.getByText('Not connected').waitFor({ state: 'hidden' })
   await page.getByRole('link', { name: 'Signature tester' }).click()
   await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
 })
+
+/** As when the service has ended: its port refuses connections. */
+async function stopListening(): Promise<void> {
+  const { server } = bench().service.app.server
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
+
+async function listenAgain(): Promise<void> {
+  const { app, url } = bench().service
+  app.server.server.listen({ host: '127.0.0.1', port: Number(new URL(url).port) })
+  await once(app.server.server, 'listening')
+}
 
 test('the palette goes anywhere by the keyboard alone', async () => {
   const { api } = await bench().seeded()

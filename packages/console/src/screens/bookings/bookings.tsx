@@ -18,10 +18,10 @@ import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
+  assigneeOptions,
   type Booking,
   nameOf,
   sayStatus,
-  teammateOptions,
   useCustomers,
   useTeammates,
 } from '../desk/objects.ts'
@@ -107,7 +107,7 @@ export function Bookings() {
             <FilterSelect
               label="Assignee"
               value={assignee}
-              options={teammateOptions(teammates.all)}
+              options={assigneeOptions(teammates.all)}
               onChange={(value) => filter({ assignee: value })}
             />
           )}

@@ -13,7 +13,7 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
-import { type Conversation, nameOf, teammateOptions, useCustomers, useTeammates } from '../desk/objects.ts'
+import { assigneeOptions, type Conversation, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
 import { ConversationForm, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
 
@@ -113,7 +113,7 @@ export function Conversations() {
             <FilterSelect
               label="Assignee"
               value={assignee}
-              options={teammateOptions(teammates.all)}
+              options={assigneeOptions(teammates.all)}
               onChange={(value) => filter({ assignee: value })}
             />
           )}

@@ -60,6 +60,11 @@ export function teammateOptions(all: readonly Teammate[]): readonly (readonly [s
   return all.map(({ id, name, active }) => [id, active ? name : `${name} (inactive)`] as const)
 }
 
+/** What a list may be filtered by: a teammate, or nobody. */
+export function assigneeOptions(all: readonly Teammate[]): readonly (readonly [string, string])[] {
+  return [['null', 'Unassigned'], ...teammateOptions(all)]
+}
+
 /** Rows for the palette's words: an id, or words. */
 export function findBy<T>(
   kind: {

@@ -15,10 +15,10 @@ import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
+  assigneeOptions,
   nameOf,
   sayStatus,
   type Ticket,
-  teammateOptions,
   useCustomers,
   useTeammates,
 } from '../desk/objects.ts'
@@ -122,7 +122,7 @@ export function Tickets() {
             <FilterSelect
               label="Assignee"
               value={assignee}
-              options={teammateOptions(teammates.all)}
+              options={assigneeOptions(teammates.all)}
               onChange={(value) => filter({ assignee: value })}
             />
           )}
