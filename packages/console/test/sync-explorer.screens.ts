@@ -27,7 +27,7 @@ test.each(['light', 'dark'] as const)('a copy proves itself, in %s', async (sche
     ['Change a row', 'is changed'],
   ] as const) {
     await page.getByRole('button', { name: how }).click()
-    await page.getByText('Differs', { exact: true }).waitFor()
+    await page.getByText('Differs', { exact: true }).first().waitFor()
     await audit()
     await page.getByRole('button', { name: 'Find differences' }).click()
     await page.getByText(found).waitFor()
@@ -57,7 +57,7 @@ test('what comes while somebody reads waits; rows are opened by keyboard; filter
   await page.getByLabel('Kind').selectOption('ticket')
   await expect.poll(() => rows.count()).toBe(1)
   expect(new URL(page.url()).search).toBe('?kind=ticket')
-  await page.getByLabel('Change').selectOption('removed')
+  await page.getByLabel('Change', { exact: true }).selectOption('removed')
   await page.getByText('No results').waitFor()
 })
 

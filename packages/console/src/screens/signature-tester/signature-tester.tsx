@@ -65,7 +65,7 @@ export function SignatureTester() {
       }
     >
       <div className={css.sides}>
-        <Panel title="Delivery">
+        <Panel title="Received delivery">
           <div className={css.fields}>
             <Field
               label="Secret"
