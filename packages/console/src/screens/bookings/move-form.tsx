@@ -1,10 +1,10 @@
 /** Moves of a booking that need input: when, why, by whom. */
-import { useRef } from 'react'
-import { useForm } from 'react-hook-form'
+import { useRef, useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
 import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import { useDraftForm } from '../../session/draft-form.ts'
 import { endAfter } from '../desk/form-values.ts'
 import { type Booking, useCustomers } from '../desk/objects.ts'
 import { sayWhenThere } from './when.ts'
@@ -34,14 +34,13 @@ interface MoveFormProps {
 }
 
 export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
-  const form = useForm<Values>({
-    defaultValues: {
-      reason: '',
-      by: 'customer',
-      startAt: toLocal(booking.startAt),
-      endAt: toLocal(booking.endAt),
-    },
-  })
+  const [before] = useState<Values>(() => ({
+    reason: '',
+    by: 'customer',
+    startAt: toLocal(booking.startAt),
+    endAt: toLocal(booking.endAt),
+  }))
+  const { form, forget } = useDraftForm<Values>(`${move} ${booking.id}`, before)
   const { errors, isSubmitting } = form.formState
   const start = useRef(toLocal(booking.startAt))
   const zone = useCustomers([booking.customerId]).get(booking.customerId ?? '')?.timezone ?? booking.timezone
@@ -53,9 +52,14 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
     if (moved !== undefined) form.setValue('endAt', moved)
   }
 
+  function leave(): void {
+    forget()
+    close()
+  }
+
   async function send({ reason, by, startAt, endAt }: Values): Promise<void> {
     const isMoved = startAt !== toLocal(booking.startAt) || endAt !== toLocal(booking.endAt)
-    if (move === 'reschedule' && !isMoved) return close()
+    if (move === 'reschedule' && !isMoved) return leave()
     const why = { reason: reason.trim() === '' ? null : reason.trim() }
     const body = {
       reject: why,
@@ -68,13 +72,14 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
     }[move]
     try {
       await make(body)
+      forget()
     } catch (error) {
       fieldErrors(error, form.setError, ['reason', 'by', 'startAt', 'endAt'])
     }
   }
 
   return (
-    <Dialog isOpen close={close} title={titles[move]}>
+    <Dialog isOpen close={leave} title={titles[move]}>
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>
@@ -111,7 +116,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
         )}
         <FormError message={errors.root?.message} />
         <DialogActions>
-          <Button onClick={close}>Back</Button>
+          <Button onClick={leave}>Back</Button>
           <Button kind={move === 'reschedule' ? 'primary' : 'danger'} type="submit" isBusy={isSubmitting}>
             {verb}
           </Button>

@@ -2,10 +2,9 @@
  * The form that creates or changes an object of the desk, from declared fields. The service's errors are shown at their
  * fields; a conflict shows both values.
  */
-import { readJson } from '@deskwire/sdk/json'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { type UseFormReturn, useForm } from 'react-hook-form'
+import { useMemo, useRef, useState } from 'react'
+import type { UseFormReturn } from 'react-hook-form'
 import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { useIntent } from '../../api/intent.ts'
 import { showAtOnce } from '../../api/list.ts'
@@ -14,7 +13,7 @@ import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
 import { say } from '../../design/toasts.tsx'
-import { draftOf, keepDraft } from '../../session/drafts.ts'
+import { useDraftForm } from '../../session/draft-form.ts'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
 import { attributesProblem, endAfter, type FormField, patchOf, toText, type Values } from './form-values.ts'
@@ -68,19 +67,8 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
     )
   })
   const draftName = `${kind} ${base?.id ?? title}`
-  const [draft] = useState(() => draftOf(draftName))
-  const form = useForm<Values>({
-    defaultValues: draft === null ? before : { ...before, ...readJson<Values>(draft) },
-  })
+  const { form, isRestored, forget } = useDraftForm<Values>(draftName, before)
   const { errors, isSubmitting } = form.formState
-  useEffect(() => {
-    const watching = form.watch((values) => {
-      const typed = Object.entries(values).filter(([name, value]) => value !== before[name])
-      keepDraft(draftName, typed.length === 0 ? null : JSON.stringify(Object.fromEntries(typed)))
-    })
-    return () => watching.unsubscribe()
-  }, [form, before, draftName])
-
   const starts = useRef<Values>({})
   function moveFollowers(name: string, value: string): void {
     const was = starts.current[name] ?? form.formState.defaultValues?.[name] ?? ''
@@ -93,7 +81,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
   }
 
   function leave(): void {
-    keepDraft(draftName, null)
+    forget()
     close()
   }
 
@@ -154,7 +142,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
       isOpen
       close={leave}
       title={title}
-      about={draft === null ? about : 'Draft restored.'}
+      about={isRestored ? 'Draft restored.' : about}
       isWide={fields.some(({ isHalf }) => isHalf)}
     >
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>

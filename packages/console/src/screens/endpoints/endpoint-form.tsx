@@ -1,7 +1,7 @@
 /** Creates or changes an endpoint; the service's errors about the URL are shown at the URL. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { FormProvider, type UseFormReturn, useForm } from 'react-hook-form'
+import { FormProvider, type UseFormReturn } from 'react-hook-form'
 import { changedFields } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -18,6 +18,8 @@ import {
   TextInput,
 } from '../../design/field.tsx'
 import { say } from '../../design/toasts.tsx'
+import { useDraftForm } from '../../session/draft-form.ts'
+import { keepDraft } from '../../session/drafts.ts'
 import { ConditionEditor } from './condition-editor.tsx'
 import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts'
 import css from './endpoint.module.css'
@@ -69,18 +71,26 @@ interface EndpointFormProps {
 }
 
 export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFormProps) {
+  function leave(): void {
+    keepDraft(draftNameOf(endpoint), null)
+    close()
+  }
   return (
     <Dialog
       isOpen={isOpen}
-      close={close}
+      close={leave}
       isWide
       title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
       about="The service sends each event as a signed POST, and retries until the endpoint responds with 2xx."
     >
       {/* Fresh fields each time it opens. */}
-      {isOpen && <Fields close={close} endpoint={endpoint} onCreated={onCreated} />}
+      {isOpen && <Fields close={leave} endpoint={endpoint} onCreated={onCreated} />}
     </Dialog>
   )
+}
+
+function draftNameOf(endpoint: Webhook | null): string {
+  return `endpoint ${endpoint?.id ?? 'new'}`
 }
 
 function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'>) {
@@ -102,7 +112,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     includeActor: endpoint?.includeActor ?? false,
     skipOwn: endpoint?.skipOwn ?? false,
   }))
-  const form = useForm<Values>({ defaultValues: given })
+  const { form, isRestored } = useDraftForm<Values>(draftNameOf(endpoint), given, ['headers'])
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
 
@@ -139,6 +149,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
 
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      {isRestored && <p role="status">Draft restored.</p>}
       <Field
         label="URL"
         hint="It starts with https and is publicly reachable. The service checks it when you save."
