@@ -32,7 +32,7 @@ const common = ['packages/sdk/src', 'package-lock.json', 'tools/build-pages.ts']
  * first load takes dozens of requests.
  */
 const chunks = [
-  { name: 'app', test: /console.src.(?:main|theme)\.ts|rolldown.runtime/, priority: 3 },
+  { name: 'app', test: /console.src.(?:main|theme)\.ts/, priority: 3 },
   { name: 'charts', test: /console.src.design.chart\.tsx/, priority: 2 },
   { name: 'details', minShareCount: 2, priority: 1 },
 ]
@@ -115,11 +115,36 @@ async function bundle(into: string): Promise<void> {
       license: { fileName: 'assets/licenses.md' },
     },
   })
+  takeInHelpers(into)
   const font = ofConsole.resolve('@fontsource-variable/geist/LICENSE')
   const licenses = join(into, 'assets/licenses.md')
   const { version } = ofConsole('@fontsource-variable/geist/package.json')
   const heading = `## @fontsource-variable/geist - ${version} (OFL-1.1)`
   writeFileSync(licenses, `${readFileSync(licenses, 'utf8')}\n${heading}\n\n${readFileSync(font, 'utf8')}`)
+}
+
+/** Rolldown gives its few helpers a file, which every first load would ask for: the application takes them in. */
+function takeInHelpers(into: string): void {
+  const assets = join(into, 'assets')
+  const nameOf = (start: string) => readdirSync(assets).find((name) => name.startsWith(start)) ?? start
+  const [helpers, app, page] = [
+    nameOf('rolldown-runtime-'),
+    join(assets, nameOf('app-')),
+    join(into, 'index.html'),
+  ]
+  const [, body, exported] =
+    /^([\s\S]*)export\{([^}]*)\};?\s*$/.exec(readFileSync(join(assets, helpers), 'utf8')) ?? []
+  const returned = exported?.replace(/(\w+) as (\w+)/g, '$2:$1')
+  const script = readFileSync(app, 'utf8')
+  const rewritten = script.replace(
+    new RegExp(`import\\{([^}]*)\\}from"\\./${helpers}";`),
+    (_, names: string) =>
+      `const{${names.replace(/(\w+) as (\w+)/g, '$1:$2')}}=(()=>{${body}return{${returned}}})();`,
+  )
+  if (body === undefined || rewritten === script) throw new Error('the helpers of rolldown have another form')
+  writeFileSync(app, rewritten)
+  const html = readFileSync(page, 'utf8')
+  writeFileSync(page, html.replace(new RegExp(`\\s*<script[^>]*${helpers}"></script>`), ''))
 }
 
 function hashOf(paths: readonly string[]): string {

@@ -1,5 +1,8 @@
-/** Every ink can be read on every ground that it stands on, in light and dark: WCAG 2.2, 1.4.3 and 1.4.11, level AA. */
-import { readFileSync } from 'node:fs'
+/**
+ * Every ink can be read on every ground that it stands on, in light and dark: WCAG 2.2, 1.4.3 and 1.4.11, level AA. Labels
+ * and toasts have the form of docs/style.md.
+ */
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const css = readFileSync(new URL('../src/design/tokens.css', import.meta.url), 'utf8')
@@ -51,3 +54,23 @@ function luminance(colour: string): number {
   })
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
+
+const sources = globSync(new URL('../src/**/*.{ts,tsx}', import.meta.url).pathname).map(
+  (path) => [path, readFileSync(path, 'utf8')] as const,
+)
+const named = /\b(?:title|label|caption|verb)(?:=|: )["'`]([^"'`]+)/g
+const toast = /\bsay\((?:[^'"`()]*\? )?['"`]([^'"`]+)/g
+
+test('labels begin with a capital letter, and end without a full stop', () => {
+  const labels = sources.flatMap(([path, text]) =>
+    [...text.matchAll(named)].map(([, words]) => `${path}: ${words}`),
+  )
+  expect(labels.length).toBeGreaterThan(200)
+  expect(labels.filter((label) => /: [a-z]|[^.]\.$/.test(label.replace(/^.*?: /, ': ')))).toEqual([])
+})
+
+test('toasts say what was done, in a past participle and without a full stop', () => {
+  const toasts = sources.flatMap(([, text]) => [...text.matchAll(toast)].map(([, words]) => words as string))
+  expect(toasts.length).toBeGreaterThan(8)
+  expect(toasts.filter((words) => !/(?:ed|resent)\b/.test(words) || words.endsWith('.'))).toEqual([])
+})
