@@ -32,7 +32,7 @@ test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', asyn
   await expect.poll(() => options.count()).toBe(1)
   await page.keyboard.press('Escape')
 
-  await find('create an api')
+  await find('create api')
   await options.filter({ hasText: 'Create API key' }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByLabel('Name').waitFor()

@@ -3,6 +3,8 @@
  * and toasts have the form of docs/style.md.
  */
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const css = readFileSync(new URL('../src/design/tokens.css', import.meta.url), 'utf8')
@@ -55,8 +57,9 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-const sources = globSync(new URL('../src/**/*.{ts,tsx}', import.meta.url).pathname).map(
-  (path) => [path, readFileSync(path, 'utf8')] as const,
+const source = fileURLToPath(new URL('../src', import.meta.url))
+const sources = globSync('**/*.{ts,tsx}', { cwd: source }).map(
+  (path) => [path, readFileSync(join(source, path), 'utf8')] as const,
 )
 const named = /\b(?:title|label|caption|verb)(?:=|: )["'`]([^"'`]+)/g
 const toast = /\bsay\((?:[^'"`()]*\? )?['"`]([^'"`]+)/g
