@@ -60,7 +60,7 @@ test('presets choose scopes and chips an expiry, by keyboard, on a narrow screen
   const api = await bench().service.newOrganization('Analytical Engines')
   const { page, audit } = await bench().open(api, '/api-keys?new=yes', { width: 390 })
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('What it is for').fill('Warehouse')
+  await dialog.getByLabel('Name').fill('Warehouse')
   const preset = (name: string) => dialog.getByRole('button', { name, exact: true })
   await preset('Support agent').press('Enter')
   expect(await dialog.getByLabel('Write tickets').isChecked()).toBe(true)
@@ -74,7 +74,7 @@ test('presets choose scopes and chips an expiry, by keyboard, on a narrow screen
   await audit()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   await dialog.getByRole('button', { name: 'Create' }).press('Enter')
-  await page.getByRole('button', { name: 'I have stored it' }).press('Enter')
+  await page.getByRole('button', { name: 'I have saved it' }).press('Enter')
   const key = (await api.get('/v1/api-keys')).json.data.find(
     (one: { name: string }) => one.name === 'Warehouse',
   )

@@ -42,7 +42,7 @@ test('they are found by event and by time of creation', async () => {
   const to = page.getByLabel('To', { exact: true })
   await to.fill('2020-01-01T10:00')
   await to.press('Enter')
-  await page.getByText('Nothing matches').waitFor()
+  await page.getByText('No results').waitFor()
   await page.getByRole('button', { name: 'Created until 1 Jan 2020, 10:00' }).press('Enter')
   await page.getByRole('button', { name: 'Last hour' }).press('Enter')
   await expect.poll(() => rows.count()).toBe(6)

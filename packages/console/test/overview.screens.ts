@@ -72,7 +72,7 @@ test('a bar opens the deliveries of its time that ended as it says, by mouse and
   expect(status).toBe('undelivered')
   expect(Date.parse(createdBefore ?? '') - Date.parse(createdAfter ?? '')).toBe(60_001)
   await page.goBack()
-  await page.getByRole('button', { name: 'As a table' }).press('Enter')
+  await page.getByRole('button', { name: 'Show table' }).press('Enter')
   await audit()
   await page.getByRole('table').getByRole('link').first().press('Enter')
   await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('succeeded')
