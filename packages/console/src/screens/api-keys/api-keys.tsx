@@ -120,7 +120,7 @@ function Manageable() {
         {...(!isRevoked && { to: ({ id }: ApiKey) => ({ to: '/api-keys/$id', params: { id } }) })}
         empty={
           isRevoked ? (
-            <Empty title="No key was revoked in the last 30 days" />
+            <Empty title="No keys revoked in the last 30 days" />
           ) : (
             <Empty title="No API keys yet">
               <p>Create a separate key for each program that calls the API.</p>

@@ -32,9 +32,7 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
               size="s"
               aria-pressed={granted.length > 0 && isSame(granted, chosen)}
               disabled={granted.length < of.length}
-              title={
-                granted.length < of.length ? 'The key that you use lacks some of its scopes.' : undefined
-              }
+              title={granted.length < of.length ? 'Your key lacks some of these scopes.' : undefined}
               onClick={() => onChange(granted)}
             >
               {title}

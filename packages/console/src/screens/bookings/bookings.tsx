@@ -171,7 +171,7 @@ function DoubleBooking({ close }: { readonly close: () => void }) {
       act={async () => {
         await answerOf(api().organization.update({ preventDoubleBooking: !is }))
         await client.invalidateQueries({ queryKey: ['caller'] })
-        say(is ? 'Double booking is allowed.' : 'Double booking is prevented.')
+        say(is ? 'Double booking allowed' : 'Double booking prevented')
       }}
     >
       <p>

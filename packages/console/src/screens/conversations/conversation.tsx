@@ -290,8 +290,8 @@ export function ConversationView({
         after={onDeleted}
       >
         <p>
-          {subject || 'It'} will be gone for good, with every message and internal note in it. Tickets and
-          bookings that came of it stay.
+          {subject || 'It'} will be deleted permanently, with every message and internal note in it. Tickets
+          and bookings that came of it stay.
         </p>
       </ConfirmDelete>
       {typeof open === 'object' && open !== null && (
@@ -301,7 +301,7 @@ export function ConversationView({
           noun={open.direction === 'note' ? 'note' : 'message'}
           row={open}
         >
-          <p>It will be gone for good, here and in every copy that follows the desk.</p>
+          <p>It will be deleted permanently, here and in every copy that follows the desk.</p>
         </ConfirmDelete>
       )}
       {open === 'edit' && <ConversationEdit conversation={conversation} close={close} />}

@@ -237,9 +237,9 @@ function Known({
 async function exportAll({ id }: Customer): Promise<void> {
   try {
     saveAs(`customer-${id}.json`, await answerOf(api().customers.exportOne(id)))
-    say('Everything about the customer is in your downloads.')
+    say('Customer exported')
   } catch (error) {
-    sayProblem('Not exported', error)
+    sayProblem('Could not export', error)
   }
 }
 

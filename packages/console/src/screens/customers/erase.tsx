@@ -59,8 +59,8 @@ export function ConfirmErase({
       }}
     >
       <p>
-        The customer will be gone for good, with all of their conversations, messages, internal notes, tickets
-        and bookings, and their data in events, deliveries and stored responses.
+        The customer will be erased permanently, with all of their conversations, messages, internal notes,
+        tickets and bookings, and their data in events, deliveries and stored responses.
       </p>
       {counts.data !== undefined && counts.data.length > 0 && <p>At present, {counts.data.join(', ')}.</p>}
       <p>
@@ -77,7 +77,7 @@ export function ErasureReceipt({ receipt }: { readonly receipt: Erasure }) {
     <Page
       title="Customer erased"
       trail={<Link to="/customers">Customers</Link>}
-      about="Keep this receipt: it is shown this once. A copy is exact when it has these checkpoints."
+      about="Save this receipt: it is shown only once. A copy is exact when it has these checkpoints."
       actions={
         <Button kind="primary" onClick={() => saveAs(`erasure-${receipt.id}.json`, receipt)}>
           Download the receipt
@@ -92,7 +92,7 @@ export function ErasureReceipt({ receipt }: { readonly receipt: Erasure }) {
           ]}
         />
       </Panel>
-      <Panel title="What was removed, and the checkpoint after it">
+      <Panel title="Removed rows and new checkpoints">
         <table className={css.table}>
           <thead>
             <tr>

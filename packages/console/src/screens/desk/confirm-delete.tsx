@@ -32,11 +32,11 @@ export function ConfirmDelete({
     <Confirm
       isOpen={isOpen}
       close={close}
-      title={`Delete this ${noun}?`}
+      title={`Delete ${noun}?`}
       verb="Delete"
       act={async () => {
         await answerOf(api()[kind].delete(row.id, { ifMatch: tagOf(row) }))
-        say(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} deleted.`)
+        say(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} deleted`)
         await after?.()
         await client.invalidateQueries({ queryKey: keys.all(kind) })
       }}

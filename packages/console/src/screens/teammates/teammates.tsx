@@ -149,8 +149,9 @@ export function Teammates() {
       {leaving !== null && (
         <ConfirmDelete close={stay} kind="teammates" noun="teammate" row={leaving}>
           <p>
-            {leaving.name} will be gone for good: their conversations, tickets and bookings become unassigned,
-            and their messages keep the name. To keep the record, edit the teammate and make them inactive.
+            {leaving.name} will be deleted permanently: their conversations, tickets and bookings become
+            unassigned, and their messages keep the name. To keep the record, edit the teammate and make them
+            inactive.
           </p>
         </ConfirmDelete>
       )}
