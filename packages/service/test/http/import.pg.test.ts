@@ -263,6 +263,43 @@ describe('an import is refused', () => {
       expect.stringContaining('/number must be a whole number from 1'),
       expect.stringContaining('/colour a ticket takes no such field'),
     ])
+    const much = {
+      ...backwards,
+      createdAt: years.closed,
+      subject: '',
+      customerExternalId: 'nobody',
+      customerId: undefined,
+    }
+    const unknown = '/customerExternalId there is no customer with this externalId'
+    const early = `/closedAt must not be before ${years.closed}`
+    expect(await refused('tickets', much)).toEqual([
+      'validation_failed',
+      unknown,
+      expect.stringContaining('/subject must be a string'),
+      early,
+    ])
+    expect(await refused('tickets', { ...much, subject: 'x', colour: 'red' })).toEqual([
+      'validation_failed',
+      unknown,
+      expect.stringContaining('/colour a ticket takes no such field'),
+      early,
+      '/closedAt must not be before resolvedAt',
+    ])
+    const booking = {
+      customerId,
+      title: 'Fitting',
+      startAt: years.closed,
+      endAt: years.ended,
+      timezone: 'UTC',
+      confirmedAt: years.ended,
+    }
+    expect(await refused('bookings', { ...booking, createdAt: future })).toEqual([
+      'validation_failed',
+      now,
+      expect.stringContaining('/confirmedAt must not be before'),
+      '/endAt must be later than startAt',
+      '/confirmedAt must be null: the booking is pending',
+    ])
   })
 })
 

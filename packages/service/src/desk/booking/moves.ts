@@ -44,12 +44,10 @@ const pasts = {
 /** It must end after it starts; a confirmed one was confirmed now, unless an import says when. */
 export function createBooking(draft: Booking, { now }: RuleContext): Result<Booking, Problem> {
   const { startAt, endAt, status, completedAt } = draft
-  if (endAt <= startAt) return fail(endsTooEarly)
-  const errors = Object.entries(pasts).flatMap(([field, statuses]) =>
-    draft[field as keyof typeof pasts] === null || (statuses as readonly string[]).includes(status)
-      ? []
-      : [invalid(`/${field}`, `must be null: the booking is ${status}`)],
-  )
+  const errors = endAt > startAt ? [] : [endsTooEarly]
+  for (const [field, statuses] of Object.entries(pasts))
+    if (draft[field as keyof typeof pasts] !== null && !(statuses as readonly string[]).includes(status))
+      errors.push(invalid(`/${field}`, `must be null: the booking is ${status}`))
   if (status === 'completed' && (completedAt === null || completedAt < startAt))
     errors.push(invalid('/completedAt', 'must be a time from startAt on: the booking is completed'))
   if (errors.length > 0) return fail(validationFailed(errors))
@@ -65,9 +63,7 @@ function invalid(pointer: string, detail: string): FieldError {
   return { pointer, code: 'invalid_value', detail }
 }
 
-const endsTooEarly = validationFailed([
-  { pointer: '/endAt', code: 'invalid_value', detail: 'must be later than startAt' },
-])
+const endsTooEarly = invalid('/endAt', 'must be later than startAt')
 
 export function confirm(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
   return moved(before, 'confirm', now, () => ({ ...before, status: 'confirmed', confirmedAt: now }))
@@ -108,7 +104,7 @@ export function reschedule(
 ): Result<Booking, Problem> {
   const { startAt } = to
   const endAt = to.endAt ?? endOf(before, startAt)
-  if (endAt <= startAt) return fail(endsTooEarly)
+  if (endAt <= startAt) return fail(validationFailed([endsTooEarly]))
   return moved(before, 'reschedule', now, () => {
     if (startAt === before.startAt && endAt === before.endAt) return before
     const rescheduleCount = before.rescheduleCount + 1

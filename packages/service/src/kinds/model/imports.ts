@@ -1,5 +1,5 @@
 /** Objects that come with their past (specification 8.2): what an import gives in addition to a creation. */
-import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
+import { type FieldError, listedErrors, type Problem, validationFailed } from '../../kernel/errors.ts'
 import type { Field } from '../../kernel/fields/field.ts'
 import { timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
@@ -35,23 +35,54 @@ export function parseImport(
   kind: Kind,
   item: unknown,
   clock: Clock,
-  listed?: number,
+  listed = listedErrors,
 ): Result<NewObject, Problem> {
   const shape = importShape(kind)
-  const parsed = parseCreation(shape, item, listed)
-  if (!parsed.ok) return parsed
-  const { createdAt: given, ...draft } = parsed.value
   const now = formatTimestamp(clock.now())
+  const parsed = parseCreation(shape, item, listed)
+  const faults = parsed.ok ? [] : (parsed.error.errors ?? [])
+  if (!parsed.ok && (faults.length >= listed || !isObject(item))) return parsed
+  // Of a refused item the times that can be read are checked too, and the rules where only unknown fields are wrong.
+  const known = parsed.ok ? parsed : parseCreation(shape, writable(shape, item as State), listed)
+  const { createdAt: given, ...draft } = known.ok ? known.value : times(shape, item as State)
   const createdAt = typeof given === 'string' ? given : now
-  const wrong = wrongTimes(shape, parsed.value, createdAt, now)
-  if (wrong.length > 0) return fail(validationFailed(wrong))
-  const state = kind.rules.create?.(draft, { now: createdAt }) ?? ok(draft)
-  return state.ok ? ok({ state: state.value, createdAt }) : state
+  const state = known.ok ? (kind.rules.create?.(draft, { now: createdAt }) ?? ok(draft)) : ok(draft)
+  if (!state.ok && state.error.errors === undefined) return state
+  const errors = [
+    ...faults,
+    ...wrongTimes(shape, { ...draft, createdAt: given }, createdAt, now),
+    ...(state.ok ? [] : (state.error.errors ?? [])),
+  ]
+  if (!state.ok || errors.length > 0)
+    return fail(validationFailed(errors.slice(0, listed), Math.max(0, errors.length - listed)))
+  return ok({ state: state.value, createdAt })
 }
 
-function wrongTimes({ fields }: Shape, draft: State, createdAt: string, now: string): FieldError[] {
-  const times = Object.keys(fields).filter((name) => fields[name]?.imported === 'time')
-  return times.flatMap((name): FieldError[] => {
+function isObject(item: unknown): item is State {
+  return typeof item === 'object' && item !== null && !Array.isArray(item)
+}
+
+function writable({ fields }: Shape, item: State): State {
+  const isKnown = (name: string) => Object.hasOwn(fields, name) && fields[name]?.access !== 'read'
+  return Object.fromEntries(Object.entries(item).filter(([name]) => isKnown(name)))
+}
+
+/** The times of an item that can be read. Without its creation they may be of any age. */
+function times(shape: Shape, item: State): State {
+  const read = timeFields(shape).flatMap((name) => {
+    const parsed = Object.hasOwn(item, name) ? shape.fields[name]?.schema.safeParse(item[name]) : undefined
+    return parsed?.success ? [[name, parsed.data]] : []
+  })
+  const found = Object.fromEntries(read)
+  return Object.hasOwn(item, 'createdAt') && item.createdAt !== null ? { createdAt: '', ...found } : found
+}
+
+function timeFields({ fields }: Shape): readonly string[] {
+  return Object.keys(fields).filter((name) => fields[name]?.imported === 'time')
+}
+
+function wrongTimes(shape: Shape, draft: State, createdAt: string, now: string): FieldError[] {
+  return timeFields(shape).flatMap((name): FieldError[] => {
     const time = draft[name]
     if (typeof time !== 'string' || (time >= createdAt && time <= now)) return []
     const detail = time > now ? `must not be in the future: it is ${now}` : `must not be before ${createdAt}`
