@@ -3,9 +3,10 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDataDir } from '../../testbed/installation.ts'
-import { deskwire, serve } from '../../testbed/services.ts'
+import { serve } from '../../testbed/services.ts'
 import { backupCommand } from '../src/commands/backup.ts'
 import { restoreCommand } from '../src/commands/restore.ts'
+import { runHere } from './run-here.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 
@@ -39,18 +40,18 @@ test('what was backed up beside a running service comes back elsewhere, and copi
     expect((await call(`${service.url}/v1/webhooks`, 'POST', endpoint)).status).toBe(201)
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Kept' })
 
-    const made = await deskwire(['backup', file], { settings })
+    const made = await runHere(['backup', file], { settings })
     expect(made).toMatchObject({ code: 0, stderr: '' })
     expect(made.stdout).toMatch(/^\d+ rows of 1 organizations as of \S+Z in \S+one\.backup, \d+ bytes\n/)
     expect(made.stdout).toContain(`The encryption key is not in it. Without ${dataDir.path}/encryption.key`)
-    const again = await deskwire(['backup', file], { settings })
+    const again = await runHere(['backup', file], { settings })
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
-    const checked = await deskwire(['restore', file, '--check'])
+    const checked = await runHere(['restore', file, '--check'])
     expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/is whole: a backup of \S+Z\n$/) })
 
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Lost' })
     cursor = (await call(service.url + first)).json.pagination.nextCursor
-    const busy = await deskwire(['restore', file, '--replace'], { settings })
+    const busy = await runHere(['restore', file, '--replace'], { settings })
     expect(busy).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/in use by process \d+.*stop it first/),
@@ -58,14 +59,14 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   }
 
   const elsewhere = { DESKWIRE_DATA_DIR: join(dataDir.parent, 'elsewhere') }
-  const keyless = await deskwire(['restore', file], { settings: elsewhere })
+  const keyless = await runHere(['restore', file], { settings: elsewhere })
   expect(keyless.code).toBe(1)
   expect(keyless.stderr).toMatch(/there is no key: put its encryption\.key into the data directory/)
   await copyFile(join(dataDir.path, 'encryption.key'), join(elsewhere.DESKWIRE_DATA_DIR, 'encryption.key'))
-  const restored = await deskwire(['restore', file], { settings: elsewhere })
+  const restored = await runHere(['restore', file], { settings: elsewhere })
   expect(restored).toMatchObject({ code: 0, stderr: '' })
   expect(restored.stdout).toMatch(/^\d+ rows of 1 organizations are back as of \S+Z; epoch \d+ begins/)
-  const taken = await deskwire(['restore', file], { settings: elsewhere })
+  const taken = await runHere(['restore', file], { settings: elsewhere })
   expect(taken).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('give --replace to move that aside'),
@@ -83,7 +84,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
     expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(200)
   }
   // A copied directory, or any restore by other tools.
-  const told = await deskwire(['restored', '--json'], { settings: elsewhere })
+  const told = await runHere(['restored', '--json'], { settings: elsewhere })
   expect(JSON.parse(told.stdout)).toEqual({ epoch: expect.any(Number), organizations: 1 })
   await using service = await serve([], { settings: { ...settings, ...elsewhere } })
   expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(410)
@@ -95,7 +96,7 @@ test('mistakes are named before anything happens', async () => {
   const file = join(dataDir.parent, 'no.backup')
   await writeFile(file, 'no backup')
   const said = async (...words: string[]) => {
-    const { code, stdout, stderr } = await deskwire(words, { settings })
+    const { code, stdout, stderr } = await runHere(words, { settings })
     return { code, stdout, stderr }
   }
   const refused = (code: number, reason: string) => ({

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { deskwire, serve, startDeskwire } from '../../testbed/services.ts'
+import { runHere } from './run-here.ts'
 
 test('it shows changes at the receiver and in the sync, with a worker killed in between', async () => {
   await using place = await temporaryDataDir()
@@ -49,7 +50,7 @@ test('at a service of somebody else it kills nothing and leaves nothing', async 
   const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
   const dir = join(place.parent, 'listen')
   mkdirSync(dir)
-  const { stdout: ca } = await deskwire(['listen', '--ca', '--dir', dir])
+  const { stdout: ca } = await runHere(['listen', '--ca', '--dir', dir])
   await using service = await serve([], {
     settings: {
       DESKWIRE_DATA_DIR: place.path,
@@ -88,7 +89,7 @@ test('at a service of somebody else it kills nothing and leaves nothing', async 
 
   // Not its authority: no delivery can arrive, and the demo says so.
   const other = ['--dir', join(place.parent, 'other')]
-  const failed = await deskwire(['demo', ...other, '--url', service.url, '--key', key])
+  const failed = await runHere(['demo', ...other, '--url', service.url, '--key', key])
   expect(failed.code).toBe(1)
   expect(failed.stderr).toMatch(/^deskwire: the service cannot deliver here \(tls_error, [^\n]+\n$/)
   expect((await client.webhooks.list().page()).pagination.total).toBe(0)

@@ -1,4 +1,4 @@
-/** `deskwire listen` and `deskwire trigger` at a real service, as whole processes. */
+/** `deskwire listen`, as a whole process, and `deskwire trigger`, at a real service. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, verify } from '@deskwire/sdk'
@@ -10,6 +10,7 @@ import type { Program } from '../../testbed/program.ts'
 import { deskwire, piped, type ServiceProcess, serve, startDeskwire } from '../../testbed/services.ts'
 import { verdictOf } from '../../testbed/verdict.ts'
 import { eventTypes, type Step, triggerOf } from '../src/triggers.ts'
+import { runHere } from './run-here.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 let dataDir: DataDir
@@ -20,7 +21,7 @@ let dir = ''
 beforeAll(async () => {
   dataDir = await temporaryDataDir({ installed: true })
   dir = join(dataDir.parent, 'listen')
-  const made = await deskwire(['listen', '--ca', '--dir', dir])
+  const made = await runHere(['listen', '--ca', '--dir', dir])
   expect(made).toEqual({ code: 0, stdout: `${join(dir, 'ca.pem')}\n`, stderr: '' })
   service = await serve([], {
     settings: {
@@ -57,7 +58,7 @@ test('it registers itself, verifies and prints what comes, and deletes the endpo
   const before = readFileSync(join(dir, 'authority.pem'), 'utf8')
   await using listening = listen('--events', 'customer.created,customer.deleted', ...at())
   await eventually('the ping', () => listening.output.stdout.includes('ping'))
-  const ran = await deskwire(['trigger', 'customer.deleted', ...at()])
+  const ran = await runHere(['trigger', 'customer.deleted', ...at()])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   const [, id] = /^created customer (\S+): customer\.created\ndeleted customer \1: customer\.deleted\n$/.exec(
     ran.stdout,
@@ -102,7 +103,7 @@ test('each trigger causes the events that it says it causes', async () => {
     for (const { id, events } of steps) for (const event of events) caused.push(`${event} ${id}`)
   }
   const [first = '', ...others] = eventTypes
-  const ran = await deskwire(['trigger', first, '--json', ...at()])
+  const ran = await runHere(['trigger', first, '--json', ...at()])
   expect(ran).toMatchObject({ code: 0, stderr: '' })
   cause(
     ran.stdout
@@ -169,10 +170,10 @@ describe('--forward-to', () => {
     await eventually('the ping', () => listening.output.stdout.includes('ping'))
     const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
     app.verifyWith(secret)
-    await deskwire(['trigger', 'customer.created', ...at()])
+    await runHere(['trigger', 'customer.created', ...at()])
     await eventually('one is passed on', () => app.got.length === 1)
     status = 418
-    await deskwire(['trigger', 'customer.updated', ...at()])
+    await runHere(['trigger', 'customer.updated', ...at()])
     await eventually('both are printed', () => listening.output.stdout.includes(' 418 from '))
     expect(app.got).toMatchObject([
       { type: 'customer.created', verdict: { ok: true, event: { type: 'customer.created' } } },
@@ -212,7 +213,7 @@ describe('--forward-to', () => {
     const [, , anew] = records(listening)
     expect(anew).toMatchObject({ found: 'deleted', forwardTo: url })
     expect(anew.secret).toBe(ready.secret)
-    await deskwire(['trigger', 'customer.created', ...at()])
+    await runHere(['trigger', 'customer.created', ...at()])
     await eventually('the event', () => records(listening).length === 4)
     expect(records(listening)[3]).toMatchObject({
       eventType: 'customer.created',
@@ -321,7 +322,7 @@ test('a wrong secret, no secret, and what no service sent are shown as such', as
 
 test('a service that does not trust the receiver is named the settings that it needs', async () => {
   const other = join(dataDir.parent, 'other')
-  const distrusted = await deskwire(['listen', '--dir', other, ...at()])
+  const distrusted = await runHere(['listen', '--dir', other, ...at()])
   expect(distrusted.code).toBe(1)
   expect(distrusted.stderr).toMatch(/^deskwire: the service cannot deliver here \(tls_error, [^\n]+\n$/)
   const settings = `--dev (in a checkout: npm start -- --dev), or with DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${join(other, 'ca.pem')}\n`
@@ -333,7 +334,7 @@ test('a service that does not trust the receiver is named the settings that it n
   await using strict = await startHttpServer((_request, response) =>
     response.writeHead(422, { 'content-type': 'application/problem+json' }).end(JSON.stringify(refusal)),
   )
-  const refused = await deskwire(['listen', '--dir', other, '--url', strict.url, '--key', key])
+  const refused = await runHere(['listen', '--dir', other, '--url', strict.url, '--key', key])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toBe(
     `deskwire: the service refuses receivers on this machine: restart it with ${settings}`,
@@ -391,7 +392,7 @@ test('an authority that is no longer one is not replaced', async () => {
   const broken = join(dataDir.parent, 'broken')
   mkdirSync(broken)
   writeFileSync(join(broken, 'authority.pem'), 'nothing')
-  const ran = await deskwire(['listen', '--ca', '--dir', broken])
+  const ran = await runHere(['listen', '--ca', '--dir', broken])
   expect(ran).toMatchObject({ code: 1, stdout: '' })
   expect(ran.stderr).toMatch(/authority\.pem does not hold a certificate authority: delete the file/)
   expect(readFileSync(join(broken, 'authority.pem'), 'utf8')).toBe('nothing')

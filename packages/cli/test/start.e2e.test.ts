@@ -77,7 +77,7 @@ test('commands work beside a running service; a second service on its data is to
     /^deskwire: \S+ is in use by process \d+ \(deskwire\.js serve, since \S+Z\): stop it first, or give this one another DESKWIRE_DATA_DIR\n$/m,
   )
 
-  const org = await deskwire(['org', 'create', '--name', 'Engines', '--json'], { settings })
+  const org = await runHere(['org', 'create', '--name', 'Engines', '--json'], { settings })
   expect(org).toMatchObject({ code: 0, stderr: '' })
   const made = JSON.parse(org.stdout)
   expect(Object.keys(made)).toEqual(['organizationId', 'apiKeyId', 'token'])
@@ -85,7 +85,7 @@ test('commands work beside a running service; a second service on its data is to
   expect((await get(`${service.url}/v1/customers`, made.token)).status).toBe(200)
 
   const given = ['--org', organizationId, '--name', 'reporting', '--scopes', 'tickets:read']
-  const key = await deskwire(['keys', 'create', ...given, '--data-dir', dataDir.path])
+  const key = await runHere(['keys', 'create', ...given, '--data-dir', dataDir.path])
   expect(key).toMatchObject({ code: 0, stderr: '' })
   expect(key.stdout).toMatch(/^API key, shown this once: dwk_\w{36}\n$/)
   const reader = tokenPattern.exec(key.stdout)?.[0] as string
@@ -93,12 +93,12 @@ test('commands work beside a running service; a second service on its data is to
   expect((await get(`${service.url}/v1/customers`, reader)).status).toBe(403)
 
   const nobody = ['--org', '01980000-0000-7000-8000-000000000001', '--name', 'x', '--scopes', '*', '--json']
-  expect(await deskwire(['keys', 'create', ...nobody], { settings })).toEqual({
+  expect(await runHere(['keys', 'create', ...nobody], { settings })).toEqual({
     code: 2,
     stdout: '',
     stderr: 'deskwire: there is no organization 01980000-0000-7000-8000-000000000001\n',
   })
-  const migrated = await deskwire(['migrate', '--json'], { settings })
+  const migrated = await runHere(['migrate', '--json'], { settings })
   expect(migrated).toEqual({ code: 0, stdout: '{"applied":[]}\n', stderr: '' })
 
   const { port } = new URL(service.url)
@@ -114,21 +114,21 @@ test('commands work beside a running service; a second service on its data is to
 test('commands work without a running service, and leave none', async () => {
   await using dataDir = await temporaryDataDir()
   const place = ['--data-dir', dataDir.path]
-  const made = await deskwire(['org', 'create', '--name', 'Engines', ...place])
+  const made = await runHere(['org', 'create', '--name', 'Engines', ...place])
   expect(made).toMatchObject({ code: 0, stderr: '' })
   const [, organizationId] = /^organization (\S+)\nAPI key, shown this once: dwk_\w{36}\n$/.exec(
     made.stdout,
   ) as RegExpExecArray
   const given = ['--org', organizationId as string, '--name', 'x', '--scopes', '*', '--json']
-  const key = await deskwire(['keys', 'create', ...given, ...place])
+  const key = await runHere(['keys', 'create', ...given, ...place])
   expect(JSON.parse(key.stdout)).toMatchObject({ organizationId, token: expect.stringMatching(tokenPattern) })
-  expect((await deskwire(['migrate', ...place])).stdout).toBe('up to date\n')
+  expect((await runHere(['migrate', ...place])).stdout).toBe('up to date\n')
   expect(await dataDir.running()).toEqual([])
 })
 
 test('a database that does not answer is one line', async () => {
   const url = `postgres://someone:hidden@127.0.0.1:${await freePort()}/desk`
-  const ran = await deskwire(['migrate', '--database-url', url])
+  const ran = await runHere(['migrate', '--database-url', url])
   expect(ran).toMatchObject({ code: 1, stdout: '' })
   expect(ran.stderr).toMatch(/^deskwire: the database cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/)
   expect(ran.stderr).not.toContain('hidden')
@@ -136,7 +136,7 @@ test('a database that does not answer is one line', async () => {
 
 describe('a mistake is one line, exit code 2, and starts nothing', () => {
   const org = '01980000-0000-7000-8000-000000000001'
-  /** As they are typed, one of each sort. What else `serve` refuses, packages/service/test/config.test.ts shows. */
+  /** As the command line finds them, one of each sort. What else `serve` refuses, packages/service/test/config.test.ts shows. */
   const typed: readonly { words: string; line: RegExp; settings?: Record<string, string> }[] = [
     {
       words: 'serve',
@@ -197,9 +197,11 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
 
-  test.concurrent.each(typed)('deskwire $words', async ({ words, line, settings = {} }) => {
+  test.each(typed)('deskwire $words', async ({ words, line, settings = {} }) => {
     await using place = await temporaryDataDir()
-    const ran = await deskwire(words.split(' '), { settings, cwd: place.parent })
+    // `serve` may replace its process.
+    const run = words.startsWith('serve') ? deskwire : runHere
+    const ran = await run(words.split(' '), { settings, cwd: place.parent })
     expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toMatch(/^deskwire: [^\n]+\n$/)
     expect(ran.stderr.slice('deskwire: '.length, -1)).toMatch(line)

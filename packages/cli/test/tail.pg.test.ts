@@ -4,11 +4,12 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../testbed/eventually.ts'
 import { forward, startHttpServer } from '../../testbed/loopback.ts'
 import type { Program } from '../../testbed/program.ts'
-import { deskwire, piped, startDeskwire } from '../../testbed/services.ts'
+import { piped, startDeskwire } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { tailCommand } from '../src/commands/tail.ts'
 import { CommandFailure } from '../src/failure.ts'
 import { UsageError } from '../src/usage-error.ts'
+import { runHere } from './run-here.ts'
 
 const shared = sharedService()
 
@@ -85,7 +86,7 @@ test('it prints what happens as it happens, of all kinds or of those that are na
   const [cursor] = records(tickets.output.stdout)
     .slice(-1)
     .map(({ nextCursor }) => nextCursor)
-  const again = await deskwire(['tail', 'tickets', '--cursor', cursor, '--once', '--json', ...at])
+  const again = await runHere(['tail', 'tickets', '--cursor', cursor, '--once', '--json', ...at])
   expect([again.code, records(again.stdout)]).toEqual([0, [{ object: 'tail_end', nextCursor: cursor }]])
 })
 
@@ -94,11 +95,11 @@ test('--once ends when it has caught up; --from-start and --since say where it b
   const made = []
   for (const name of ['Ada', 'Grace', 'Edsger']) made.push(await client.customers.create({ name }))
   const since = made[0]?.updatedAt as string
-  const told = await Promise.all([
-    deskwire(['tail', '--from-start', '--once', '--json', ...at]),
-    deskwire(['tail', 'customers', '--since', since, '--once', '--json', ...at]),
-    deskwire(['tail', '--once', '--json', ...at]),
-  ])
+  const told = [
+    await runHere(['tail', '--from-start', '--once', '--json', ...at]),
+    await runHere(['tail', 'customers', '--since', since, '--once', '--json', ...at]),
+    await runHere(['tail', '--once', '--json', ...at]),
+  ]
   expect(told.map(({ code, stderr }) => [code, stderr])).toEqual([
     [0, ''],
     [0, ''],
@@ -154,7 +155,7 @@ test('what the key may not read, and what begins in two places, is refused', asy
   const { at, client } = await desk()
   const { token } = await client.apiKeys.create({ name: 'tickets alone', scopes: ['tickets:read'] })
   const ofTickets = ['--url', shared().url, '--key', token]
-  const unreadable = await deskwire(['tail', 'customers', ...ofTickets])
+  const unreadable = await runHere(['tail', 'customers', ...ofTickets])
   expect(unreadable).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('customers:read') })
   const refusal = (...words: string[]) => expect(tailCommand.run(words)).rejects
   await refusal('tickets', 'customers', 'bookings', ...ofTickets).toThrow(

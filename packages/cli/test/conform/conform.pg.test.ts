@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../../../testbed/repository.ts'
-import { deskwire } from '../../../testbed/services.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { createDesk } from '../../src/conform/desk.ts'
 import { rules, tryRules } from '../../src/conform/run.ts'
+import { runHere } from '../run-here.ts'
 import { faults } from './faults.ts'
 import { startProxy } from './proxy.ts'
 
@@ -66,14 +66,14 @@ test('every rule has a deployment that breaks it, an id of its own, and a place 
 test('as a command it prints a table, exits with what it found, and says what it cannot do', async () => {
   const api = await shared().newOrganization()
   const key = ['--key', api.token]
-  const good = await deskwire(['conform', shared().url, ...key, '--keep'])
+  const good = await runHere(['conform', shared().url, ...key, '--keep'])
   expect(good).toMatchObject({ code: 0, stderr: '' })
   expect(good.stdout.match(/^holds {3}\S+ /gm)).toHaveLength(rules.length)
   expect(good.stdout).toMatch(/rules hold\.\nWhat was made is tagged conform-\w{8}\.\n$/)
   expect((await api.get('/v1/customers')).json.data).not.toEqual([])
 
   await using proxy = await startProxy(shared().url, faults['a sync drops removals']!.fault)
-  const bad = await deskwire(['conform', `${proxy.url}/v1`, ...key, '--json'])
+  const bad = await runHere(['conform', `${proxy.url}/v1`, ...key, '--json'])
   expect(bad).toMatchObject({
     code: 3,
     stderr: expect.stringMatching(/\d rules? .*do not hold|of \d+ rules do not hold/),
@@ -86,7 +86,7 @@ test('as a command it prints a table, exits with what it found, and says what it
   })
 
   const said = async (...words: string[]) => {
-    const { code, stdout, stderr } = await deskwire(['conform', ...words])
+    const { code, stdout, stderr } = await runHere(['conform', ...words])
     return { code, stdout, stderr }
   }
   const refused = (code: number, reason: string) => ({

@@ -4,7 +4,7 @@ import { type Customer, createClient } from '@deskwire/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../../testbed/eventually.ts'
 import { type DataDir, temporaryDataDir } from '../../../testbed/installation.ts'
-import { deskwire, type ServiceProcess, serve, startDeskwire } from '../../../testbed/services.ts'
+import { type ServiceProcess, serve, startDeskwire } from '../../../testbed/services.ts'
 import { runHere } from '../run-here.ts'
 import { startBetween } from './between.ts'
 import { fileOf } from './files.ts'
@@ -69,7 +69,7 @@ test('every line becomes a row or is rejected with all its faults; corrected, th
   expect(await customersOf('Mixed')).toEqual([])
   expect(existsSync(rejects)).toBe(false)
 
-  const ran = await deskwire(['import', path, ...at()])
+  const ran = await runHere(['import', path, ...at()])
   expect(ran.code).toBe(3)
   expect(ran.stdout).toMatch(
     /^6 rows in \d+\.\d s: 1 created, 1 updated, 4 rejected\nThe rejected lines are in /,
@@ -223,7 +223,7 @@ test('other kinds are imported and exported too', async () => {
   expect(JSON.parse(lines.at(-1) as string)).toEqual({ object: 'export_end', nextCursor: cursor, checkpoint })
   expect(checkpoint.count).toBe(2)
   // The bytes of GET, and the cursor goes on from there.
-  const printed = await deskwire(['export', 'teammates', ...at()])
+  const printed = await runHere(['export', 'teammates', ...at()])
   expect(printed).toEqual({ code: 0, stdout: readFileSync(out, 'utf8'), stderr: '' })
   for await (const page of client().teammates.sync({ cursor })) expect(page.changes).toEqual([])
 })
