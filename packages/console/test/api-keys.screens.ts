@@ -62,6 +62,7 @@ test('presets choose scopes and chips an expiry, by keyboard, on a narrow screen
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Warehouse')
   const preset = (name: string) => dialog.getByRole('button', { name, exact: true })
+  await dialog.getByLabel('Import import', { exact: true }).waitFor()
   await preset('Support agent').press('Enter')
   expect(await dialog.getByLabel('Write tickets').isChecked()).toBe(true)
   expect(await dialog.getByLabel('Read webhooks').isChecked()).toBe(false)

@@ -72,6 +72,7 @@ function Manageable() {
     {
       title: 'Last used',
       align: 'end',
+      isExtra: isRevoked,
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Time at={lastUsedAt} />),
     },
     isRevoked

@@ -26,7 +26,7 @@ export const presets: readonly (readonly [title: string, scopes: readonly Scope[
 export const scopeRows: readonly ScopeRow[] = [
   ...Map.groupBy(
     scopes.filter((scope) => scope !== '*'),
-    (scope) => scope.slice(0, scope.indexOf(':')),
+    (scope) => scope.replace(/:.*/, ''),
   ),
 ].map(([of, own]) => ({
   of: of === 'api_keys' ? 'API keys' : of.replaceAll('_', ' '),
