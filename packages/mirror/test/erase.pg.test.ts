@@ -1,6 +1,9 @@
 /** A person erased under load: nothing made up of them is left in a table, a copy, a queue or a stored response. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { tablesOf } from '../../service/src/backup/tables.ts'
 import { kinds } from '../../service/src/desk/index.ts'
 import { audit } from '../../testbed/audit.ts'
@@ -12,6 +15,7 @@ import { httpReader } from '../../testbed/http-follower.ts'
 import { type Api, type TestService, testService } from '../../testbed/service.ts'
 import { Mirror } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
+import { SqliteStore } from '../src/stores/sqlite.ts'
 
 /** In every text of the person's. */
 const trace = 'Zarathustra'
@@ -85,11 +89,16 @@ test('an erase under load leaves nothing of the person, and every copy is proven
   const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: api.token })
   const store = new MemoryStore()
   const mirror = new Mirror({ client, store })
+  const directory = mkdtempSync(join(tmpdir(), 'erase-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const inFile = new Mirror({ client, store: new SqliteStore({ file: join(directory, 'copy.db') }) })
+  const bytes = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'))
   const followers = plurals.map((kind) =>
     follow(httpReader({ url: () => service.url, token: api.token, kind, limit: 7 })),
   )
   const catchUp = async () => {
     await mirror.catchUp()
+    await inFile.catchUp()
     for (const follower of followers) await follower.drain()
   }
   // The receiver sends back what it gets: some of it fails, and is tried again.
@@ -118,6 +127,7 @@ test('an erase under load leaves nothing of the person, and every copy is proven
   await catchUp()
   expect((await rowsWith(service, trace)).length).toBeGreaterThan(100)
   expect(store.rowsOf('messages')).toBeDefined()
+  expect(bytes().join()).toContain(trace)
 
   // Attempts are under way, with answers that come after the erase.
   held = Promise.withResolvers()
@@ -150,6 +160,9 @@ test('an erase under load leaves nothing of the person, and every copy is proven
   expect(followers.flatMap(({ faults }) => faults)).toEqual([])
   for (const { copy } of followers) expect([...copy.values()].join()).not.toContain(trace)
   expect((await mirror.verify()).differences).toEqual([])
+  expect((await inFile.verify()).differences).toEqual([])
+  await inFile.close()
+  expect(bytes().join()).not.toContain(trace)
   for (const table of plurals) expect(JSON.stringify([...store.rowsOf(table)])).not.toContain(trace)
   const removed = followers.flatMap(({ seen }) =>
     seen.filter(({ removed, at }) => removed && at === erased.json.erasedAt),

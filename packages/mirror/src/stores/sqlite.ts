@@ -83,6 +83,8 @@ export class SqliteStore implements Store {
       writer.run('pragma journal_mode = wal')
       // A power failure may undo the last transactions, each whole, rows with their cursor: the copy is then older, and as exact.
       writer.run('pragma synchronous = normal')
+      // Overwrites removed rows in the file.
+      writer.run('pragma secure_delete = on')
       writer.run(
         'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
       )

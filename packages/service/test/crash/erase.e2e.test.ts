@@ -51,6 +51,7 @@ test('a large erase that is killed at any moment has done nothing or all, and go
     // A repetition answers at once: then maintenance does what is left.
     await eventually(name, async () => (await reached()) || (await Promise.race([answered, null])) !== null)
     await process.end('SIGKILL')
+    expect(process.output.all).not.toContain(trace)
     await eventually(
       'its connections have ended',
       async () => (await count(`pg_stat_activity where ${committing}`)) === 0,

@@ -42,6 +42,9 @@ describe('times are instants, whatever the clocks of the zone show', () => {
     expect(moved.json).toMatchObject({ startAt: start, endAt: end, timezone: 'Europe/Berlin' })
     const again = await api.post(`/v1/bookings/${json.id}/reschedule`, { startAt })
     expect(again.json).toEqual(moved.json)
+    // A new one lasts from instant to instant too.
+    const made = await api.post('/v1/bookings', { ...base, startAt, endAt: end })
+    expect(made.json).toMatchObject({ startAt: start, endAt: end })
   })
 })
 
