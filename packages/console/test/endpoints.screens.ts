@@ -182,6 +182,14 @@ test('one that fails says why, and what it has missed is sent again in two click
   ])
 })
 
+test('one that fails says why, though many deliveries have come since', async () => {
+  const { api, failing } = await bench().seeded()
+  for (let n = 0; n < 25; n++) await makeCustomer(api, { name: `Customer ${n}` })
+  const { page } = await bench().open(api, `/endpoints/${failing.id}`)
+  await page.getByRole('heading', { level: 2, name: 'Failed: HTTP 500' }).waitFor()
+  await page.getByText('the database of the receiver is away').waitFor()
+})
+
 test('everything that failed before it was disabled and enabled is sent again, and what it missed meanwhile', async () => {
   behind = 60 * hour
   const { api, failing, failingReceiver } = await bench().seeded()

@@ -80,10 +80,10 @@ test('each way of being wrong is named where it is, by keyboard alone', async ()
   const rules = page.getByRole('region', { name: 'X-Service-Signature' }).getByRole('listitem')
   await expect.poll(() => rules.allInnerTexts()).toHaveLength(4)
   expect((await rules.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual([
-    'Headers Passed',
-    'Format Passed',
-    'Time Failed',
-    'Signature Failed',
+    'Headers passed',
+    'Format passed',
+    'Time failed',
+    'Signature failed',
   ])
   await page.getByText('Likely: The body was parsed and written again').waitFor()
   await page.keyboard.press('Tab')

@@ -348,12 +348,26 @@ function Trouble({
   const { id, failingSince, disablesAt, failureCount, disabledAt, disabledReason, missedSince } = endpoint
   const last = useQuery({
     queryKey: ['deliveries', 'last failure', id],
-    queryFn: ({ signal }) => answerOf(api().webhooks.deliveries(id, { limit: 20 }, { signal }).page()),
+    // The newest of a busy endpoint were not tried yet: the first that failed says why.
+    queryFn: async ({ signal }) => {
+      const before = {
+        status: 'undelivered',
+        createdBefore: failingSince ?? disabledAt ?? undefined,
+      } as const
+      const pages = [{}, before].map((filter) =>
+        answerOf(
+          api()
+            .webhooks.deliveries(id, { ...filter, limit: 20 }, { signal })
+            .page(),
+        ),
+      )
+      return (await Promise.all(pages)).flatMap(({ data }) => data)
+    },
     enabled: health === 'failing' || disabledReason === 'failing',
     refetchInterval: 10_000,
   })
   const isCatchingUp = useCatchingUp(id, health === 'well')
-  const failed = last.data?.data.find(({ lastError }) => lastError !== null)
+  const failed = last.data?.find(({ lastError }) => lastError !== null)
   const attempts = useQuery({
     queryKey: ['last answer', id, failed?.id, failed?.attemptCount],
     queryFn: ({ signal }) =>
@@ -366,7 +380,7 @@ function Trouble({
     placeholderData: (held) => held,
   })
   const answer = attempts.data?.data[0]?.responseBody
-  const ping = last.data?.data.find(({ eventType, status }) => eventType === 'ping' && status === 'succeeded')
+  const ping = last.data?.find(({ eventType, status }) => eventType === 'ping' && status === 'succeeded')
   const isBack = (ping?.deliveredAt ?? '') > (failed?.lastAttemptAt ?? '')
   const why = failed === undefined ? null : whatFailed(failed)
   const help = failed?.lastError == null ? null : helpFor(failed.lastError.code)

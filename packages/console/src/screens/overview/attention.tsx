@@ -36,7 +36,7 @@ export function Attention() {
     matters.push({
       what: (
         <>
-          {sayCount(counts.waiting)} waiting for an answer; the longest wait began{' '}
+          {sayCount(counts.waiting)} waiting for a reply, the longest wait began{' '}
           <Time at={awaitingReplySince} />
         </>
       ),
@@ -46,8 +46,8 @@ export function Attention() {
   }
   if (counts !== undefined && counts.unassigned > 0)
     matters.push({
-      what: `${sayCount(counts.unassigned)} unassigned`,
-      verb: 'Assign them',
+      what: `${sayCount(counts.unassigned)} unassigned ${counts.unassigned === 1 ? 'conversation' : 'conversations'}`,
+      verb: 'Assign',
       to: { to: '/inbox', search: { tab: 'unassigned' } },
     })
   if (overdue > 0)

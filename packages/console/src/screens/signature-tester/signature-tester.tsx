@@ -219,7 +219,7 @@ function OneScheme({ examination }: { readonly examination: Examination }) {
             <div>
               <p>
                 <strong>{names[rule]}</strong>{' '}
-                <span>{holds === null ? 'Not checked' : holds ? 'Passed' : 'Failed'}</span>
+                <span>{holds === null ? 'not checked' : holds ? 'passed' : 'failed'}</span>
               </p>
               <p className={css.says}>
                 {says}
