@@ -1,7 +1,6 @@
 /** Creates or changes a key. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useForm } from 'react-hook-form'
 import { changedFields } from '../../api/change.ts'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -11,6 +10,8 @@ import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
 import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
 import { say } from '../../design/toasts.tsx'
+import { useDraftForm } from '../../session/draft-form.ts'
+import { keepDraft } from '../../session/drafts.ts'
 import css from './scope-picker.module.css'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
@@ -44,16 +45,24 @@ interface KeyFormProps {
 }
 
 export function KeyForm({ isOpen, close, apiKey, onCreated }: KeyFormProps) {
+  function leave(): void {
+    keepDraft(draftNameOf(apiKey), null)
+    close()
+  }
   return (
     <Dialog
       isOpen={isOpen}
-      close={close}
+      close={leave}
       title={apiKey === null ? 'Create API key' : 'Edit API key'}
       about="Create a separate key for each program, with only the scopes that it needs. You can then revoke one without the others."
     >
-      {isOpen && <Fields close={close} apiKey={apiKey} onCreated={onCreated} />}
+      {isOpen && <Fields close={leave} apiKey={apiKey} onCreated={onCreated} />}
     </Dialog>
   )
+}
+
+function draftNameOf(apiKey: ApiKey | null): string {
+  return `API key ${apiKey?.id ?? 'new'}`
 }
 
 function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
@@ -63,7 +72,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     expiresAt: apiKey?.expiresAt ? toLocal(apiKey.expiresAt) : '',
     scopes: (apiKey?.scopes ?? []) as readonly Scope[],
   }))
-  const form = useForm<Values>({ defaultValues: given })
+  const { form, isRestored } = useDraftForm<Values>(draftNameOf(apiKey), given)
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
   const expiresAt = form.watch('expiresAt')
@@ -97,6 +106,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
 
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      {isRestored && <p role="status">Draft restored.</p>}
       <Field label="Name" error={errors.name?.message}>
         <TextInput
           placeholder="Search index"
