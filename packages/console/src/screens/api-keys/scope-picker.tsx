@@ -56,7 +56,7 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
             {ways.map(([scope, word]) => (
               <Checkbox
                 key={scope}
-                label={<span title={may(scope) ? scope : `This key lacks ${scope}.`}>{word}</span>}
+                label={<span title={may(scope) ? scope : `Your key lacks ${scope}.`}>{word}</span>}
                 aria-label={`${word} ${of}`}
                 checked={isEverything || chosen.includes(scope)}
                 disabled={isEverything || !may(scope)}

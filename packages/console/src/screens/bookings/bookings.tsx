@@ -177,7 +177,7 @@ function DoubleBooking({ close }: { readonly close: () => void }) {
       <p>
         {is
           ? 'An assignee can then have several bookings at the same time.'
-          : 'A booking whose assignee has another one at the same time is then refused. Existing bookings stay.'}
+          : 'Bookings that overlap another one of the same assignee are rejected. Existing bookings stay.'}
       </p>
     </Confirm>
   )

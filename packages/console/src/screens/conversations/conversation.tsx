@@ -206,7 +206,7 @@ export function ConversationView({
                   conversationId: id,
                   direction: 'outbound',
                   author: { type: 'teammate' },
-                  body: 'Your answer',
+                  body: 'Your reply',
                 },
               },
               { method: 'POST', path: `/v1/conversations/${id}/resolve` },

@@ -122,7 +122,7 @@ export function Deliveries() {
             range={{ after: createdAfter, before: createdBefore }}
             onChange={({ after, before }) => filter({ createdAfter: after, createdBefore: before })}
           />
-          <FilterSearch label="Event id" value={event} onChange={findEvent} />
+          <FilterSearch label="Event ID" value={event} onChange={findEvent} />
         </>
       }
     >

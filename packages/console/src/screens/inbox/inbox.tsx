@@ -48,7 +48,7 @@ const tabs: readonly Tab[] = [
     title: 'Waiting',
     count: 'waiting',
     query: () => ({ awaitingReply: 'true' }),
-    none: 'Every customer has an answer.',
+    none: 'No customer is waiting for a reply.',
   },
   { name: 'all', title: 'All', count: 'open', query: () => ({}), none: 'No conversation is open.' },
 ]
@@ -118,7 +118,9 @@ function Entries({
   if (query === null) {
     return (
       <Empty title="Who are you?">
-        <p>Choose your name to see the conversations assigned to you. Customers see it on your replies.</p>
+        <p>
+          Choose your name to see the conversations assigned to you. Customers see the name on your replies.
+        </p>
         <FilterSelect
           label="I am"
           every="Choose…"

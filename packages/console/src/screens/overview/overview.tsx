@@ -234,7 +234,7 @@ function Changes({ points }: { readonly points: readonly StatsPoint[] }) {
     .map((kind) => ({ kind, counts: points.map(({ changes }) => changes[kind] ?? 0) }))
     .map((row) => ({ ...row, total: row.counts.reduce((sum, count) => sum + count, 0) }))
     .sort((a, b) => b.total - a.total || a.kind.localeCompare(b.kind))
-  if (rows.length === 0) return <p className={css.none}>No changes that this key may read.</p>
+  if (rows.length === 0) return <p className={css.none}>No changes that your key may read.</p>
   return (
     <ul className={css.rows}>
       {rows.map(({ kind, counts, total }) => (
