@@ -77,3 +77,16 @@ test('an endpoint that was not added yet is there again, without its secret head
   await open()
   expect(await dialog.getByLabel('URL').inputValue()).toBe('')
 })
+
+test('a key whose scopes were chosen by a preset asks before Escape closes it, and is there again', async () => {
+  const api = await bench().service.newOrganization('Keys')
+  const { page } = await bench().open(api, '/api-keys?new=yes')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Read only' }).click()
+  await page.keyboard.press('Escape')
+  await dialog.getByText('Discard your changes?').waitFor()
+  await dialog.getByRole('button', { name: 'Keep editing' }).click()
+  await page.reload()
+  await dialog.getByText('Draft restored.').waitFor()
+  expect(await dialog.getByLabel('Read tickets').isChecked()).toBe(true)
+})

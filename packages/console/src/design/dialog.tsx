@@ -42,6 +42,11 @@ export function Dialog({ isOpen, close, title, about, children, isWide = false }
           data-wide={isWide || undefined}
           initialFocus={() => popup.current?.querySelector<HTMLElement>(firstField) ?? true}
           onInput={() => setTyped('something')}
+          onClick={({ target }) => {
+            // A choice is no input: of a list, or of pressed buttons.
+            if (target instanceof Element && target.closest('[role=option], [aria-pressed]'))
+              setTyped('something')
+          }}
         >
           <header className={css.head}>
             <Primitive.Title className={css.title}>{title}</Primitive.Title>
