@@ -121,7 +121,8 @@ test('resending says how many, and resends exactly the failed ones of the filter
   await api.patch(`/v1/webhooks/${failing.id}`, { status: 'active' })
   failingReceiver.will(answer(200))
   const before = failingReceiver.requests.length
-  const address = `/deliveries?status=failed&type=customer.created&endpoint=${failing.id}`
+  const since = new Date(Date.now() - 3_600_000).toISOString()
+  const address = `/deliveries?status=undelivered&type=customer.created&endpoint=${failing.id}&createdAfter=${since}`
   const { page, audit } = await bench().open(api, address)
   await page.getByRole('button', { name: 'Resend deliveries' }).click()
   const dialog = page.getByRole('alertdialog', { name: 'Resend 3 deliveries?' })

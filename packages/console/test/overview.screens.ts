@@ -60,7 +60,7 @@ test('what needs attention comes first, and each leads to where it is settled', 
 })
 
 test('a bar opens the deliveries of its time that ended as it says, by mouse and by keyboard', async () => {
-  const { api } = await bench().seeded()
+  const { api, failing } = await bench().seeded()
   const { page, audit } = await bench().open(api, '/')
   const bar = page.locator('a[data-bar$="failed"]').first()
   await bar.waitFor()
@@ -78,6 +78,11 @@ test('a bar opens the deliveries of its time that ended as it says, by mouse and
   await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('succeeded')
   await expect.poll(() => rows.count()).toBe(3)
   await audit()
+  // Of one endpoint, those of that endpoint.
+  await page.goto(`${bench().service.url}/console/endpoints/${failing.id}`)
+  await bar.click()
+  await expect.poll(() => rows.count()).toBe(3)
+  expect(new URL(page.url()).searchParams.get('endpoint')).toBe(failing.id)
 })
 
 test('it goes on by itself, and its span stands in the address', async () => {

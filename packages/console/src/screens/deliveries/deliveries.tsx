@@ -57,6 +57,7 @@ export function Deliveries() {
       void navigate({ search: (held) => ({ ...held, event: words }), replace: true }),
     [navigate],
   )
+  const mayHaveFailed = status === 'failed' || status === 'undelivered'
   const isFiltered = Object.values(query).some((value) => value !== undefined)
 
   const columns: readonly Column<Delivery>[] = [
@@ -89,7 +90,7 @@ export function Deliveries() {
       title="Deliveries"
       actions={
         <>
-          {may('webhooks:write') && status === 'failed' && list.rows.length > 0 && (
+          {may('webhooks:write') && mayHaveFailed && list.rows.some((one) => one.status === 'failed') && (
             <Button kind="primary" onClick={() => setAsking(true)}>
               Resend deliveries
             </Button>
