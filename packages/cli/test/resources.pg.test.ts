@@ -121,6 +121,29 @@ test('rows are made, listed, shown, changed and deleted', async () => {
   expect(await run('customers', 'delete', id, '--json')).toMatchObject({ code: 1, stdout: '' })
 })
 
+test('a person is exported and erased, and double booking prevented', async () => {
+  const { run } = await desk()
+  const printed = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(...words, '--json')
+    expect([words, code, stderr]).toEqual([words, 0, ''])
+    return JSON.parse(stdout)
+  }
+  const { id } = await printed('customers', 'create', '--name', 'Ada')
+  await printed('conversations', 'create', '--customer-id', id, '--channel', 'chat')
+  expect(await printed('customers', 'export', id)).toMatchObject({
+    customer: { id },
+    conversations: [{ customerId: id }],
+  })
+  expect(await printed('customers', 'erase', id)).toMatchObject({
+    object: 'erasure',
+    removed: { customer: 1, conversation: 1 },
+  })
+  expect((await run('customers', 'get', id)).code).toBe(1)
+  expect(await printed('organization', 'update', '--prevent-double-booking')).toMatchObject({
+    preventDoubleBooking: true,
+  })
+})
+
 test('endpoints are registered, their log read, and what was missed is recovered', async () => {
   const { run } = await desk()
   const made = await run(
