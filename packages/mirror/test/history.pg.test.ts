@@ -25,7 +25,10 @@ const mirrorOf = (client: Client, store: Store, options: Partial<MirrorOptions> 
 const names = (versions: readonly Version[]) =>
   versions.map(({ row, to }) => [row.name, to === null ? null : to > '2000' ? 'ended' : to])
 
-describe.each(Object.entries(places))('in %s', (_, placeOf) => {
+/** A statement of one store is one of each other: of the slower ones, some are enough. */
+const strides = { SQLite: 1, PostgreSQL: 3, DuckDB: 4 }
+
+describe.each(Object.entries(places))('in %s', (name, placeOf) => {
   const place = (): Promise<Place> => placeOf(shared().database.connection)
 
   test('each version that the mirror meets is there once, and ends when the next begins', async () => {
@@ -169,16 +172,20 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     await mirror.catchUp()
     const most = steps
     expect(most).toBeGreaterThan(8)
-    for (let n = 0; n < most; n += 1) {
+    const stride = strides[name as keyof typeof strides]
+    let changes = 2
+    // Each run of the slower ones begins at another.
+    for (let n = Date.now() % stride; n < most; n += stride) {
+      changes++
       await client.customers.update(id, { name: `At ${n}` })
-      if (n === most >> 1) await client.customers.delete(gone)
+      if (n >= most >> 1 && n < (most >> 1) + stride) await client.customers.delete(gone)
       left = n
       await mirror.catchUp().catch((error) => expect(error).toBeInstanceOf(Fault))
       left = Number.POSITIVE_INFINITY
       await mirror.catchUp()
       expect(await historyFaults(at, ['customers'])).toEqual([])
     }
-    expect(await versionsIn(at, 'customers', id)).toHaveLength(most + 2)
+    expect(await versionsIn(at, 'customers', id)).toHaveLength(changes)
     expect(await versionsIn(at, 'customers', gone)).toEqual([])
     expect((await mirror.verify()).exact).toBe(true)
     await mirror.close()
