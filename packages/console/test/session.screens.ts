@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { makeWebhook } from '../../testbed/hooks.ts'
 import { startHttpServer } from '../../testbed/loopback.ts'
 import type { Api } from '../../testbed/service.ts'
+import { choose } from './choose.ts'
 import { makeDesk } from './desk.fixture.ts'
 import { consoleBench } from './harness.ts'
 
@@ -56,7 +57,7 @@ test('a new tab has the session of the others, with who the user is, and all end
   const tab = await context.newPage()
   await tab.goto(`${bench().service.url}/console/conversations/${parcel.id}`)
   // It is assigned to nobody, and nobody is taken for the user.
-  await tab.getByLabel('I am').selectOption({ label: 'Joan Clarke' })
+  await choose(tab.getByLabel('I am'), 'Joan Clarke')
   await page.goto(`${bench().service.url}/console/conversations/${parcel.id}`)
   await page.getByLabel('Your reply').fill('It comes tomorrow.')
   await page.getByRole('button', { name: 'Send', exact: true }).click()

@@ -3,18 +3,25 @@
  * new rows wait behind a count.
  */
 import { Link, type LinkProps } from '@tanstack/react-router'
-import type { KeyboardEvent, ReactNode } from 'react'
+import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import type { List, Row } from '../api/list.ts'
 import { Button } from './button.tsx'
 import css from './data-table.module.css'
+import { type Drawn, useDrawnRows } from './drawn-rows.ts'
+import { useSorted } from './sorted.ts'
 import { ErrorState, Loading, NoMatch } from './states.tsx'
+import { useTip } from './tip.tsx'
 
 export interface Column<T> {
   readonly title: string
   readonly cell: (row: T) => ReactNode
   readonly align?: 'end'
-  /** Takes the remaining width; otherwise as much as it needs. */
+  /** In rem, at least and at most: it depends on the window and not on the rows. */
+  readonly width?: readonly [least: number, most: number]
+  /** Takes the remaining width. */
   readonly isWide?: boolean
+  /** What rows are sorted by, where the list is complete: the API sorts none. An empty value comes last. */
+  readonly order?: (row: T) => string | number | null
   /** Hidden on narrow screens. */
   readonly isExtra?: boolean
 }
@@ -32,6 +39,8 @@ export interface DataTableProps<T extends Row> {
   readonly clearFilters?: (() => void) | null
   /** An explanation where nothing matches. */
   readonly noMatch?: ReactNode
+  /** Rows can be selected: what can be done with those that are. `clear` ends the selection. */
+  readonly bulk?: ((chosen: readonly T[], clear: () => void) => ReactNode) | undefined
 }
 
 export function DataTable<T extends Row>({
@@ -42,10 +51,55 @@ export function DataTable<T extends Row>({
   empty,
   clearFilters = null,
   noMatch,
+  bulk,
 }: DataTableProps<T>) {
-  const { rows, news } = list
+  const { news } = list
+  const { rows, ...sorting } = useSorted(list, columns)
+  const tip = useTip()
+  const drawn = useDrawnRows(rows.length)
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  function toggle(id: string): void {
+    const next = new Set(picked)
+    if (!next.delete(id)) next.add(id)
+    setPicked(next)
+  }
+  const chosen = rows.filter((row) => picked.has(row.id) && !list.isGone(row))
   if (list.isLoading) return <Loading />
   if (list.error !== null && rows.length === 0) return <ErrorState error={list.error} retry={list.retry} />
+
+  const line = (row: T, index: number) => (
+    <tr
+      key={row.id}
+      data-index={index}
+      aria-rowindex={drawn.isPartial ? index + 2 : undefined}
+      data-gone={list.isGone(row) || undefined}
+      title={list.isGone(row) ? 'No longer in this list' : undefined}
+    >
+      {bulk !== undefined && (
+        <td className={css.pick}>
+          <input
+            type="checkbox"
+            aria-label="Select"
+            aria-describedby={`row-${row.id}`}
+            disabled={list.isGone(row)}
+            checked={picked.has(row.id)}
+            onChange={() => toggle(row.id)}
+          />
+        </td>
+      )}
+      {columns.map(({ title, cell, align, isExtra }, n) => (
+        <td key={title} data-title={title} data-name={n === 0} data-align={align} data-extra={isExtra}>
+          {n === 0 && to !== undefined ? (
+            <Link {...to(row)} id={`row-${row.id}`} className={css.link} data-row>
+              {cell(row)}
+            </Link>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  )
   return (
     <div className={css.list}>
       <div className={css.news} role="status">
@@ -62,45 +116,78 @@ export function DataTable<T extends Row>({
           <NoMatch clear={clearFilters}>{noMatch}</NoMatch>
         )
       ) : (
-        <table className={css.table} onKeyDown={moveBetweenRows}>
+        <table
+          className={css.table}
+          aria-rowcount={list.hasMore || drawn.isPartial ? (list.isExact ? list.total + 1 : -1) : undefined}
+          onKeyDown={(event) => moveBetweenRows(event, rows.length, drawn)}
+          {...tip.handlers}
+        >
           <caption className="unseen">{caption}</caption>
           <thead>
             <tr>
-              {columns.map(({ title, align, isWide, isExtra }) => (
-                <th key={title} scope="col" data-align={align} data-wide={isWide} data-extra={isExtra}>
-                  {title}
+              {bulk !== undefined && (
+                <th scope="col" className={css.pick}>
+                  <input
+                    type="checkbox"
+                    aria-label="Select all rows"
+                    checked={chosen.length === rows.length}
+                    ref={(box) => {
+                      if (box !== null) box.indeterminate = chosen.length > 0 && chosen.length < rows.length
+                    }}
+                    onChange={({ currentTarget }) =>
+                      setPicked(new Set(currentTarget.checked ? rows.map(({ id }) => id) : []))
+                    }
+                  />
+                </th>
+              )}
+              {columns.map(({ title, align, width, isWide, isExtra, order }) => (
+                <th
+                  key={title}
+                  scope="col"
+                  data-align={align}
+                  data-extra={isExtra}
+                  aria-sort={sorting.directionOf(title)}
+                  style={isWide ? undefined : { width: sayWidth(width) }}
+                >
+                  {order !== undefined && sorting.isPossible ? (
+                    <button type="button" className={css.sort} onClick={() => sorting.by(title)}>
+                      {title}
+                    </button>
+                  ) : (
+                    title
+                  )}
                 </th>
               ))}
             </tr>
           </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr
-                key={row.id}
-                data-gone={list.isGone(row) || undefined}
-                title={list.isGone(row) ? 'No longer in this list' : undefined}
-              >
-                {columns.map(({ title, cell, align, isWide, isExtra }, n) => (
-                  <td
-                    key={title}
-                    data-title={title}
-                    data-align={align}
-                    data-wide={isWide}
-                    data-extra={isExtra}
-                  >
-                    {n === 0 && to !== undefined ? (
-                      <Link {...to(row)} className={css.link} data-row>
-                        {cell(row)}
-                      </Link>
-                    ) : (
-                      cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
+          <tbody ref={drawn.body} onFocus={drawn.onFocus}>
+            {drawn.parts.map((part) =>
+              'index' in part ? (
+                line(rows[part.index] as T, part.index)
+              ) : (
+                // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
+                <tr
+                  key={`before ${part.before}`}
+                  aria-hidden="true"
+                  className={css.gap}
+                  style={{ height: part.height }}
+                >
+                  <td />
+                </tr>
+              ),
+            )}
           </tbody>
         </table>
+      )}
+      {tip.shown}
+      {bulk !== undefined && chosen.length > 0 && (
+        <section className={css.bulk} aria-label="Selected rows">
+          <span role="status">{chosen.length.toLocaleString('en')} selected</span>
+          {bulk(chosen, () => setPicked(new Set()))}
+          <Button kind="quiet" onClick={() => setPicked(new Set())}>
+            Clear
+          </Button>
+        </section>
       )}
       {list.hasMore && (
         <footer className={css.more}>
@@ -117,18 +204,23 @@ export function DataTable<T extends Row>({
   )
 }
 
+/** Most at a width of 80 rem, and less in proportion. */
+function sayWidth([least, most]: readonly [number, number] = [5.5, 7]): string {
+  return `clamp(${least}rem, ${(most / 80) * 100}vw, ${most}rem)`
+}
+
 function sayNews({ count, gone }: List<Row>['news']): string {
   const come = count === 0 ? [] : [`${count} new`]
   return [...come, ...(gone === 0 ? [] : [`${gone} gone`])].join(', ')
 }
 
 /** Up and down, Home and End: between the links of rows. */
-function moveBetweenRows(event: KeyboardEvent<HTMLTableElement>): void {
-  const links = [...event.currentTarget.querySelectorAll<HTMLAnchorElement>('a[data-row]')]
-  const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+function moveBetweenRows(event: KeyboardEvent, count: number, { goTo }: Drawn): void {
+  const link = document.activeElement?.closest<HTMLElement>('a[data-row]')
+  const at = Number(link?.closest('tr')?.dataset.index ?? -1)
   if (at === -1) return
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key]
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[event.key]
   if (next === undefined) return
   event.preventDefault()
-  links[next]?.focus()
+  if (next >= 0 && next < count) goTo(next)
 }

@@ -75,7 +75,7 @@ export function Dialog({ isOpen, close, title, about, children, isWide = false }
   )
 }
 
-const firstField = ':is(input, textarea, select):not([type=hidden], :disabled)'
+const firstField = ':is(input, textarea, [role=combobox]):not([type=hidden], [aria-hidden], :disabled)'
 
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={css.actions}>{children}</div>

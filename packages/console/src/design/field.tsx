@@ -49,49 +49,6 @@ export function TextArea({ mono, ...rest }: ComponentProps<'textarea'> & Mono) {
   )
 }
 
-/** The browser's own, which suits every device. */
-export function Select(props: ComponentProps<'select'>) {
-  return <Primitive.Control render={<select {...props} className={css.control} />} />
-}
-
-/** A filter of a list, with its name before it. An empty value is all. */
-export function FilterSelect({
-  label,
-  value,
-  options,
-  onChange,
-  every = 'Any',
-  isBusy,
-}: {
-  readonly label: string
-  readonly value: string | undefined
-  readonly options: readonly (string | readonly [value: string, words: string])[]
-  readonly onChange: (value: string | undefined) => void
-  readonly every?: string
-  readonly isBusy?: boolean
-}) {
-  return (
-    <label className={css.filter} data-set={value !== undefined || undefined}>
-      <span>{label}</span>
-      <select
-        value={value ?? ''}
-        aria-busy={isBusy}
-        onChange={(event) => onChange(event.currentTarget.value || undefined)}
-      >
-        <option value="">{every}</option>
-        {options.map((option) => {
-          const [of, words] = typeof option === 'string' ? [option, option] : option
-          return (
-            <option key={of} value={of}>
-              {words}
-            </option>
-          )
-        })}
-      </select>
-    </label>
-  )
-}
-
 export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonly label: ReactNode }) {
   return (
     <label className={css.check}>

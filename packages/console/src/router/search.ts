@@ -11,10 +11,12 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** For `validateSearch`: the named parameters alone. */
+/** For `validateSearch`: the named parameters, and how a table is sorted. */
 export function textsNamed<const Name extends string>(...names: readonly Name[]) {
-  return (search: Record<string, unknown>): { [N in Name]?: string } =>
+  return (search: Record<string, unknown>): { [N in Name | 'sort']?: string } =>
     Object.fromEntries(
-      names.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
-    ) as { [N in Name]?: string }
+      [...names, 'sort' as const].flatMap((name) =>
+        typeof search[name] === 'string' ? [[name, search[name]]] : [],
+      ),
+    ) as { [N in Name | 'sort']?: string }
 }

@@ -59,16 +59,27 @@ function Manageable() {
         </span>
       ),
     },
-    { title: 'Token', isExtra: true, cell: ({ last4 }) => <code>…{last4}</code> },
-    { title: 'Scopes', cell: ({ scopes }) => <span title={scopes.join(', ')}>{sayScopes(scopes)}</span> },
+    { title: 'Token', width: [5, 6], isExtra: true, cell: ({ last4 }) => <code>…{last4}</code> },
+    {
+      title: 'Scopes',
+      width: [7, 11],
+      cell: ({ scopes }) => <span title={scopes.join(', ')}>{sayScopes(scopes)}</span>,
+    },
     ...(isRevoked
       ? [
           {
             title: 'Revoked by',
+            width: [8, 12] as const,
             cell: ({ revokedBy }: ApiKey) => revokedBy?.name ?? revokedBy?.id ?? 'The operator',
           },
         ]
-      : [{ title: 'Status', cell: (apiKey: ApiKey) => <KeyStatus apiKey={apiKey} /> }]),
+      : [
+          {
+            title: 'Status',
+            width: [8, 12] as const,
+            cell: (apiKey: ApiKey) => <KeyStatus apiKey={apiKey} />,
+          },
+        ]),
     {
       title: 'Last used',
       align: 'end',

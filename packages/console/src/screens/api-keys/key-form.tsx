@@ -8,7 +8,8 @@ import { showAtOnce } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
-import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import { fromLocal, toLocal } from '../../design/local-time.ts'
+import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
@@ -18,7 +19,7 @@ import type { Scope } from './scopes.ts'
 
 interface Values {
   name: string
-  /** As `datetime-local` has it; empty for never. */
+  /** Empty for never. */
   expiresAt: string
   scopes: readonly Scope[]
 }
@@ -124,10 +125,10 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
       />
       <Field
         label="Expires"
-        hint={`Leave empty for a key that does not expire. Times in ${readersZone}.`}
+        hint="Leave empty for a key that does not expire."
         error={errors.expiresAt?.message}
       >
-        <TextInput type="datetime-local" step="any" {...form.register('expiresAt')} />
+        <TimeInput {...form.register('expiresAt')} />
       </Field>
       <fieldset className={css.presets}>
         <legend className="unseen">Expires after</legend>
@@ -161,5 +162,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
 }
 
 function bodyOf({ name, expiresAt, scopes }: Values, apiKey: ApiKey | null) {
-  return { name: name.trim(), scopes: [...scopes], expiresAt: fromLocal(expiresAt, apiKey?.expiresAt) }
+  // The service refuses an invalid time.
+  const until = fromLocal(expiresAt, apiKey?.expiresAt) ?? (expiresAt.trim() || null)
+  return { name: name.trim(), scopes: [...scopes], expiresAt: until }
 }

@@ -6,11 +6,9 @@ import { ObjectForm } from '../desk/object-form.tsx'
 import type { Booking } from '../desk/objects.ts'
 import { readBooking, writeBooking } from './calls.ts'
 
-const inReadersZone = `Times in ${readersZone}.`
-
 const title: FormField = { name: 'title', label: 'Title', kind: 'line', isRequired: true }
 const details: readonly FormField[] = [
-  { name: 'timezone', label: 'Time zone', kind: 'line', isRequired: true, isHalf: true },
+  { name: 'timezone', label: 'Time zone', kind: 'zone', isRequired: true, isHalf: true },
   { name: 'assigneeId', label: 'Assignee', kind: 'teammate', isHalf: true },
   { name: 'location', label: 'Location', kind: 'location' },
   { name: 'notes', label: 'Internal notes', kind: 'text' },
@@ -20,7 +18,7 @@ const details: readonly FormField[] = [
 const creation: readonly FormField[] = [
   { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
   title,
-  { name: 'startAt', label: 'Start', kind: 'time', isRequired: true, isHalf: true, hint: inReadersZone },
+  { name: 'startAt', label: 'Start', kind: 'time', isRequired: true, isHalf: true },
   { name: 'endAt', label: 'End', kind: 'time', isRequired: true, isHalf: true, follows: 'startAt' },
   ...details,
 ]

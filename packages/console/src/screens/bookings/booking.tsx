@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
+import { sayDay } from '../../design/local-time.ts'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
@@ -25,7 +26,7 @@ import { moveBooking, readBooking } from './calls.ts'
 import { type LostMove, MoveConflict } from './move-conflict.tsx'
 import { type AskedMove, MoveForm } from './move-form.tsx'
 import { type BookingMove, bookingMoves } from './moves.ts'
-import { sayDay, sayWhen, sayWhenThere } from './when.ts'
+import { sayWhen, sayWhenThere } from './when.ts'
 
 const route = getRouteApi('/bookings/$id')
 

@@ -8,10 +8,12 @@ import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { Confirm } from '../../design/dialog.tsx'
-import { Checkbox, FilterSelect } from '../../design/field.tsx'
+import { Checkbox } from '../../design/field.tsx'
+import { FilterCreated } from '../../design/filter-range.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
+import { FilterSelect } from '../../design/select.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
@@ -41,7 +43,8 @@ const views = [
 const statuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected']
 
 export function Bookings() {
-  const { view, week, q, status, assignee, cancelled, conflicts } = route.useSearch()
+  const { view, week, q, status, assignee, cancelled, conflicts, createdAfter, createdBefore } =
+    route.useSearch()
   const navigate = route.useNavigate()
   const { may, organization } = useCaller()
   const teammates = useTeammates()
@@ -49,15 +52,14 @@ export function Bookings() {
   const [isSetting, setSetting] = useState(false)
   const query = { q, status, assigneeId: assignee } as BookingQuery
   const filter = useCallback(
-    (change: Record<string, string | undefined>) =>
-      void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
+    (change: object) => void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
     [navigate],
   )
   const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
-  const isFiltered = [q, status, assignee, conflicts].some((value) => value !== undefined)
-  const clear = isFiltered
-    ? () => filter({ q: undefined, status: undefined, assignee: undefined, conflicts: undefined })
-    : null
+  const isFiltered = [q, status, assignee, conflicts, createdAfter, createdBefore].some(
+    (value) => value !== undefined,
+  )
+  const clear = isFiltered ? () => void navigate({ search: { view, week, cancelled } }) : null
   const book = may('bookings:write') && (
     <Button kind="primary" onClick={() => setBooking(true)}>
       Create booking
@@ -111,6 +113,7 @@ export function Bookings() {
               onChange={(value) => filter({ assignee: value })}
             />
           )}
+          {shown === 'list' && <FilterCreated range={{ createdAfter, createdBefore }} onChange={filter} />}
           {shown !== 'list' && (
             <>
               <Checkbox
@@ -133,7 +136,7 @@ export function Bookings() {
       }
     >
       {shown === 'list' ? (
-        <AsList query={query} clear={clear} add={book} />
+        <AsList query={{ ...query, createdAfter, createdBefore } as BookingQuery} clear={clear} add={book} />
       ) : (
         <Calendar
           query={query}
@@ -204,10 +207,11 @@ function AsList({
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const columns: readonly Column<Booking>[] = [
-    { title: 'Title', cell: ({ title }) => title, isWide: true },
-    { title: 'When', cell: sayWhen },
+    { title: 'Title', cell: ({ title }) => title, order: ({ title }) => title, isWide: true },
+    { title: 'When', width: [12, 14.5], cell: sayWhen, order: ({ startAt }) => startAt },
     {
       title: 'Customer',
+      width: [6, 9],
       cell: ({ customerId }) => {
         const customer = customers.get(customerId ?? '')
         return customer === undefined ? '' : nameOf(customer)
@@ -216,10 +220,15 @@ function AsList({
     },
     {
       title: 'Assignee',
+      width: [6, 8],
       cell: ({ assigneeId }) => (assigneeId === null ? 'Unassigned' : teammates.nameOf(assigneeId)),
       isExtra: true,
     },
-    { title: 'Status', cell: (booking) => <BookingStatus status={booking.status} /> },
+    {
+      title: 'Status',
+      cell: (booking) => <BookingStatus status={booking.status} />,
+      order: ({ status }) => statuses.indexOf(status),
+    },
     { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   return (

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
-import { readersZone } from '../../design/local-time.ts'
+import { addDays, dayOf, mondayOf, readersZone, sayDay } from '../../design/local-time.ts'
 import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
 import { locale } from '../../design/time.tsx'
@@ -19,18 +19,7 @@ import {
 } from '../desk/objects.ts'
 import css from './calendar.module.css'
 import { type BookingQuery, readBetween } from './calls.ts'
-import {
-  addDays,
-  conflictsOf,
-  dayOf,
-  isCalledOff,
-  mondayOf,
-  type Placed,
-  placeOn,
-  sayClock,
-  sayClockThere,
-  sayDay,
-} from './when.ts'
+import { conflictsOf, isCalledOff, type Placed, placeOn, sayClock, sayClockThere } from './when.ts'
 
 const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' })
 const dayInFull = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })

@@ -2,10 +2,11 @@
 import { useRef, useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
-import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import { Field, Form, FormError, fieldErrors, TextArea } from '../../design/field.tsx'
+import { FormSelect } from '../../design/form-select.tsx'
+import { endAfter, fromLocal, readLocal, toLocal } from '../../design/local-time.ts'
+import { TimeInput } from '../../design/time-input.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
-import { endAfter } from '../desk/form-values.ts'
 import { type Booking, useCustomers } from '../desk/objects.ts'
 import { sayWhenThere } from './when.ts'
 
@@ -23,6 +24,12 @@ const titles: Readonly<Record<AskedMove, string>> = {
   cancel: 'Cancel booking',
   reschedule: 'Reschedule booking',
 }
+
+const cancellers = [
+  ['customer', 'Customer'],
+  ['teammate', 'Teammate'],
+  ['system', 'System'],
+] as const
 
 interface MoveFormProps {
   readonly move: AskedMove
@@ -48,7 +55,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
   const there = startAt && endAt && endAt > startAt && sayWhenThere({ startAt, endAt, timezone: zone })
   function moveEnd(value: string): void {
     const moved = endAfter(form.getValues('endAt'), start.current, value)
-    if (!Number.isNaN(Date.parse(value))) start.current = value
+    if (readLocal(value) !== null) start.current = value
     if (moved !== undefined) form.setValue('endAt', moved)
   }
 
@@ -83,15 +90,11 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
       <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
         {move === 'reschedule' && (
           <>
-            <Field label="Start" hint={`Times in ${readersZone}.`} error={errors.startAt?.message}>
-              <TextInput
-                type="datetime-local"
-                step="any"
-                {...form.register('startAt', { onChange: ({ target }) => moveEnd(target.value) })}
-              />
+            <Field label="Start" error={errors.startAt?.message}>
+              <TimeInput {...form.register('startAt', { onChange: ({ target }) => moveEnd(target.value) })} />
             </Field>
             <Field label="End" error={errors.endAt?.message}>
-              <TextInput type="datetime-local" step="any" {...form.register('endAt')} />
+              <TimeInput {...form.register('endAt')} />
             </Field>
             {there && (
               <p role="status">
@@ -102,11 +105,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
         )}
         {move === 'cancel' && (
           <Field label="Cancelled by" error={errors.by?.message}>
-            <Select {...form.register('by')}>
-              <option value="customer">Customer</option>
-              <option value="teammate">Teammate</option>
-              <option value="system">System</option>
-            </Select>
+            <FormSelect control={form.control} name="by" options={cancellers} />
           </Field>
         )}
         {move !== 'reschedule' && (

@@ -28,7 +28,17 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/bookings',
-    validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee', 'cancelled', 'conflicts'),
+    validateSearch: textsNamed(
+      'view',
+      'week',
+      'q',
+      'status',
+      'assignee',
+      'cancelled',
+      'conflicts',
+      'createdAfter',
+      'createdBefore',
+    ),
     component: Bookings,
   }),
   createRoute({

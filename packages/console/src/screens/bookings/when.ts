@@ -1,4 +1,6 @@
 /** Times of bookings in the user's time zone, and their positions in a week. */
+
+import { addDays } from '../../design/local-time.ts'
 import { locale } from '../../design/time.tsx'
 import type { Booking } from '../desk/objects.ts'
 
@@ -75,29 +77,6 @@ export function conflictsOf(
     }
   }
   return found
-}
-
-/** A day at midnight; default: today. */
-export function dayOf(day: string | undefined, now: Date): Date {
-  const given = day === undefined ? null : new Date(`${day}T00:00:00`)
-  return addDays(given === null || Number.isNaN(given.getTime()) ? now : given, 0)
-}
-
-/** The Monday, at midnight, of the week of a day; default: this week. */
-export function mondayOf(day: string | undefined, now: Date): Date {
-  const date = dayOf(day, now)
-  return addDays(date, -((date.getDay() + 6) % 7))
-}
-
-/** Calendar days, whatever daylight saving time does. */
-export function addDays(date: Date, days: number): Date {
-  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days)
-}
-
-/** `2026-11-23`. */
-export function sayDay(date: Date): string {
-  const two = (n: number) => String(n).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
 /** A booking, or the part of it that is on one day. */

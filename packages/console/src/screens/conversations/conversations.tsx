@@ -1,26 +1,30 @@
 /** Conversations, open ones by default. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
+import { tagOf } from '../../api/change.ts'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
-import { FilterSelect } from '../../design/field.tsx'
+import { FilterCreated } from '../../design/filter-range.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
+import { FilterSelect } from '../../design/select.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { Bulk } from '../desk/bulk.tsx'
 import { assigneeOptions, type Conversation, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
+import { move, writeConversation } from './calls.ts'
 import { ConversationForm, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
 
 const route = getRouteApi('/conversations')
 
 export function Conversations() {
-  const { q, status = 'open', channel, assignee, handled } = route.useSearch()
+  const { q, status = 'open', channel, assignee, handled, createdAfter, createdBefore } = route.useSearch()
   const navigate = route.useNavigate()
   const { may } = useCaller()
   const teammates = useTeammates()
@@ -31,6 +35,8 @@ export function Conversations() {
     channel: channel as (typeof channels)[number][0] | undefined,
     assigneeId: assignee,
     handledBy: handled as 'ai' | 'human' | undefined,
+    createdAfter,
+    createdBefore,
   }
   const list = useList({
     key: keys.list('conversations', query),
@@ -43,12 +49,13 @@ export function Conversations() {
   })
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const filter = useCallback(
-    (change: Record<string, string | undefined>) =>
-      void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
+    (change: object) => void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
     [navigate],
   )
   const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
-  const isFiltered = [q, channel, assignee, handled].some((one) => one !== undefined) || status === 'resolved'
+  const isFiltered =
+    [q, channel, assignee, handled, createdAfter, createdBefore].some((one) => one !== undefined) ||
+    status === 'resolved'
   const start = may('conversations:write') && (
     <Button kind="primary" onClick={() => setStarting(true)}>
       Create conversation
@@ -56,9 +63,15 @@ export function Conversations() {
   )
 
   const columns: readonly Column<Conversation>[] = [
-    { title: 'Subject', cell: ({ subject }) => subject || 'No subject', isWide: true },
+    {
+      title: 'Subject',
+      cell: ({ subject }) => subject || 'No subject',
+      order: ({ subject }) => subject,
+      isWide: true,
+    },
     {
       title: 'Customer',
+      width: [6, 9],
       cell: ({ customerId }) => {
         const customer = customers.get(customerId ?? '')
         return customer === undefined ? (customerId === null ? 'Deleted' : '') : nameOf(customer)
@@ -66,12 +79,18 @@ export function Conversations() {
     },
     {
       title: 'Channel',
+      width: [5, 6],
       cell: ({ channel: of }) => channels.find(([name]) => name === of)?.[1] ?? of,
       isExtra: true,
     },
-    { title: 'Status', cell: (conversation) => <ConversationStatus conversation={conversation} /> },
+    {
+      title: 'Status',
+      width: [9, 10.5],
+      cell: (conversation) => <ConversationStatus conversation={conversation} />,
+    },
     {
       title: 'Assignee',
+      width: [6, 8],
       cell: ({ assigneeId }) => (assigneeId === null ? 'Unassigned' : teammates.nameOf(assigneeId)),
       isExtra: true,
     },
@@ -79,6 +98,7 @@ export function Conversations() {
       title: 'Last message',
       align: 'end',
       cell: ({ lastMessageAt }) => (lastMessageAt === null ? '–' : <Time at={lastMessageAt} />),
+      order: ({ lastMessageAt }) => lastMessageAt,
     },
   ]
 
@@ -126,6 +146,7 @@ export function Conversations() {
             ]}
             onChange={(value) => filter({ handled: value })}
           />
+          <FilterCreated range={{ createdAfter, createdBefore }} onChange={filter} />
         </>
       }
     >
@@ -134,6 +155,26 @@ export function Conversations() {
         list={list}
         columns={columns}
         to={({ id }) => ({ to: '/conversations/$id', params: { id } })}
+        bulk={
+          may('conversations:write')
+            ? (chosen, clear) => (
+                <Bulk
+                  chosen={chosen}
+                  clear={clear}
+                  queryKey={keys.all('conversations')}
+                  assign={
+                    may('teammates:read')
+                      ? (row, assigneeId) => writeConversation(row.id, { assigneeId }, tagOf(row))
+                      : undefined
+                  }
+                  actions={[
+                    // A customer's message that came meanwhile is not resolved away.
+                    { verb: 'Resolve', done: 'resolved', call: (row) => move(row.id, 'resolve', tagOf(row)) },
+                  ]}
+                />
+              )
+            : undefined
+        }
         clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
         empty={
           status === 'open' ? (

@@ -27,7 +27,15 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/conversations',
-    validateSearch: textsNamed('q', 'status', 'channel', 'assignee', 'handled'),
+    validateSearch: textsNamed(
+      'q',
+      'status',
+      'channel',
+      'assignee',
+      'handled',
+      'createdAfter',
+      'createdBefore',
+    ),
     component: Conversations,
   }),
   createRoute({

@@ -10,7 +10,7 @@ const fields: readonly FormField[] = [
   { name: 'email', label: 'Email', kind: 'line', isHalf: true },
   { name: 'phone', label: 'Phone', kind: 'line', isHalf: true, placeholder: '+4930123456' },
   { name: 'locale', label: 'Language', kind: 'line', isHalf: true, placeholder: 'en-GB' },
-  { name: 'timezone', label: 'Time zone', kind: 'line', isHalf: true, placeholder: 'Europe/Berlin' },
+  { name: 'timezone', label: 'Time zone', kind: 'zone', isHalf: true },
   { name: 'tags', label: 'Tags', kind: 'tags', isHalf: true },
   { name: 'externalId', label: 'External ID', kind: 'line', isHalf: true },
   { name: 'customAttributes', label: 'Custom attributes', kind: 'attributes' },

@@ -133,13 +133,12 @@ function Known({
             )
           }
           columns={[
-            { title: 'Subject', cell: ({ subject }) => subject || 'No subject' },
+            { title: 'Subject', cell: ({ subject }) => subject || 'No subject', isWide: true },
             {
               title: 'Channel',
               cell: ({ channel: of }) => channels.find(([name]) => name === of)?.[1] ?? of,
-              isWide: true,
             },
-            { title: 'Status', cell: (one) => <ConversationStatus conversation={one} /> },
+            { title: 'Status', width: [9, 10.5], cell: (one) => <ConversationStatus conversation={one} /> },
             {
               title: 'Last message',
               align: 'end',
@@ -164,8 +163,8 @@ function Known({
             )
           }
           columns={[
-            { title: 'Subject', cell: ({ number, subject }) => `#${number} ${subject}` },
-            { title: 'Priority', cell: ({ priority }) => <Priority of={priority} />, isWide: true },
+            { title: 'Subject', cell: ({ number, subject }) => `#${number} ${subject}`, isWide: true },
+            { title: 'Priority', cell: ({ priority }) => <Priority of={priority} /> },
             { title: 'Status', cell: ({ status }) => <TicketStatus status={status} /> },
             { title: 'Created', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
@@ -187,8 +186,8 @@ function Known({
             )
           }
           columns={[
-            { title: 'Title', cell: ({ title }) => title },
-            { title: 'When', cell: (one) => sayWhen(one), isWide: true },
+            { title: 'Title', cell: ({ title }) => title, isWide: true },
+            { title: 'When', cell: (one) => sayWhen(one), width: [12, 14.5] },
             { title: 'Status', cell: ({ status }) => <BookingStatus status={status} /> },
           ]}
           to={(one) => ({ to: '/bookings/$id', params: { id: one.id } })}

@@ -5,6 +5,7 @@ import { keys } from '../../api/keys.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterCreated } from '../../design/filter-range.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
@@ -18,20 +19,31 @@ import { CustomerForm } from './customer-form.tsx'
 const route = getRouteApi('/customers')
 
 const columns: readonly Column<Customer>[] = [
-  { title: 'Name', cell: nameOf },
-  { title: 'Company', cell: ({ company }) => company ?? '', isExtra: true },
-  { title: 'Email', cell: ({ email }) => email ?? '', isWide: true },
-  { title: 'Phone', cell: ({ phone }) => phone ?? '', isExtra: true },
-  { title: 'Tags', cell: ({ tags }) => <Tags of={tags} atMost={2} />, isExtra: true },
-  { title: 'Added', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Name', isWide: true, cell: nameOf, order: nameOf },
+  {
+    title: 'Company',
+    width: [7, 11],
+    cell: ({ company }) => company ?? '',
+    order: ({ company }) => company,
+    isExtra: true,
+  },
+  { title: 'Email', cell: ({ email }) => email ?? '', order: ({ email }) => email, isWide: true },
+  { title: 'Phone', width: [7, 9], cell: ({ phone }) => phone ?? '', isExtra: true },
+  { title: 'Tags', width: [7, 10], cell: ({ tags }) => <Tags of={tags} atMost={2} />, isExtra: true },
+  {
+    title: 'Added',
+    align: 'end',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+    order: ({ createdAt }) => createdAt,
+  },
 ]
 
 export function Customers() {
-  const { q, tag } = route.useSearch()
+  const { q, tag, createdAfter, createdBefore } = route.useSearch()
   const navigate = route.useNavigate()
   const { may } = useCaller()
   const [isAdding, setAdding] = useState(false)
-  const query = { q, tag }
+  const query = { q, tag, createdAfter, createdBefore }
   const list = useList({
     key: keys.list('customers', query),
     load: async (page, signal) =>
@@ -64,7 +76,16 @@ export function Customers() {
       filters={
         <>
           <FilterSearch label="Search customers" value={q} onChange={search} />
-          {tag !== undefined && <Button onClick={() => void navigate({ search: { q } })}>Tag {tag} ×</Button>}
+          <FilterCreated
+            label="Added"
+            range={{ createdAfter, createdBefore }}
+            onChange={(range) => void navigate({ search: (held) => ({ ...held, ...range }), replace: true })}
+          />
+          {tag !== undefined && (
+            <Button onClick={() => void navigate({ search: { q, createdAfter, createdBefore } })}>
+              Tag {tag} ×
+            </Button>
+          )}
         </>
       }
     >
@@ -73,7 +94,11 @@ export function Customers() {
         list={list}
         columns={columns}
         to={({ id }) => ({ to: '/customers/$id', params: { id } })}
-        clearFilters={q !== undefined || tag !== undefined ? () => void navigate({ search: {} }) : null}
+        clearFilters={
+          Object.values(query).some((value) => value !== undefined)
+            ? () => void navigate({ search: {} })
+            : null
+        }
         empty={
           <Empty title="No customers yet" actions={add}>
             <p>Customers send messages, make bookings and have tickets.</p>

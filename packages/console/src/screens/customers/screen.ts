@@ -27,7 +27,7 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/customers',
-    validateSearch: textsNamed('q', 'tag'),
+    validateSearch: textsNamed('q', 'tag', 'createdAfter', 'createdBefore'),
     component: Customers,
   }),
   createRoute({

@@ -5,15 +5,16 @@ import { answerOf, api, type Delivery } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
-import { FilterSelect } from '../../design/field.tsx'
-import { FilterRange } from '../../design/filter-range.tsx'
+import { FilterCreated } from '../../design/filter-range.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
+import { FilterSelect } from '../../design/select.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { Bulk } from '../desk/bulk.tsx'
 import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
 import { DeliveryStatus, statusWords } from './delivery-status.tsx'
@@ -21,6 +22,10 @@ import { whatFailed } from './errors.ts'
 import { ResendAll } from './resend-all.tsx'
 
 const route = getRouteApi('/deliveries')
+
+/** One that has succeeded is sent again as a new delivery. */
+const resend = ({ webhookId, id, status }: Delivery) =>
+  answerOf(api().webhooks[status === 'succeeded' ? 'resend' : 'retry'](webhookId, id))
 
 /** Milliseconds between looks for new deliveries. */
 const every = 5000
@@ -50,7 +55,7 @@ export function Deliveries() {
     every,
     isByOffset: true,
   })
-  const filter = (change: Record<string, string | undefined>) =>
+  const filter = (change: object) =>
     void navigate({ search: (held) => ({ ...held, ...change }), replace: true })
   const findEvent = useCallback(
     (words: string | undefined) =>
@@ -63,9 +68,10 @@ export function Deliveries() {
   const columns: readonly Column<Delivery>[] = [
     {
       title: 'Event',
+      width: [9, 15],
       cell: ({ eventType }) => <code>{eventType}</code>,
     },
-    { title: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
+    { title: 'Status', width: [8, 11], cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
     {
       title: 'Last response',
       isWide: true,
@@ -74,10 +80,12 @@ export function Deliveries() {
     },
     {
       title: 'Endpoint',
+      width: [8, 13],
       cell: ({ webhookId }) => hostOf(endpoints.byId.get(webhookId)?.url) ?? <Tag>Deleted</Tag>,
     },
     {
       title: 'Duration',
+      width: [5, 6],
       align: 'end',
       isExtra: true,
       cell: ({ durationMs }) => (durationMs === null ? '' : sayMilliseconds(durationMs)),
@@ -118,11 +126,7 @@ export function Deliveries() {
             options={endpoints.all.map(({ id, url }) => [id, hostOf(url) ?? url] as const)}
             onChange={(value) => filter({ endpoint: value })}
           />
-          <FilterRange
-            label="Created"
-            range={{ after: createdAfter, before: createdBefore }}
-            onChange={({ after, before }) => filter({ createdAfter: after, createdBefore: before })}
-          />
+          <FilterCreated range={{ createdAfter, createdBefore }} onChange={filter} />
           <FilterSearch label="Event ID" value={event} onChange={findEvent} />
         </>
       }
@@ -136,6 +140,24 @@ export function Deliveries() {
           params: { id },
           search: { endpoint: webhookId },
         })}
+        bulk={
+          may('webhooks:write')
+            ? (chosen, clear) => (
+                <Bulk
+                  chosen={chosen}
+                  clear={clear}
+                  queryKey={['deliveries']}
+                  actions={[
+                    {
+                      verb: chosen.length === 1 ? 'Resend 1 delivery' : `Resend ${chosen.length} deliveries`,
+                      done: 'resent',
+                      call: resend,
+                    },
+                  ]}
+                />
+              )
+            : undefined
+        }
         clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
         noMatch={
           status === 'failed' ? (

@@ -13,6 +13,7 @@ export interface FormField {
     | 'time'
     | 'customer'
     | 'teammate'
+    | 'zone'
     | 'attributes'
     | 'location'
     | 'yes'
@@ -68,7 +69,8 @@ function fromText(field: FormField, text: string, was?: unknown): unknown {
       return value.trim() === '' ? null : { type, value }
     }
     case 'time':
-      return fromLocal(text, was) ?? (field.isRequired === true ? text : null)
+      // The service explains what it accepts.
+      return fromLocal(text, was) ?? (field.isRequired === true || text.trim() !== '' ? text : null)
     default: {
       // Spaces around a line are never meant; in a text of several lines they may be.
       const meant = field.kind === 'text' ? text : text.trim()
@@ -150,16 +152,4 @@ function scalarOf({ type, text }: AttributeRow): string | number | boolean {
   if (type === 'text' || text.trim() === '') return text
   const number = Number(text)
   return Number.isFinite(number) ? number : text
-}
-
-/** An end after its start has moved, with the duration kept; undefined where there is none. */
-export function endAfter(end: string, startBefore: string, start: string): string | undefined {
-  const [ends, before, begins] = [end, startBefore, start].map((text) => new Date(text).getTime()) as [
-    number,
-    number,
-    number,
-  ]
-  return ends > before && !Number.isNaN(begins)
-    ? toLocal(new Date(ends + begins - before).toISOString())
-    : undefined
 }

@@ -11,15 +11,19 @@ import { showAtOnce } from '../../api/list.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { Field, Form, FormError, fieldErrors, TextArea, TextInput } from '../../design/field.tsx'
+import { FormSelect } from '../../design/form-select.tsx'
+import { endAfter, readLocal } from '../../design/local-time.ts'
+import { Select } from '../../design/select.tsx'
+import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
-import { attributesProblem, endAfter, type FormField, patchOf, toText, type Values } from './form-values.ts'
+import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
 import css from './object-form.module.css'
 import { teammateOptions, useTeammates } from './objects.ts'
-import { AttributesField, TagsField } from './value-editors.tsx'
+import { AttributesField, TagsField, yesOrNo } from './value-editors.tsx'
 
 interface Common<T> {
   /** `Create ticket`, `Edit ticket`. */
@@ -72,7 +76,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
   const starts = useRef<Values>({})
   function moveFollowers(name: string, value: string): void {
     const was = starts.current[name] ?? form.formState.defaultValues?.[name] ?? ''
-    if (Number.isNaN(Date.parse(value))) return
+    if (readLocal(value) === null) return
     starts.current[name] = value
     for (const { name: end, follows } of fields) {
       const moved = follows === name ? endAfter(form.getValues(end) ?? '', was, value) : undefined
@@ -210,12 +214,11 @@ function OneField({
     return (
       <div className={css.location}>
         <Field label={label}>
-          <Select value={type} onChange={(event) => put(`${event.currentTarget.value} ${place.join(' ')}`)}>
-            <option value="video">Video</option>
-            <option value="phone">Phone</option>
-            <option value="in_person">In person</option>
-            <option value="other">Other</option>
-          </Select>
+          <Select
+            value={type ?? ''}
+            options={places}
+            onChange={(next) => put(`${next} ${place.join(' ')}`)}
+          />
         </Field>
         <Field label="Address, number or link" error={error}>
           <TextInput
@@ -228,37 +231,47 @@ function OneField({
   }
   return (
     <Field label={label} hint={hint} error={error}>
-      {kind === 'choice' || kind === 'teammate' || kind === 'yes' ? (
-        <Select {...form.register(name)}>
-          {kind === 'teammate' && <option value="">Unassigned</option>}
-          {kind === 'yes' && (
-            <>
-              <option value="true">Yes</option>
-              <option value="false">No</option>
-            </>
-          )}
-          {(kind === 'teammate' ? withHeld(teammates, value) : options).map(([of, words]) => (
-            <option key={of} value={of}>
-              {words}
-            </option>
-          ))}
-        </Select>
+      {kind === 'choice' || kind === 'teammate' || kind === 'yes' || kind === 'zone' ? (
+        <FormSelect
+          control={form.control}
+          name={name}
+          options={{
+            choice: () => options,
+            yes: () => yesOrNo,
+            teammate: () => [['', 'Unassigned'], ...withHeld(teammates, value)] as const,
+            zone: () => [...(isRequired ? [] : [['', 'None'] as const]), ...zones(value)],
+          }[kind]()}
+        />
       ) : kind === 'text' ? (
         <TextArea rows={5} placeholder={placeholder} {...form.register(name)} />
+      ) : kind === 'time' ? (
+        <TimeInput
+          aria-required={isRequired}
+          {...form.register(name, { onChange: ({ target }) => onTime(name, target.value) })}
+        />
       ) : (
         <TextInput
-          type={kind === 'time' ? 'datetime-local' : 'text'}
-          step={kind === 'time' ? 'any' : undefined}
           placeholder={placeholder}
           autoComplete="off"
           aria-required={isRequired}
-          {...form.register(name, {
-            onChange: ({ target }) => kind === 'time' && onTime(name, target.value),
-          })}
+          {...form.register(name)}
         />
       )}
     </Field>
   )
+}
+
+const places = [
+  ['video', 'Video'],
+  ['phone', 'Phone'],
+  ['in_person', 'In person'],
+  ['other', 'Other'],
+] as const
+
+/** Time zones that the browser knows, and the one that is stored. */
+function zones(held: string): readonly string[] {
+  const known = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  return held === '' || known.includes(held) ? known : [held, ...known]
 }
 
 /** Keeps the current value as an option, even if it could not be chosen anew. */

@@ -1,7 +1,8 @@
 /** Editors of values with parts: tags as chips, custom attributes as rows. */
 import { useState } from 'react'
 import { Button } from '../../design/button.tsx'
-import { Field, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { Field, TextArea, TextInput } from '../../design/field.tsx'
+import { Select } from '../../design/select.tsx'
 import { Tag } from '../../design/status.tsx'
 import { type AttributeRow, rowsOf, tagsOf } from './form-values.ts'
 import css from './value-editors.module.css'
@@ -59,6 +60,17 @@ export function TagsField({ label, value, onChange, error }: EditorProps) {
   )
 }
 
+const attributeTypes = [
+  ['text', 'Text'],
+  ['number', 'Number'],
+  ['boolean', 'Yes or no'],
+] as const
+
+export const yesOrNo = [
+  ['true', 'Yes'],
+  ['false', 'No'],
+] as const
+
 export function AttributesField({ label, value, onChange, error }: EditorProps) {
   const rows = rowsOf(value)
   const put = (all: readonly AttributeRow[]) => onChange(JSON.stringify(all))
@@ -79,21 +91,16 @@ export function AttributesField({ label, value, onChange, error }: EditorProps) 
           <Select
             aria-label={`Type of attribute ${n + 1}`}
             value={row.type}
-            onChange={(event) => edit(n, { type: event.currentTarget.value as AttributeRow['type'] })}
-          >
-            <option value="text">Text</option>
-            <option value="number">Number</option>
-            <option value="boolean">Yes or no</option>
-          </Select>
+            options={attributeTypes}
+            onChange={(type) => edit(n, { type: type as AttributeRow['type'] })}
+          />
           {row.type === 'boolean' ? (
             <Select
               aria-label={`Value of attribute ${n + 1}`}
               value={row.text === 'true' ? 'true' : 'false'}
-              onChange={(event) => edit(n, { text: event.currentTarget.value })}
-            >
-              <option value="true">Yes</option>
-              <option value="false">No</option>
-            </Select>
+              options={yesOrNo}
+              onChange={(text) => edit(n, { text })}
+            />
           ) : (
             <TextArea
               aria-label={`Value of attribute ${n + 1}`}

@@ -3,7 +3,8 @@ import { useRef } from 'react'
 import { flushSync } from 'react-dom'
 import { useFieldArray, useFormContext } from 'react-hook-form'
 import { Button } from '../../design/button.tsx'
-import { Field, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { Field, TextArea, TextInput } from '../../design/field.tsx'
+import { FormSelect } from '../../design/form-select.tsx'
 import css from './condition-editor.module.css'
 import {
   type Comparison,
@@ -69,7 +70,7 @@ function Row({
   readonly offered: ReadonlyMap<string, Comparison>
   readonly remove: () => void
 }) {
-  const { formState, register, setValue, watch } = useFormContext<Values>()
+  const { control, formState, setValue, watch } = useFormContext<Values>()
   const errors = formState.errors.conditions?.[index]
   const at = `conditions.${index}` as const
   const { field, op } = watch(at)
@@ -79,29 +80,19 @@ function Row({
     // biome-ignore lint/a11y/useSemanticElements: a row of the fieldset
     <div className={css.row} role="group" aria-label={`Condition ${index + 1}`}>
       <Field label="Field" isUnseen error={errors?.field?.message}>
-        <Select
-          {...register(`${at}.field`, {
-            required: 'Choose a field.',
-            onChange: ({ target }) => {
-              setValue(`${at}.value`, '')
-              if (offered.get(target.value) === null && hasValue(op)) setValue(`${at}.op`, 'changed')
-            },
-          })}
-        >
-          <option value="">Choose a field</option>
-          {[...new Set([...offered.keys(), field])].filter(Boolean).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
+        <FormSelect
+          control={control}
+          name={`${at}.field`}
+          rules={{ required: 'Choose a field.' }}
+          options={[['', 'Choose a field'], ...[...new Set([...offered.keys(), field])].filter(Boolean)]}
+          onChange={(chosen) => {
+            setValue(`${at}.value`, '')
+            if (offered.get(chosen) === null && hasValue(op)) setValue(`${at}.op`, 'changed')
+          }}
+        />
       </Field>
       <Field label="Operator" isUnseen error={errors?.op?.message}>
-        <Select {...register(`${at}.op`)}>
-          {ops.map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </Select>
+        <FormSelect control={control} name={`${at}.op`} options={ops} />
       </Field>
       <div>{hasValue(op) && <Value index={index} comparison={comparison ?? 'string'} />}</div>
       <Button kind="quiet" aria-label={`Remove condition ${index + 1}`} onClick={remove}>
@@ -118,13 +109,13 @@ function Value({
   readonly index: number
   readonly comparison: Exclude<Comparison, null>
 }) {
-  const { formState, register, watch } = useFormContext<Values>()
+  const { control, formState, register, watch } = useFormContext<Values>()
   const op = watch(`conditions.${index}.op`)
   const name = `conditions.${index}.value` as const
-  const registered = register(name, {
-    validate: (value, { conditions }) =>
+  const rules = {
+    validate: (value: string, { conditions }: Values) =>
       value.trim() !== '' || !hasValue(conditions[index]?.op ?? '') || 'Enter a value.',
-  })
+  }
   const words =
     comparison === 'boolean' ? ['true', 'false'] : typeof comparison === 'string' ? null : comparison
   return (
@@ -134,16 +125,20 @@ function Value({
       error={formState.errors.conditions?.[index]?.value?.message}
     >
       {op === 'in' ? (
-        <TextArea rows={2} placeholder={words === null ? 'One per line' : words.join('\n')} {...registered} />
+        <TextArea
+          rows={2}
+          placeholder={words === null ? 'One per line' : words.join('\n')}
+          {...register(name, rules)}
+        />
       ) : words === null ? (
-        <TextInput placeholder={comparison === 'string' ? 'Value' : 'Number'} {...registered} />
+        <TextInput placeholder={comparison === 'string' ? 'Value' : 'Number'} {...register(name, rules)} />
       ) : (
-        <Select {...registered}>
-          <option value="">Choose a value</option>
-          {words.map((word) => (
-            <option key={word}>{word}</option>
-          ))}
-        </Select>
+        <FormSelect
+          control={control}
+          name={name}
+          rules={rules}
+          options={[['', 'Choose a value'], ...words]}
+        />
       )}
     </Field>
   )

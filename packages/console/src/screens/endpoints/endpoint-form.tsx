@@ -7,16 +7,8 @@ import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import {
-  Checkbox,
-  Field,
-  Form,
-  FormError,
-  fieldErrors,
-  Select,
-  TextArea,
-  TextInput,
-} from '../../design/field.tsx'
+import { Checkbox, Field, Form, FormError, fieldErrors, TextArea, TextInput } from '../../design/field.tsx'
+import { FormSelect } from '../../design/form-select.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { keepDraft } from '../../session/drafts.ts'
@@ -25,6 +17,11 @@ import { type ConditionRow, conditionOf, fieldsOf, rowOf } from './conditions.ts
 import css from './endpoint.module.css'
 import { EventPicker } from './event-picker.tsx'
 import { type EventType, subscribable } from './event-types.ts'
+
+const payloads = [
+  ['full', 'Full object'],
+  ['thin', 'ID and kind only'],
+] as const
 
 interface Values {
   url: string
@@ -224,10 +221,7 @@ function Options({
         <TextInput type="number" min={1} max={16} placeholder="16" {...form.register('maxConcurrent')} />
       </Field>
       <Field label="Payload" error={errors.payload?.message}>
-        <Select {...form.register('payload')}>
-          <option value="full">Full object</option>
-          <option value="thin">ID and kind only</option>
-        </Select>
+        <FormSelect control={form.control} name="payload" options={payloads} />
       </Field>
       <Checkbox label="Honor Retry-After" {...form.register('honorRetryAfter')} />
       <Checkbox label="Disable on 410" {...form.register('disableOn410')} />

@@ -9,10 +9,11 @@ import { BarChart } from '../../design/chart.tsx'
 import { Code } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
-import { Field, Select } from '../../design/field.tsx'
+import { Field } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Notice } from '../../design/notice.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
+import { Select } from '../../design/select.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
@@ -215,13 +216,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
           missing deliveries.
         </p>
         <Field label="Old secret expires after">
-          <Select value={overlap} onChange={(event) => setOverlap(event.target.value)}>
-            {overlaps.map(([seconds, words]) => (
-              <option key={seconds} value={seconds}>
-                {words}
-              </option>
-            ))}
-          </Select>
+          <Select value={overlap} options={overlaps} onChange={setOverlap} />
         </Field>
       </Confirm>
       <Confirm

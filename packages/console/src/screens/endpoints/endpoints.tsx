@@ -5,9 +5,9 @@ import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
-import { FilterSelect } from '../../design/field.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
+import { FilterSelect } from '../../design/select.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
@@ -46,6 +46,7 @@ export function Endpoints() {
   const columns: readonly Column<Webhook>[] = [
     {
       title: 'Endpoint',
+      order: ({ url }) => hostOf(url),
       isWide: true,
       cell: ({ url, description, consoleLinkId }) => (
         <>
@@ -54,14 +55,16 @@ export function Endpoints() {
         </>
       ),
     },
-    { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+    { title: 'Status', width: [9, 10.5], cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
     {
       title: 'Failing since',
+      order: ({ failingSince }) => failingSince,
       align: 'end',
       cell: ({ failingSince }) => (failingSince === null ? '' : <Time at={failingSince} />),
     },
     {
       title: 'Last success',
+      order: ({ lastSuccessAt }) => lastSuccessAt,
       align: 'end',
       isExtra: true,
       cell: ({ lastSuccessAt }) => (lastSuccessAt === null ? 'Never' : <Time at={lastSuccessAt} />),

@@ -5,11 +5,12 @@ import { useForm } from 'react-hook-form'
 import { answerOf, api, type Recovery, type Webhook } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
-import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
-import { fromLocal, readersZone, toLocal } from '../../design/local-time.ts'
+import { Checkbox, Field, Form, FormError, fieldErrors } from '../../design/field.tsx'
+import { fromLocal, toLocal } from '../../design/local-time.ts'
 import { Panel } from '../../design/page.tsx'
 import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
+import { TimeInput } from '../../design/time-input.tsx'
 import { say } from '../../design/toasts.tsx'
 import { sayBehind, useBehind } from './endpoint-status.tsx'
 import css from './recover.module.css'
@@ -41,9 +42,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
   const form = useForm({ defaultValues: { since: toLocal(prefilled), includeSucceeded: false } })
   const { errors, isSubmitting } = form.formState
   const hint =
-    endpoint.missedSince === null
-      ? `The log shows no missed events. Times in ${readersZone}.`
-      : `The first missed event in the log. Times in ${readersZone}.`
+    endpoint.missedSince === null ? 'The log shows no missed events.' : 'The first missed event in the log.'
 
   async function send(values: { since: string; includeSucceeded: boolean }): Promise<void> {
     const isEdited = values.since !== toLocal(prefilled)
@@ -74,7 +73,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
       <Waiting id={endpoint.id} />
       <Field label="Since" hint={hint} error={errors.since?.message}>
-        <TextInput type="datetime-local" step="any" {...form.register('since')} />
+        <TimeInput {...form.register('since')} />
       </Field>
       <Checkbox
         label="Also resend delivered events, each as a new delivery"

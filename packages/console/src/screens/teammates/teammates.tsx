@@ -63,8 +63,8 @@ export function Teammates() {
     </Button>
   )
   const columns: readonly Column<Teammate>[] = [
-    { title: 'Name', cell: ({ name }) => name },
-    { title: 'Email', cell: ({ email }) => email ?? '', isWide: true },
+    { title: 'Name', isWide: true, cell: ({ name }) => name, order: ({ name }) => name },
+    { title: 'Email', cell: ({ email }) => email ?? '', order: ({ email }) => email, isWide: true },
     {
       title: 'Status',
       cell: ({ active }) => (
@@ -91,6 +91,7 @@ export function Teammates() {
       ? [
           {
             title: 'Edit',
+            width: [5, 5] as const,
             cell: (teammate: Teammate) => (
               <Button size="s" aria-label={`Edit ${teammate.name}`} onClick={() => setEdited(teammate)}>
                 Edit

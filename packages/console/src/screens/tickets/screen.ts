@@ -32,7 +32,16 @@ export const routes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/tickets',
-    validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee', 'overdue'),
+    validateSearch: textsNamed(
+      'q',
+      'status',
+      'priority',
+      'type',
+      'assignee',
+      'overdue',
+      'createdAfter',
+      'createdBefore',
+    ),
     component: Tickets,
   }),
   createRoute({

@@ -1,0 +1,122 @@
+/** A select with its list, which loads when a select is first approached. */
+import { Combobox } from '@base-ui/react/combobox'
+import { Select as Primitive } from '@base-ui/react/select'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import css from './select.module.css'
+import { pairOf, type SelectProps, TriggerText } from './select.tsx'
+
+/** More options than these are searched. */
+const fewOptions = 8
+
+interface Item {
+  readonly value: string
+  readonly label: string
+}
+
+interface SelectListProps extends SelectProps {
+  readonly isOpened: boolean
+  readonly hasFocus: boolean
+}
+
+export function SelectList({
+  value,
+  options,
+  onChange,
+  className,
+  name,
+  isBusy,
+  isSet,
+  isOpened,
+  hasFocus,
+  ...rest
+}: SelectListProps) {
+  const text = useRef<HTMLSpanElement>(null)
+  const [isFirst, setFirst] = useState(true)
+  useEffect(() => setFirst(false), [])
+  const items = useMemo(
+    () =>
+      options.map((option): Item => {
+        const [value, label] = pairOf(option)
+        return { value, label }
+      }),
+    [options],
+  )
+  const put = (next: string | null | undefined) => {
+    if (next === null || next === undefined || next === value) return
+    onChange(next)
+    // A dialog asks before it discards what was entered.
+    text.current?.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  const chosen = items.find((one) => one.value === value) ?? null
+  const popupLabel = rest['aria-label'] ?? 'Options'
+  const trigger = {
+    ...rest,
+    className: className ?? css.control,
+    'aria-busy': isBusy,
+    'data-set': isSet || undefined,
+    // It replaces what had the focus.
+    autoFocus: isFirst && hasFocus,
+  }
+  const inside = <TriggerText ref={text} name={name} words={chosen?.label ?? value} />
+  if (items.length <= fewOptions) {
+    return (
+      <Primitive.Root
+        items={items}
+        value={value}
+        onValueChange={put}
+        defaultOpen={isFirst && isOpened}
+        modal={false}
+      >
+        <Primitive.Trigger {...trigger}>{inside}</Primitive.Trigger>
+        <Primitive.Portal>
+          <Primitive.Positioner className={css.positioner} sideOffset={4} alignItemWithTrigger={false}>
+            <Primitive.Popup className={css.popup} role="dialog" aria-label={popupLabel}>
+              <Primitive.List className={css.list}>
+                {items.map((item) => (
+                  <Primitive.Item key={item.value} value={item.value} className={css.item}>
+                    <Primitive.ItemText>{item.label}</Primitive.ItemText>
+                    <Primitive.ItemIndicator>{check}</Primitive.ItemIndicator>
+                  </Primitive.Item>
+                ))}
+              </Primitive.List>
+            </Primitive.Popup>
+          </Primitive.Positioner>
+        </Primitive.Portal>
+      </Primitive.Root>
+    )
+  }
+  return (
+    <Combobox.Root
+      items={items}
+      value={chosen}
+      isItemEqualToValue={(one: Item, other: Item) => one.value === other.value}
+      onValueChange={(item: Item | null) => put(item?.value)}
+      defaultOpen={isFirst && isOpened}
+      autoHighlight
+    >
+      <Combobox.Trigger {...trigger}>{inside}</Combobox.Trigger>
+      <Combobox.Portal>
+        <Combobox.Positioner className={css.positioner} sideOffset={4} align="start">
+          <Combobox.Popup className={css.popup} aria-label={rest['aria-label'] ?? 'Options'}>
+            <Combobox.Input className={css.search} aria-label="Search" placeholder="Search" />
+            <Combobox.Empty className={css.empty}>No results</Combobox.Empty>
+            <Combobox.List className={css.list}>
+              {(item: Item) => (
+                <Combobox.Item key={item.value} value={item} className={css.item}>
+                  <span>{item.label}</span>
+                  <Combobox.ItemIndicator>{check}</Combobox.ItemIndicator>
+                </Combobox.Item>
+              )}
+            </Combobox.List>
+          </Combobox.Popup>
+        </Combobox.Positioner>
+      </Combobox.Portal>
+    </Combobox.Root>
+  )
+}
+
+const check: ReactNode = (
+  <svg className={css.check} viewBox="0 0 24 24" aria-hidden="true">
+    <path d="m5 12 5 5 9-10" />
+  </svg>
+)
