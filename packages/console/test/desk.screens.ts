@@ -383,6 +383,17 @@ test('a customer is shown with everything of theirs, and deleted once that is me
   expect((await api.get(`/v1/customers/${ada.id}`)).status).toBe(404)
 })
 
+test('from a conversation to its customer and back, by links', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page } = await bench().open(api, `/conversations/${parcel.id}`)
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+  await page.getByRole('link', { name: 'Ada Lovelace' }).first().click()
+  await heading('Ada Lovelace')
+  await page.getByRole('link', { name: 'Where is my parcel?' }).click()
+  await heading('Where is my parcel?')
+})
+
 test('a ticket goes where the table of moves lets it, and no further', async () => {
   const api = await newOrganization()
   const { ticket } = await makeDesk(api)

@@ -9,7 +9,7 @@ export const keys = {
   /** One object, as the API shows it. */
   one: (kind: Plural, id: string) => [kind, id] as const,
   /**
-   * Any number of objects. What `of` ends with may name their `conversationId` or `customerId`: changes of other
+   * Any number of objects. The last object in `of` may name their `conversationId` or `customerId`: changes of other
    * conversations and customers do not concern it.
    */
   list: (kind: Plural, ...of: readonly unknown[]) => [kind, 'list', ...of] as const,
@@ -19,8 +19,8 @@ export const keys = {
 
 /** Whether a changed row can change what is cached under this key. */
 export function concerns(key: readonly unknown[], row: object): boolean {
-  const query = key.at(-1)
-  if (typeof query !== 'object' || query === null) return true
+  const query = key.findLast((part) => part instanceof Object)
+  if (query === undefined) return true
   return ['conversationId', 'customerId'].every((name) => {
     const [wanted, is]: unknown[] = [Reflect.get(query, name), Reflect.get(row, name)]
     return typeof wanted !== 'string' || typeof is !== 'string' || wanted === is

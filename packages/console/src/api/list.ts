@@ -86,7 +86,7 @@ export interface List<T extends Row> {
 }
 
 export function useList<T extends Row>({
-  key,
+  key: of,
   load,
   isByOffset = false,
   every,
@@ -94,6 +94,8 @@ export function useList<T extends Row>({
   isEnabled = true,
 }: ListOptions<T>): List<T> {
   const client = useQueryClient()
+  // What is held differs from a page as the API answers it, which others keep under the key itself.
+  const key = [...of, 'held']
   const placeAfter = (limit: number, rows: readonly T[]): Place =>
     isByOffset ? { limit, offset: rows.length } : { limit, after: rows.at(-1)?.id }
 
