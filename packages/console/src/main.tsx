@@ -3,7 +3,7 @@ import './design/base.css'
 import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { type ReactNode, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isPassing } from './api/problem.ts'
 import { Toasts } from './design/toasts.tsx'
@@ -23,6 +23,16 @@ const client = new QueryClient({
   },
 })
 
+/** Toasts have links. */
+function WithToasts({ children }: { readonly children: ReactNode }) {
+  return (
+    <>
+      {children}
+      <Toasts />
+    </>
+  )
+}
+
 watchForLinks()
 await joinTabs()
 await openLink()
@@ -30,8 +40,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={client}>
-        <RouterProvider router={router} />
-        <Toasts />
+        <RouterProvider router={router} InnerWrap={WithToasts} />
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>,

@@ -1,5 +1,5 @@
 /** Messages in a corner, for screen readers too. Decisions are dialogs, errors of forms are in the form. */
-import { useSyncExternalStore } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 import css from './toasts.module.css'
 
@@ -7,10 +7,11 @@ interface Toast {
   readonly id: number
   readonly title: string
   readonly description: string | null
+  readonly link: ReactNode
 }
 
-/** Milliseconds; errors take longer to read. */
-const shownFor = { done: 5000, failed: 12_000 } as const
+/** Milliseconds; errors take longer to read, and links to press. */
+const shownFor = { done: 5000, longer: 12_000 } as const
 /** The oldest goes when there is another. */
 const atOnce = 4
 
@@ -23,19 +24,20 @@ function become(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-function add(title: string, description: string | null): void {
-  const toast = { id: ++count, title, description }
+function add(title: string, description: string | null, link: ReactNode = null): void {
+  const toast = { id: ++count, title, description, link }
   become([...toasts, toast].slice(-atOnce))
-  setTimeout(() => dismiss(toast.id), description === null ? shownFor.done : shownFor.failed)
+  const isShort = description === null && link === null
+  setTimeout(() => dismiss(toast.id), isShort ? shownFor.done : shownFor.longer)
 }
 
 function dismiss(id: number): void {
   become(toasts.filter((toast) => toast.id !== id))
 }
 
-/** Success: `Ticket created` */
-export function say(title: string): void {
-  add(title, null)
+/** Success: `Ticket created`, with a link to what came of it. */
+export function say(title: string, link?: ReactNode): void {
+  add(title, null, link)
 }
 
 /** A failure, with the service's detail. */
@@ -56,10 +58,11 @@ export function Toasts() {
   )
   return (
     <div className={css.corner} role="status">
-      {shown.map(({ id, title, description }) => (
+      {shown.map(({ id, title, description, link }) => (
         <div key={id} className={css.toast} data-failed={description !== null || undefined}>
           <p className={css.title}>{title}</p>
           {description !== null && <p className={css.description}>{description}</p>}
+          {link !== null && <p className={css.description}>{link}</p>}
           <button type="button" className={css.close} onClick={() => dismiss(id)}>
             Dismiss
           </button>

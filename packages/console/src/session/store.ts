@@ -8,6 +8,7 @@ const places = {
   token: 'deskwire.key',
   linkId: 'deskwire.link',
   teammateId: 'deskwire.teammate',
+  unsigned: 'deskwire.unsigned',
   organization: 'deskwire.organization',
 } as const
 
@@ -17,6 +18,8 @@ interface Session {
   readonly linkId: string | null
   /** Who replies: the teammate that the user said to be; null until then. */
   readonly teammateId: string | null
+  /** `yes` where the user said to reply as no teammate. */
+  readonly unsigned: string | null
   /** As JSON, as it was read last: a page that is loaded shows it at once. */
   readonly organization: string | null
   /** Why the last session ended; null where there was none. */
@@ -29,6 +32,7 @@ const nobody: Session = {
   token: null,
   linkId: null,
   teammateId: null,
+  unsigned: null,
   organization: null,
   ended: null,
   asked: null,
@@ -38,6 +42,7 @@ let session: Session = {
   token: stored(places.token),
   linkId: stored(places.linkId),
   teammateId: stored(places.teammateId),
+  unsigned: stored(places.unsigned),
   organization: stored(places.organization),
   ended: null,
   asked: null,
@@ -106,16 +111,18 @@ export function askForLink(link: string | null): void {
   become({ ...session, asked: link })
 }
 
-/** Says which teammate the user is, in every tab of the session. */
-export function beTeammate(teammateId: string | null): void {
-  become({ ...session, teammateId })
-  if (session.token !== null) send({ does: 'be', token: session.token, teammateId })
+/** Says which teammate the user is, or `nobody`, in every tab of the session. */
+export function beTeammate(who: string | null): void {
+  const isNobody = who === 'nobody'
+  const teammate = { teammateId: isNobody ? null : who, unsigned: isNobody ? 'yes' : null }
+  become({ ...session, ...teammate })
+  if (session.token !== null) send({ does: 'be', token: session.token, ...teammate })
 }
 
 type Said =
   | { readonly does: 'ask' }
   | ({ readonly does: 'give' } & Pick<Session, keyof typeof places>)
-  | { readonly does: 'be'; readonly token: string; readonly teammateId: string | null }
+  | ({ readonly does: 'be'; readonly token: string } & Pick<Session, 'teammateId' | 'unsigned'>)
   | { readonly does: 'end'; readonly token: string; readonly reason: string | null }
 
 /** Pages of this origin alone hear it. A page in a frame of another product keeps its session to itself. */
@@ -134,16 +141,16 @@ export function joinTabs(): Promise<void> {
   return new Promise((resolve) => {
     if (tabs === null) return resolve()
     tabs.onmessage = ({ data: said }: MessageEvent<Said>) => {
-      const { token, linkId, teammateId, organization } = session
+      const { token, linkId, teammateId, unsigned, organization } = session
       if (said.does === 'ask') {
-        if (token !== null) send({ does: 'give', token, linkId, teammateId, organization })
+        if (token !== null) send({ does: 'give', token, linkId, teammateId, unsigned, organization })
       } else if (said.does === 'give') {
         if (token !== null || hasJoined) return
         const { does, ...given } = said
         become({ ...session, ...given })
         resolve()
       } else if (said.token === token) {
-        if (said.does === 'be') become({ ...session, teammateId: said.teammateId })
+        if (said.does === 'be') become({ ...session, teammateId: said.teammateId, unsigned: said.unsigned })
         else refuseSession(said.reason)
       }
     }

@@ -103,7 +103,6 @@ export function ConversationView({
   const { may } = useCaller()
   const mayWrite = may('conversations:write')
   const mayRead = may('messages:read')
-  const navigate = useNavigate()
   const client = useQueryClient()
   const teammates = useTeammates()
   const [open, setOpen] = useState<Open>(null)
@@ -310,7 +309,11 @@ export function ConversationView({
         <TicketForm
           given={{ customerId, conversationId: id, subject: subject ?? undefined, assigneeId }}
           close={close}
-          onDone={(made) => void navigate({ to: '/tickets/$id', params: { id: made.id } })}
+          link={(made) => (
+            <Link to="/tickets/$id" params={{ id: made.id }}>
+              View ticket #{made.number}
+            </Link>
+          )}
         />
       )}
       <Confirm

@@ -1,5 +1,6 @@
 /** The reply, or an internal note. Drafts survive navigation; a reply is sent once, however often sending is tried. */
-import { useId, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useRef, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { ApiProblem } from '../../api/problem.ts'
@@ -10,7 +11,7 @@ import { Switch } from '../../design/switch.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { draftOf, keepDraft } from '../../session/drafts.ts'
 import { beTeammate, useSession } from '../../session/store.ts'
-import { type Conversation, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { type Conversation, everyTeammate, teammateOptions, useTeammates } from '../desk/objects.ts'
 import css from './reply.module.css'
 
 interface ReplyProps {
@@ -28,13 +29,17 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
   const isNote = kind === 'note'
   const intent = useIntent()
   const fieldId = useId()
+  const client = useQueryClient()
+  const area = useRef<HTMLTextAreaElement>(null)
   const { all } = useTeammates()
   const teammates = all.filter(({ active }) => active)
   const [text, setText] = useState(draftOf(draftName(id, isNote)) ?? '')
   const [busy, setBusy] = useState<'send' | 'resolve' | null>(null)
   const [error, setError] = useState<string>()
-  const { teammateId } = useSession()
-  const as = teammates.find((one) => one.id === teammateId)?.id
+  const { teammateId, unsigned } = useSession()
+  const as = unsigned === null ? teammates.find((one) => one.id === teammateId)?.id : 'nobody'
+  /** What was to be done when it turned out that nobody had said who they are. */
+  const [asking, setAsking] = useState<'send' | 'resolve' | null>(null)
 
   function write(next: string): void {
     setText(next)
@@ -42,7 +47,18 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
     keepDraft(draftName(id, isNote), next || null)
   }
 
-  async function send(isLast: boolean): Promise<void> {
+  /** The author's id; undefined for nobody, null while the user has not said. */
+  async function authorOf(who: string | null): Promise<string | null | undefined> {
+    if (who === 'nobody' || !may('teammates:read')) return undefined
+    const known = await client.ensureQueryData(everyTeammate).catch(() => [])
+    const active = known.filter((one) => one.active)
+    return active.length === 0 ? undefined : (active.find((one) => one.id === who)?.id ?? null)
+  }
+
+  async function send(
+    isLast: boolean,
+    who: string | null = unsigned === null ? teammateId : 'nobody',
+  ): Promise<void> {
     if (busy !== null) return
     if (text.trim() === '') {
       setError('Enter a message.')
@@ -50,9 +66,16 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
     }
     setBusy(isLast ? 'resolve' : 'send')
     setError(undefined)
+    setAsking(null)
+    const authorId = await authorOf(who)
+    if (authorId === null) {
+      setBusy(null)
+      setAsking(isLast ? 'resolve' : 'send')
+      return
+    }
     const written = {
       conversationId: id,
-      author: { type: 'teammate' as const, ...(as === undefined ? {} : { id: as }) },
+      author: { type: 'teammate' as const, ...(authorId === undefined ? {} : { id: authorId }) },
       body: text,
     }
     const body = { ...written, direction: 'outbound' as const }
@@ -88,6 +111,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         {isNote ? 'Your note' : 'Your reply'}
       </label>
       <textarea
+        ref={area}
         id={fieldId}
         className={css.text}
         rows={3}
@@ -102,6 +126,32 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
         }}
       />
       <FormError message={error} />
+      {asking !== null && (
+        <fieldset
+          className={css.who}
+          onKeyDown={({ key }) => {
+            if (key !== 'Escape') return
+            setAsking(null)
+            area.current?.focus()
+          }}
+        >
+          <legend>Who are you?</legend>
+          {[...teammateOptions(teammates), ['nobody', 'Nobody'] as const].map(([who, name], n) => (
+            <Button
+              key={who}
+              size="s"
+              ref={n === 0 ? focus : undefined}
+              onClick={() => {
+                beTeammate(who)
+                area.current?.focus()
+                void send(asking === 'resolve', who)
+              }}
+            >
+              {name}
+            </Button>
+          ))}
+        </fieldset>
+      )}
       <div className={css.actions}>
         {mayReply && may('notes:write') && (
           <Switch
@@ -113,6 +163,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
             ]}
             onChange={(next) => {
               setKind(next)
+              setAsking(null)
               setText(draftOf(draftName(id, next === 'note')) ?? '')
               setError(undefined)
             }}
@@ -123,7 +174,7 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
             label="I am"
             every="Choose…"
             value={as}
-            options={teammateOptions(teammates)}
+            options={[...teammateOptions(teammates), ['nobody', 'Nobody']]}
             onChange={(value) => beTeammate(value ?? null)}
           />
         )}
@@ -142,6 +193,10 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
       </div>
     </form>
   )
+}
+
+function focus(button: HTMLButtonElement | null): void {
+  button?.focus()
 }
 
 /** A note that was not added is never offered as a reply. */

@@ -3,7 +3,7 @@
  * fields; a conflict shows both values.
  */
 import { useQueryClient } from '@tanstack/react-query'
-import { useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
 import { change, type Patch, type Versioned } from '../../api/change.ts'
 import { useIntent } from '../../api/intent.ts'
@@ -37,6 +37,8 @@ interface Common<T> {
   readonly close: () => void
   /** The toast: `Ticket created`. */
   readonly done: string
+  /** In the toast, for a form that does not open what it made. */
+  readonly link?: (row: T) => ReactNode
   readonly onDone?: (row: T) => void
 }
 
@@ -56,7 +58,7 @@ export type ObjectFormProps<T extends Versioned> = Creation<T> | Edit<T>
 
 /** Shown while it is rendered. A draft outlives the session and a reload; closing forgets it. */
 export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>) {
-  const { title, about, verb, fields, kind, close, done, onDone } = props
+  const { title, about, verb, fields, kind, close, done, link, onDone } = props
   const client = useQueryClient()
   const intent = useIntent()
   const teammates = useTeammates()
@@ -93,7 +95,7 @@ export function ObjectFormDialog<T extends Versioned>(props: ObjectFormProps<T>)
     showAtOnce(row.id)
     await client.invalidateQueries({ queryKey: [kind] })
     leave()
-    say(done)
+    say(done, link?.(row))
     onDone?.(row)
   }
 

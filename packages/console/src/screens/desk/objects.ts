@@ -1,7 +1,7 @@
 /** The objects of the desk as the API shows them, and their names. */
 
 import type { Booking, Conversation, Customer, List, Message, Note, Teammate, Ticket } from '@deskwire/sdk'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
 import { useCaller } from '../../session/caller.tsx'
@@ -37,20 +37,22 @@ export function useCustomers(ids: readonly (string | null)[]): ReadonlyMap<strin
 }
 
 /** All teammates: a page of a list has more than a desk. */
+export const everyTeammate = queryOptions({
+  queryKey: keys.list('teammates', 'all'),
+  queryFn: async ({ signal }) => {
+    const all = await answerOf(api().teammates.list({}, { signal }).toArray({ limit: Infinity }))
+    return all.sort((a, b) => a.name.localeCompare(b.name))
+  },
+  staleTime: 30_000,
+})
+
+/** Teammates and their names, as far as the key may read them. */
 export function useTeammates(): {
   readonly all: readonly Teammate[]
   readonly nameOf: (id: string) => string
 } {
   const { may } = useCaller()
-  const { data } = useQuery({
-    queryKey: keys.list('teammates', 'all'),
-    queryFn: async ({ signal }) => {
-      const all = await answerOf(api().teammates.list({}, { signal }).toArray({ limit: Infinity }))
-      return all.sort((a, b) => a.name.localeCompare(b.name))
-    },
-    enabled: may('teammates:read'),
-    staleTime: 30_000,
-  })
+  const { data } = useQuery({ ...everyTeammate, enabled: may('teammates:read') })
   const all = data ?? []
   return { all, nameOf: (id) => all.find((one) => one.id === id)?.name ?? `…${id.slice(-8)}` }
 }

@@ -1,4 +1,5 @@
 /** Creates or changes a ticket. */
+import type { ReactNode } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import type { FormField } from '../desk/form-values.ts'
 import { ObjectForm } from '../desk/object-form.tsx'
@@ -52,10 +53,11 @@ export function labelOf(name: string): string {
 interface TicketFormProps {
   readonly given?: { readonly conversationId?: string; readonly [name: string]: unknown }
   readonly close: () => void
-  readonly onDone: (ticket: Ticket) => void
+  readonly link?: (ticket: Ticket) => ReactNode
+  readonly onDone?: (ticket: Ticket) => void
 }
 
-export function TicketForm({ given, close, onDone }: TicketFormProps) {
+export function TicketForm({ given, close, link, onDone }: TicketFormProps) {
   return (
     <ObjectForm<Ticket>
       title="Create ticket"
@@ -65,6 +67,7 @@ export function TicketForm({ given, close, onDone }: TicketFormProps) {
       kind="tickets"
       given={{ priority: 'normal', ...given }}
       close={close}
+      link={link}
       onDone={onDone}
       create={async (body: object, intent) => {
         const { conversationId } = given ?? {}
