@@ -88,7 +88,7 @@ test('one is a timeline of its attempts, shows its payload, and is sent again', 
 })
 
 test('request and response are side by side, and the request opens in the signature tester', async () => {
-  const { api, failing } = await bench().seeded()
+  const { api, failing, failingReceiver } = await bench().seeded()
   const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
   const { page, audit } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
   const [request, response] = ['Request', 'Response'].map((name) => page.getByRole('region', { name })) as [
@@ -110,7 +110,21 @@ test('request and response are side by side, and the request opens in the signat
   await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
   const { json } = await api.get(`/v1/webhooks/${failing.id}/deliveries/${delivery.id}/payload`)
   expect(JSON.parse(await page.getByLabel('Raw body').inputValue())).toEqual(json)
-  expect(await page.getByLabel('Headers').inputValue()).toContain(delivery.eventId)
+  const headers = page.getByLabel('Headers')
+  expect(await headers.inputValue()).toContain(delivery.eventId)
+  expect(await headers.inputValue()).not.toContain('…')
+  const [sent] = failingReceiver.requests.filter(
+    ({ headers: of }) => of['x-service-event-id'] === delivery.eventId,
+  )
+  expect(Number(await page.getByLabel('Current time').inputValue())).toBeGreaterThan(Date.now() / 1000 - 300)
+  await page.getByLabel('Secret').fill(failing.secret)
+  await page.getByText('Paste the signature header that your receiver got').waitFor()
+  expect(await page.getByText('Invalid', { exact: true }).count()).toBe(0)
+  await audit()
+  await headers.fill(
+    `${await headers.inputValue()}\nX-Service-Signature: ${sent?.headers['x-service-signature']}`,
+  )
+  await page.getByText('Verified', { exact: true }).waitFor()
 })
 
 test('resending says how many, and resends exactly the failed ones of the filter', async () => {

@@ -93,11 +93,44 @@ test('each way of being wrong is named where it is, by keyboard alone', async ()
 
   await page.getByLabel('Headers').fill('{"X-Serv')
   await page.getByText('Not valid JSON').waitFor()
-  await page.getByLabel('Headers').fill('webhook-id: e-1')
-  await page.getByText('missing: webhook-timestamp and webhook-signature').waitFor()
+  await page.getByLabel('Headers').fill('webhook-signature: v1,none')
+  await page.getByText('missing: webhook-id and webhook-timestamp').waitFor()
   await page.getByLabel('Secret').fill('not base64 at all')
   await page.getByText('needs a secret in standard base64').waitFor()
   await audit()
+})
+
+test('time and signature are judged apart, and an old delivery is verified at its own time', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page, audit } = await bench().open(api, '/signature-tester')
+  const timestamp = Math.floor(Date.now() / 1000) - 7200
+  const old = await signWebhook(body, secret, { timestamp })
+  await page.getByLabel('Headers').fill(`X-Service-Signature: ${old}`)
+  await page.getByLabel('Raw body').fill(body)
+  await page.getByLabel('Secret').fill(secret)
+  const verdict = page.getByRole('region', { name: 'X-Service-Signature' }).getByRole('status')
+  await verdict
+    .getByText(
+      /^The signature fits this secret\. It was signed 2 h( \d+ s)? ago: a receiver refuses it after 300 s\.$/,
+    )
+    .waitFor()
+  await page.getByText('Too old', { exact: true }).waitFor()
+  await audit()
+  await page.getByLabel('Secret').fill('whsec_b3RoZXI=')
+  await verdict.getByText(/^No signature fits\. .+ It was signed 2 h/).waitFor()
+  await page.getByText('Invalid', { exact: true }).waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Use the time of the delivery' }).press('Enter')
+  const time = page.getByLabel('Current time')
+  expect(await time.inputValue()).toBe(String(timestamp))
+  expect(await time.and(page.locator(':focus')).isVisible()).toBe(true)
+  await verdict.getByText(/^No signature fits\. [^.]+\.$/).waitFor()
+  await page.getByLabel('Secret').fill(secret)
+  await page.getByText('Verified', { exact: true }).waitFor()
+  await page
+    .getByLabel('Headers')
+    .fill(`X-Service-Signature: ${await signWebhook(body, secret, { timestamp: timestamp + 600 })}`)
+  await verdict.getByText(/^The signature fits this secret\. Its time is 10 min in the future/).waitFor()
 })
 
 test.each(payloads)('%s is text', async (payload) => {

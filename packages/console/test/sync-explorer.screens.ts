@@ -1,6 +1,6 @@
 /** The stream as it comes, and a copy in the tab: exact, broken on purpose, found, repaired, and exact again. */
 import { expect, test } from 'vitest'
-import { makeCustomer, makeTicket } from '../../testbed/desk.ts'
+import { makeConversation, makeCustomer, makeTicket } from '../../testbed/desk.ts'
 import { choose } from './choose.ts'
 import { consoleBench, payloads } from './harness.ts'
 
@@ -35,6 +35,47 @@ test.each(['light', 'dark'] as const)('a copy proves itself, in %s', async (sche
     await page.getByRole('button', { name: 'Repair' }).click()
     await page.getByText(/^Exact at/).waitFor()
   }
+})
+
+test('a row is created when the copy did not have it, whatever its times say', async () => {
+  const { api } = await bench().seeded()
+  const { page } = await bench().open(api, '/sync-explorer')
+  const [ada] = (await api.get('/v1/customers')).json.data
+  await api.patch(`/v1/customers/${ada.id}`, { company: 'Changed before' })
+  await page.getByRole('button', { name: 'Create copy' }).click()
+  await page.getByText(/^Exact at/).waitFor()
+  const rows = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem')
+  const says = () =>
+    rows.evaluateAll((all) => all.map((one) => one.getAttribute('data-what') ?? '').filter(Boolean))
+  expect(await says()).toEqual(['created', 'created', 'created'])
+  const items = [{ name: 'Mary Anning', createdAt: '2020-01-02T03:04:05.678Z' }]
+  const imported = await api.post('/v1/customers/batch', { operation: 'import', items })
+  expect(imported.json.created).toBe(1)
+  await rows.getByText('Mary Anning').waitFor()
+  expect(await says()).toEqual(['created', 'created', 'created', 'created'])
+  await api.patch(`/v1/customers/${ada.id}`, { company: 'Changed after' })
+  await expect.poll(says).toEqual(['changed', 'created', 'created', 'created', 'created'])
+})
+
+test('what is said of a broken copy has one full stop, and counts have separators', async () => {
+  const { api } = await bench().seeded()
+  const conversation = await makeConversation(api)
+  const items = Array.from({ length: 1000 }, () => ({
+    conversationId: conversation.id,
+    direction: 'inbound',
+    author: { type: 'customer' },
+    body: 'Where is it?.',
+  }))
+  expect((await api.post('/v1/messages/batch', { operation: 'create', items })).status).toBe(200)
+  const { page } = await bench().open(api, '/sync-explorer')
+  await page.getByRole('button', { name: 'Create copy' }).click()
+  await page.getByText(/^Exact at/).waitFor()
+  await page
+    .getByRole('row', { name: /^message / })
+    .getByText('1,000', { exact: true })
+    .waitFor()
+  await page.getByRole('button', { name: 'Change a row' }).click()
+  await page.getByText('message Where is it?. Only the content digest').waitFor()
 })
 
 test('what comes while somebody reads waits; rows are opened by keyboard; filters stand in the address', async () => {

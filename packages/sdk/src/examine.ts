@@ -27,6 +27,8 @@ export interface Examination {
   /** Of the first rule that is broken, as the SDK names it. */
   readonly reason: Rejection | null
   readonly detail: string | null
+  /** Unix seconds, as the headers say; null where they cannot be read. */
+  readonly signedAt: number | null
   readonly rules: readonly RuleFinding[]
   /** Why no signature fits, where trying found it out. */
   readonly cause: string | null
@@ -110,6 +112,7 @@ export async function examineSignature(
     verified: refusal === undefined,
     reason,
     detail: refusal?.message ?? null,
+    signedAt: isRead ? Number(parts.timestamp) : null,
     rules,
     cause: isRead && !fits ? await causeOf(scheme, delivery, parts) : null,
   }

@@ -91,7 +91,7 @@ export function Countdown({ to }: { readonly to: string }) {
 }
 
 /** At most two units: `2 d 3 h`, `4 min 10 s`. */
-function sayDuration(seconds: number): string {
+export function sayDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],

@@ -192,7 +192,10 @@ function Exchange({ path, delivery, endpoint, last }: ExchangeProps) {
   })
   const headers = headersOf(delivery, endpoint)
   function test(): void {
-    prefill({ headers, body: JSON.stringify(payload.data) })
+    const at = last && Math.floor(Date.parse(last.at) / 1000)
+    // A signature that says `…` can never fit.
+    const unsigned = headers.replace(/^.*….*\n?/gm, '')
+    prefill({ headers: unsigned, body: JSON.stringify(payload.data), ...(at && { at }) })
     void navigate({ to: '/signature-tester' })
   }
   return (

@@ -24,7 +24,7 @@ interface Faults {
 }
 
 export type Result =
-  | { readonly state: 'waiting'; readonly faults: Faults }
+  | { readonly state: 'waiting'; readonly faults: Faults; readonly lacksSignature: boolean }
   | { readonly state: 'examined'; readonly examinations: readonly Examination[] }
 
 /** One a line, or with commas, as `verify-signature` takes them. */
@@ -45,14 +45,18 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
   if (publicKeys === null) faults.keys = 'Not a JSON Web Key Set: {"keys":[…]}'
   const known: SignatureScheme[] = secrets.length === 0 ? [] : ['service', 'standard']
   if (publicKeys !== null && publicKeys.length > 0) known.push('v1a')
-  // Missing input is no error.
-  if (pasted.headers.trim() === '' || known.length === 0 || Object.keys(faults).length > 0)
-    return { state: 'waiting', faults }
+  // Missing input is no error. The last header of a scheme is its signature.
+  const isSigned = (scheme: SignatureScheme) =>
+    String(signatureHeaders[scheme].at(-1)).toLowerCase() in headers
+  const lacksSignature =
+    pasted.headers.trim() !== '' &&
+    faults.headers === undefined &&
+    !(['service', 'standard'] as const).some(isSigned)
+  if (pasted.headers.trim() === '' || lacksSignature || known.length === 0 || Object.keys(faults).length > 0)
+    return { state: 'waiting', faults, lacksSignature }
 
-  const named = known.filter((scheme) =>
-    signatureHeaders[scheme].some((name) => name.toLowerCase() in headers),
-  )
-  // Without any header, the first is reported as missing.
+  const named = known.filter(isSigned)
+  // A signature of another scheme alone: the first is reported as missing.
   const schemes = named.length === 0 ? known.slice(0, 1) : named
   const delivery = {
     body: new TextEncoder().encode(pasted.body),
@@ -70,7 +74,7 @@ export async function examined(pasted: Pasted, { at, tolerance }: Settings): Pro
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const isOfKey = error.message.includes('public key')
-    return { state: 'waiting', faults: { [isOfKey ? 'keys' : 'secrets']: error.message } }
+    return { state: 'waiting', faults: { [isOfKey ? 'keys' : 'secrets']: error.message }, lacksSignature }
   }
 }
 

@@ -1,12 +1,17 @@
 /** What another screen gives the tester, once and within the tab. */
 import type { Pasted } from './sample.ts'
 
-let given: Partial<Pasted> = {}
+interface Given extends Partial<Pasted> {
+  /** Unix seconds: judged as at this time. */
+  readonly at?: number
+}
 
-export function prefill(next: Partial<Pasted>): void {
+let given: Given = {}
+
+export function prefill(next: Given): void {
   given = next
 }
 
-export function prefilled(): Partial<Pasted> {
+export function prefilled(): Given {
   return given
 }

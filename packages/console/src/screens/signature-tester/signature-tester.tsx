@@ -1,12 +1,13 @@
 /** Checks a delivery's signature and names the rule that it breaks. It runs in the browser, with the SDK's code. */
 import type { Examination, ReceivingRule } from '@deskwire/sdk'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../design/button.tsx'
 import { Code } from '../../design/code.tsx'
 import { Field, TextArea, TextInput } from '../../design/field.tsx'
 import { Notice } from '../../design/notice.tsx'
 import { Page, Panel } from '../../design/page.tsx'
 import { Sign, Status } from '../../design/status.tsx'
+import { sayDuration } from '../../design/time.tsx'
 import { examined, type Result, secretsOf } from './examined.ts'
 import { prefill, prefilled } from './prefilled.ts'
 import { type Pasted, sampleBody, sampleSecret, signed } from './sample.ts'
@@ -15,9 +16,11 @@ import css from './signature-tester.module.css'
 const nothing: Pasted = { headers: '', body: '', secrets: '', keys: '' }
 
 export function SignatureTester() {
-  const [pasted, setPasted] = useState(() => ({ ...nothing, ...prefilled() }))
+  const [{ at: givenAt, ...given }] = useState(prefilled)
+  const [pasted, setPasted] = useState({ ...nothing, ...given })
   useEffect(() => prefill({}), [])
-  const [at, setAt] = useState('')
+  const [at, setAt] = useState(givenAt === undefined ? '' : String(givenAt))
+  const time = useRef<HTMLInputElement>(null)
   const [tolerance, setTolerance] = useState('300')
   const [fault, setFault] = useState<string | undefined>()
   const result = useExamined(pasted, at, tolerance)
@@ -51,6 +54,7 @@ export function SignatureTester() {
     )
   }
   const faults = result.state === 'waiting' ? result.faults : {}
+  const lacksSignature = result.state === 'waiting' && result.lacksSignature
   return (
     <Page
       title="Signature tester"
@@ -98,7 +102,11 @@ export function SignatureTester() {
             </Field>
             <Field
               label="Headers"
-              hint="One per line, as curl -v shows them, or a JSON object. Other headers are ignored."
+              hint={
+                lacksSignature
+                  ? 'Paste the signature header that your receiver got: X-Service-Signature, or the three webhook- headers.'
+                  : 'One per line, as curl -v shows them, or a JSON object. Other headers are ignored.'
+              }
               error={faults.headers}
             >
               <TextArea
@@ -126,6 +134,7 @@ export function SignatureTester() {
             <div className={css.pair}>
               <Field label="Current time (Unix seconds)" hint="Set it to check an old delivery.">
                 <TextInput
+                  ref={time}
                   mono
                   inputMode="numeric"
                   placeholder="Now"
@@ -148,7 +157,16 @@ export function SignatureTester() {
           </div>
         </Panel>
         <div className={css.findings}>
-          <Findings result={result} />
+          <Findings
+            result={result}
+            tolerance={tolerance}
+            now={at === '' ? null : Number(at)}
+            judgeAt={(signedAt) => {
+              setAt(String(signedAt))
+              // The button goes.
+              time.current?.focus()
+            }}
+          />
         </div>
       </div>
     </Page>
@@ -159,7 +177,7 @@ const digits = (text: string) => text.replace(/\D/g, '').slice(0, 15)
 
 /** With each change of the input, and every few seconds while the time is now, as a delivery grows old. */
 function useExamined(pasted: Pasted, at: string, tolerance: string): Result {
-  const [result, setResult] = useState<Result>({ state: 'waiting', faults: {} })
+  const [result, setResult] = useState<Result>({ state: 'waiting', faults: {}, lacksSignature: false })
   useEffect(() => {
     let isCurrent = true
     const settings = { at: at === '' ? null : Number(at), tolerance: Number(tolerance) }
@@ -177,11 +195,20 @@ function useExamined(pasted: Pasted, at: string, tolerance: string): Result {
   return result
 }
 
-function Findings({ result }: { readonly result: Result }) {
+interface Judged {
+  readonly tolerance: string
+  /** Unix seconds; null for now. */
+  readonly now: number | null
+  readonly judgeAt: (signedAt: number) => void
+}
+
+function Findings({ result, ...judged }: Judged & { readonly result: Result }) {
   if (result.state === 'waiting') {
     return (
       <Panel title="Result">
         <p className={css.none}>
+          {result.lacksSignature &&
+            'Each attempt is signed anew, and its signature is not stored: only your receiver has it. '}
           Enter a secret or public keys, and the headers. The tester checks each rule and names common
           mistakes: a body that was parsed and written again, an extra line break, the key of the other
           scheme.
@@ -190,7 +217,7 @@ function Findings({ result }: { readonly result: Result }) {
       </Panel>
     )
   }
-  return result.examinations.map((one) => <OneScheme key={one.scheme} examination={one} />)
+  return result.examinations.map((one) => <OneScheme key={one.scheme} examination={one} {...judged} />)
 }
 
 const titles = {
@@ -205,12 +232,38 @@ const names: Readonly<Record<ReceivingRule, string>> = {
   signature: 'Signature',
 }
 
-function OneScheme({ examination }: { readonly examination: Examination }) {
-  const { scheme, verified, detail, cause, rules } = examination
+/** The time and the signature each say what they are: a delivery that is too old may have any key. */
+function whyRefused(
+  { scheme, reason, detail, rules, signedAt }: Examination,
+  tolerance: string,
+  now: number,
+) {
+  const fits = rules.find(({ rule }) => rule === 'signature')?.holds
+  if (fits === null || fits === undefined || signedAt === null) return detail
+  const age = now - signedAt
+  const time =
+    reason === 'signature_mismatch'
+      ? ''
+      : age > 0
+        ? `It was signed ${sayDuration(age)} ago: a receiver refuses it after ${tolerance} s.`
+        : `Its time is ${sayDuration(-age)} in the future: a receiver refuses more than ${tolerance} s.`
+  const [key, keys] = scheme === 'v1a' ? ['these public keys', 'keys are'] : ['this secret', 'secret is']
+  const signature = fits
+    ? `The signature fits ${key}.`
+    : `No signature fits. Check that the ${keys} this endpoint’s, and that the body is the raw bytes.`
+  return `${signature} ${time}`.trim()
+}
+
+function OneScheme({ examination, tolerance, now, judgeAt }: Judged & { readonly examination: Examination }) {
+  const { scheme, verified, reason, cause, rules, signedAt } = examination
+  const isOfOtherTime = reason === 'timestamp_expired' || reason === 'timestamp_in_future'
+  const fits = rules.some(({ rule, holds }) => rule === 'signature' && holds)
+  const verdict =
+    !fits || !isOfOtherTime ? 'Invalid' : reason === 'timestamp_expired' ? 'Too old' : 'Too early'
   return (
     <Panel
       title={titles[scheme]}
-      actions={<Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : 'Invalid'}</Status>}
+      actions={<Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : verdict}</Status>}
     >
       <ol className={css.rules}>
         {rules.map(({ rule, says, holds, seen }) => (
@@ -232,11 +285,18 @@ function OneScheme({ examination }: { readonly examination: Examination }) {
       <div role="status">
         {!verified && (
           <div className={css.why}>
-            <p>{detail}</p>
+            <p>{whyRefused(examination, tolerance, now ?? Math.floor(Date.now() / 1000))}</p>
             {cause !== null && (
               <p>
                 <strong>Likely:</strong> {cause}
               </p>
+            )}
+            {isOfOtherTime && signedAt !== null && (
+              <div>
+                <Button size="s" onClick={() => judgeAt(signedAt)}>
+                  Use the time of the delivery
+                </Button>
+              </div>
             )}
           </div>
         )}

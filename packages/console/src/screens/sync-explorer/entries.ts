@@ -17,7 +17,8 @@ export interface Entry {
 /** Older entries are dropped. */
 const mostEntries = 5000
 
-export function entryOf(change: Change<Row>, n: number): Entry {
+/** `isNew`: no change before it brought the row. Its times do not tell: an import keeps the time of creation. */
+export function entryOf(change: Change<Row>, n: number, isNew: boolean): Entry {
   if (change.type === 'removed') {
     const { id, resource, removedAt } = change
     const record = { object: 'removed', id, resource, removedAt }
@@ -26,7 +27,7 @@ export function entryOf(change: Change<Row>, n: number): Entry {
   const { row } = change
   return {
     n,
-    what: row.createdAt === row.updatedAt ? 'created' : 'changed',
+    what: isNew ? 'created' : 'changed',
     kind: row.object,
     id: row.id,
     at: row.updatedAt,

@@ -107,6 +107,8 @@ export class Explorer {
   #picture: ReturnType<typeof setTimeout> | undefined
   #copies = new Map<string, MemoryCopy<Row>>()
   #served = new Map<string, Checkpoint>()
+  /** The rows that the list of changes has brought. The copy may be ahead of it, or broken on purpose. */
+  #known = new Set<string>()
   #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #differing: readonly Differing[] = []
@@ -135,6 +137,7 @@ export class Explorer {
     this.#stopping.abort()
     this.#copies = new Map()
     this.#served = new Map()
+    this.#known = new Set()
     this.#differing = []
     const startedAt = new Date().toISOString()
     this.#become({ ...beginning, from, startedAt, phase: from === 'now' ? 'following' : 'reading' })
@@ -259,7 +262,7 @@ export class Explorer {
     // The user has pressed something: the page comes again, from the same cursor.
     if (signal.aborted) return
     const { count, entries, phase, from } = this.#state
-    const come = page.changes.map((change, i) => entryOf(change, count + i + 1))
+    const come = page.changes.map((change, i) => entryOf(change, count + i + 1, this.#isNew(change)))
     this.#become({
       entries: withEntries(entries, come),
       count: count + come.length,
@@ -272,6 +275,19 @@ export class Explorer {
     this.#served = new Map(Object.entries(page.checkpoint))
     for (const kind of this.#served.keys()) this.#copyOf(kind)
     this.#compareProofs()
+  }
+
+  #isNew(change: Change<Row>): boolean {
+    if (change.type === 'removed') {
+      this.#known.delete(change.id)
+      return false
+    }
+    const { id, createdAt } = change.row
+    const isKnown = this.#known.has(id)
+    this.#known.add(id)
+    const { from, startedAt } = this.#state
+    // From now, earlier rows are unknown too.
+    return !isKnown && (from === 'beginning' || createdAt >= startedAt)
   }
 
   async #apply(change: Change<Row>): Promise<void> {

@@ -60,7 +60,7 @@ function Verdict({ differing, provedAt }: { readonly differing: number; readonly
 
 function OneKind({ state: { kind, held, served, isExact } }: { readonly state: KindState }) {
   const pairs = [
-    ['Rows', String(held.count), served === null ? null : String(served.count)],
+    ['Rows', held.count.toLocaleString('en'), served === null ? null : served.count.toLocaleString('en')],
     ['IDs and versions', held.digest, served?.digest ?? null],
     ['Contents', held.contentDigest, served?.contentDigest ?? null],
   ] as const
@@ -128,12 +128,16 @@ function Steps({ trial, kinds, differing, explorer }: StepsProps) {
   )
 }
 
+/** A label may end in a full stop of its own. */
+const sentence = (label: string) => (/[.!?…]$/.test(label) ? label : `${label}.`)
+
 function Said({ trial }: { readonly trial: Trial }) {
   if (trial.step === 'broken') {
     return (
       <span>
         {trial.how === 'lost' ? 'Deleted from' : 'Changed in'} the copy: {trial.kind}{' '}
-        <strong>{trial.label}</strong>. {trial.how === 'changed' && 'Only the content digest shows it.'}
+        <strong>{sentence(trial.label)}</strong>{' '}
+        {trial.how === 'changed' && 'Only the content digest shows it.'}
       </span>
     )
   }
@@ -141,20 +145,20 @@ function Said({ trial }: { readonly trial: Trial }) {
   if (trial.step === 'repaired') {
     return (
       <span>
-        {trial.rows} {trial.rows === 1 ? 'row' : 'rows'} repaired from the service.
+        {trial.rows.toLocaleString('en')} {trial.rows === 1 ? 'row' : 'rows'} repaired from the service.
       </span>
     )
   }
   if (trial.differences.length === 0) return <span>No row differs: the stream has already repaired it.</span>
   return (
     <span>
-      Found with {trial.calls} calls:{' '}
+      Found with {trial.calls.toLocaleString('en')} calls:{' '}
       {trial.differences.slice(0, 5).map(({ id, type, label }) => (
         <span key={id}>
           <strong>{label || id}</strong> is {type}.{' '}
         </span>
       ))}
-      {trial.differences.length > 5 && `And ${trial.differences.length - 5} more.`}
+      {trial.differences.length > 5 && `And ${(trial.differences.length - 5).toLocaleString('en')} more.`}
     </span>
   )
 }
