@@ -15,7 +15,7 @@ import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { deskTables } from './desk/tables.ts'
 import { storeResponseFunction } from './idempotency/stored-responses.ts'
-import { inboxMigration } from './inbox/table.ts'
+import { inboxImports, inboxMigration } from './inbox/table.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import type { Kind } from './kinds/model/kind.ts'
 import { indexOutdatedDocuments } from './kinds/model/reindex.ts'
@@ -50,6 +50,7 @@ export function schemaOf(
         ],
       },
       revokedMigration,
+      inboxImports,
     ],
     functions: [
       commit,

@@ -7,6 +7,26 @@ import type { Migration } from '../db/migration.ts'
 
 const notCopying = `current_setting('deskwire.copying', true) is distinct from 'on'`
 
+// An imported message may be older than others of its conversation: it is looked at among them.
+const messageFunction = `create or replace function inbox_message() returns trigger language plpgsql as $function$
+declare
+  v_sent_at timestamptz := coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at);
+begin
+  if new.direction = 'inbound' then
+    update inbox i set awaiting_since = case when new.created_at < new.updated_at
+        then inbox_since(new.organization_id, new.conversation_id) else v_sent_at end
+      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
+        and (i.awaiting_since = 'infinity' or new.created_at < new.updated_at and i.awaiting_since > v_sent_at);
+  elsif new.direction = 'outbound' and strpos(new.body, '"author":{"type":"system"') = 0 then
+    update inbox i set awaiting_since = case when new.created_at < new.updated_at
+        then inbox_since(new.organization_id, new.conversation_id) else 'infinity' end
+      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
+        and i.awaiting_since <> 'infinity';
+  end if;
+  return null;
+end;
+$function$`
+
 const prepare: readonly string[] = [
   `create table if not exists inbox (
     organization_id uuid not null,
@@ -51,20 +71,7 @@ begin
   return null;
 end;
 $function$`,
-  `create or replace function inbox_message() returns trigger language plpgsql as $function$
-begin
-  if new.direction = 'inbound' then
-    update inbox i set awaiting_since = coalesce((new.body::json ->> 'sentAt')::timestamptz, new.created_at)
-      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
-        and i.awaiting_since = 'infinity';
-  elsif new.direction = 'outbound' and strpos(new.body, '"author":{"type":"system"') = 0 then
-    update inbox i set awaiting_since = 'infinity'
-      where i.organization_id = new.organization_id and i.conversation_id = new.conversation_id
-        and i.awaiting_since <> 'infinity';
-  end if;
-  return null;
-end;
-$function$`,
+  messageFunction,
   // For the statement: of a conversation with thousands of messages, each would look at all that are gone.
   `create or replace function inbox_removed_messages() returns trigger language plpgsql as $function$
 begin
@@ -122,3 +129,6 @@ export const inboxMigration: Migration = {
   gradually: { prepare, piece: 'select inbox_piece($1) as next' },
   statements: ['drop function inbox_piece(text)'],
 }
+
+/** For databases that have the inbox already. */
+export const inboxImports: Migration = { id: '20261126-17-inbox-imports', statements: [messageFunction] }

@@ -196,6 +196,30 @@ test('its rows are those that a migration makes of what is stored, also while ot
   )
 })
 
+test('messages that are imported out of order wait as if they had come in order', async () => {
+  const api = await shared().newOrganization()
+  const { id: customerId } = await makeCustomer(api)
+  const day = (n: number) => `2026-0${n}-01T00:00:00.000Z`
+  const { json } = await api.post('/v1/conversations/batch', {
+    operation: 'import',
+    items: [{ customerId, channel: 'email', createdAt: day(1) }],
+  })
+  const conversationId = json.data[0].id
+  const bring = async (at: number, direction: 'inbound' | 'outbound') => {
+    const author = { type: direction === 'inbound' ? 'customer' : 'ai' }
+    const items = [{ conversationId, direction, author, body: `Of ${at}`, createdAt: day(at) }]
+    expect((await api.post('/v1/messages/batch', { operation: 'import', items })).json.created).toBe(1)
+    const [entry] = await inbox(api)
+    return [entry?.awaitingReplySince, entry?.lastMessage?.preview]
+  }
+  expect(await bring(6, 'inbound')).toEqual([day(6), 'Of 6'])
+  expect(await bring(4, 'inbound')).toEqual([day(4), 'Of 6'])
+  expect(await bring(5, 'outbound')).toEqual([day(6), 'Of 6'])
+  expect(await bring(3, 'inbound')).toEqual([day(6), 'Of 6'])
+  expect(await bring(7, 'outbound')).toEqual([null, 'Of 7'])
+  expect(await bring(2, 'inbound')).toEqual([null, 'Of 7'])
+})
+
 test('counts stop at 1,000, also the total of a list', async () => {
   const api = await shared().newOrganization()
   const { id: customerId } = await makeCustomer(api)
