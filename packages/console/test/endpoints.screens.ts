@@ -166,6 +166,14 @@ test('one that fails says why, and what it has missed is sent again in two click
   const { page, audit } = await bench().open(api, `/endpoints/${failing.id}`)
   await page.getByRole('heading', { level: 2, name: 'Failed: HTTP 500' }).waitFor()
   await page.getByText(/Failing since/).waitFor()
+  const [failed, pending] = ['Failed deliveries', 'Pending deliveries'].map((name) =>
+    page.getByRole('term').filter({ hasText: name }),
+  ) as [Locator, Locator]
+  expect((await failed.boundingBox())?.y).toBe((await pending.boundingBox())?.y)
+  await page
+    .getByText(/^Failed attempts/)
+    .first()
+    .waitFor()
   await audit()
   failingReceiver.will(answer(200))
   await page.getByText('the database of the receiver is away').waitFor()
@@ -175,10 +183,14 @@ test('one that fails says why, and what it has missed is sent again in two click
   await audit()
   await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click()
   await page.getByText(/3 pending retried/).waitFor()
-  await page.getByRole('region', { name: 'Resend history' }).waitFor()
+  const history = page.getByRole('region', { name: 'Resend history' })
+  await history.waitFor()
+  expect(await history.getByText('Nothing is missing').count()).toBe(0)
   await recovererOn(bench().service, systemClock).runDue()
   await bench().engine.runDue()
   await page.getByText('Completed').waitFor()
+  await history.getByText('3 pending deliveries retried', { exact: true }).waitFor()
+  await history.getByText('Nothing is missing').waitFor()
   await audit()
   // It waited for no timer.
   expect((await api.get(`/v1/webhooks/${failing.id}`)).json.failingSince).toBeNull()

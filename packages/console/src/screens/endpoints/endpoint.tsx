@@ -183,7 +183,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         </ul>
       </Panel>
       <Latest id={id} />
-      <Recoveries id={id} />
+      <Recoveries endpoint={endpoint} />
 
       <EndpointForm isOpen={open === 'edit'} close={close} endpoint={endpoint} />
       <RecoverDialog isOpen={open === 'recover'} close={close} endpoint={endpoint} />
@@ -311,21 +311,23 @@ function Outage({ endpoint }: { readonly endpoint: Webhook }) {
   const isOver = failingSince === null && disabledAt === null
   const from = [missedSince, failingSince].filter((at) => at !== null).sort()[0]
   return (
-    <Facts
-      of={[
-        ...(from === undefined
-          ? []
-          : [
-              ['From', <Time key="from" at={from} />] as const,
-              [
-                'Until',
-                isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'Now',
-              ] as const,
-            ]),
-        ['Failed', failed === undefined ? '' : sayBehind(failed)],
-        ['Pending', pending === undefined ? '' : sayBehind(pending)],
-      ]}
-    />
+    <div className={css.outage}>
+      <Facts
+        of={[
+          ...(from === undefined
+            ? []
+            : [
+                ['From', <Time key="from" at={from} />] as const,
+                [
+                  'Until',
+                  isOver && lastSuccessAt !== null ? <Time key="until" at={lastSuccessAt} /> : 'Now',
+                ] as const,
+              ]),
+          ['Failed deliveries', failed === undefined ? '' : sayBehind(failed)],
+          ['Pending deliveries', pending === undefined ? '' : sayBehind(pending)],
+        ]}
+      />
+    </div>
   )
 }
 
@@ -461,6 +463,9 @@ function Trouble({
   )
 }
 
+/** A delivery may have many attempts: the counts are named apart. */
+const attemptOutcomes = outcomes.map((one) => ({ ...one, title: `${one.title} attempts` }))
+
 /** Its attempts in the last hour. */
 function Attempts({ id }: { readonly id: string }) {
   const stats = useQuery(statsQuery('hour', id))
@@ -483,7 +488,7 @@ function Attempts({ id }: { readonly id: string }) {
       {stats.data !== undefined && (
         <BarChart
           title="Attempts per minute"
-          series={outcomes}
+          series={attemptOutcomes}
           points={byOutcome(stats.data.data)}
           sayStep={sayStepOf('hour')}
           height={130}

@@ -54,12 +54,13 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
     }
     try {
       const hastened = await hasten(endpoint.id)
-      await answerOf(
+      const { id } = await answerOf(
         api().webhooks.recover(
           endpoint.id,
           values.includeSucceeded ? { since, includeSucceeded: true } : { since },
         ),
       )
+      client.setQueryData(['hastened', id], hastened)
       say(hastened === 0 ? 'Resend started' : `Resend started, ${sayCount(hastened)} pending retried`)
       await client.invalidateQueries({ queryKey: ['deliveries'] })
       await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
@@ -120,7 +121,8 @@ function Waiting({ id }: { readonly id: string }) {
 const sayCount = (count: number) => count.toLocaleString('en')
 
 /** The latest recoveries of an endpoint, with their progress. */
-export function Recoveries({ id }: { readonly id: string }) {
+export function Recoveries({ endpoint: { id, status, missedSince } }: { readonly endpoint: Webhook }) {
+  const behind = [useBehind(id, 'pending'), useBehind(id, 'failed')]
   const { data } = useQuery({
     queryKey: ['recoveries', id],
     queryFn: ({ signal }) => answerOf(api().webhooks.recoveries(id, { limit: 5 }, { signal }).page()),
@@ -128,8 +130,13 @@ export function Recoveries({ id }: { readonly id: string }) {
       state.data?.data.some(({ status }) => status === 'running') ? 1000 : 30_000,
   })
   if (data === undefined || data.data.length === 0) return null
+  const isComplete =
+    status === 'active' &&
+    missedSince === null &&
+    data.data[0]?.status === 'done' &&
+    behind.every((one) => one?.count === 0)
   return (
-    <Panel title="Resend history">
+    <Panel title="Resend history" actions={isComplete && <Status tone="good">Nothing is missing</Status>}>
       <ol className={css.list}>
         {data.data.map((recovery) => (
           <li key={recovery.id}>
@@ -142,19 +149,25 @@ export function Recoveries({ id }: { readonly id: string }) {
 }
 
 function Progress({
-  recovery: { status, retried, created, since, createdAt },
+  recovery: { id, status, retried, created, since, createdAt },
 }: {
   readonly recovery: Recovery
 }) {
   const count = retried + created
+  // The job does not count them: known to the tab that has started it.
+  const { data: hastened = 0 } = useQuery<number>({ queryKey: ['hastened', id], enabled: false })
   return (
     <>
       <Status tone={status === 'done' ? 'good' : 'wait'}>
         {status === 'done' ? 'Completed' : 'Running'}
       </Status>
       <span className="number">
-        {count === 0 ? 'Nothing to resend' : `${count.toLocaleString('en')} resent`}
-        {created > 0 && `, ${created.toLocaleString('en')} of them sent for the first time`}
+        {count > 0 && `${sayCount(count)} resent`}
+        {created > 0 && `, ${sayCount(created)} of them sent for the first time`}
+        {count > 0 && hastened > 0 && ', '}
+        {hastened > 0 &&
+          `${sayCount(hastened)} pending ${hastened === 1 ? 'delivery' : 'deliveries'} retried`}
+        {count + hastened === 0 && 'Nothing to resend'}
       </span>
       <span>
         since <Time at={since} />, started <Time at={createdAt} />
