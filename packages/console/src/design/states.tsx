@@ -50,9 +50,23 @@ export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'r
 }
 
 /** The filters match nothing. */
-export function NoMatch({ clear, children }: { readonly clear: () => void; readonly children?: ReactNode }) {
+export function NoMatch({
+  title = 'No results',
+  actions,
+  clear,
+  children,
+}: Partial<StateProps> & { readonly clear: () => void }) {
   return (
-    <State title="No results" role="status" actions={<Button onClick={clear}>Clear filters</Button>}>
+    <State
+      title={title}
+      role="status"
+      actions={
+        <>
+          {actions}
+          <Button onClick={clear}>Clear filters</Button>
+        </>
+      }
+    >
       {children ?? <p>Nothing matches these filters.</p>}
     </State>
   )

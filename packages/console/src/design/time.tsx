@@ -1,7 +1,7 @@
 /** Times: relative, with the exact time in the user's time zone on hover. */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
 /** The console is English, and so are its dates, with 24 hours as in logs. */
 export const locale = 'en-GB'
 const exact = new Intl.DateTimeFormat(locale, {

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
 import { Button } from '../../design/button.tsx'
 import { CopyText } from '../../design/copy.tsx'
-import { sayDay } from '../../design/local-time.ts'
+import { readersZone, sayDay } from '../../design/local-time.ts'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
@@ -26,7 +26,8 @@ import { moveBooking, readBooking } from './calls.ts'
 import { type LostMove, MoveConflict } from './move-conflict.tsx'
 import { type AskedMove, MoveForm } from './move-form.tsx'
 import { type BookingMove, bookingMoves } from './moves.ts'
-import { sayWhen, sayWhenThere } from './when.ts'
+import { Overlaps } from './overlaps.tsx'
+import { sayMoment, sayWhen, sayWhenThere } from './when.ts'
 
 const route = getRouteApi('/bookings/$id')
 
@@ -106,7 +107,7 @@ function Known({ booking }: { readonly booking: Booking }) {
         </Link>
       }
       beside={<BookingStatus status={status} />}
-      about={sayWhen(booking)}
+      about={`${sayWhen(booking)} (${readersZone})`}
       actions={
         <>
           {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Edit</Button>}
@@ -140,23 +141,21 @@ function Known({ booking }: { readonly booking: Booking }) {
           ))}
         </MoveRow>
       )}
+      <Overlaps of={booking} />
       <Panel title="Details">
         <Facts
           of={[
             ['Customer', <CustomerLink key="customer" id={booking.customerId} />],
             ['Assignee', <TeammateName key="assignee" id={booking.assigneeId} />],
-            ['When', sayWhen(booking)],
+            [`When (${readersZone})`, sayWhen(booking)],
             [`In ${booking.timezone}`, there ?? 'Same time'],
             ['Location', location === null ? '–' : `${sayStatus(location.type)}: ${location.value}`],
             ...(booking.previousStartAt === null
               ? []
               : [
                   [
-                    'Rescheduled',
-                    <span key="moved">
-                      {booking.rescheduleCount === 1 ? 'once' : `${booking.rescheduleCount} times`},
-                      previously <Time at={booking.previousStartAt} />
-                    </span>,
+                    'Moved',
+                    `${booking.rescheduleCount === 1 ? 'once' : `${booking.rescheduleCount} times`}, was ${sayMoment(booking.previousStartAt)}`,
                   ] as const,
                 ]),
             ...(booking.cancelledBy === null

@@ -1,20 +1,22 @@
 /** Bookings: a day or a week on a calendar, or a list. */
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
 import { keys } from '../../api/keys.ts'
-import { useList } from '../../api/list.ts'
+import { type List, useList } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { Checkbox } from '../../design/field.tsx'
 import { FilterCreated } from '../../design/filter-range.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
+import { dayOf, readersZone, sayDay } from '../../design/local-time.ts'
 import { ActionMenu } from '../../design/menu.tsx'
 import { Page } from '../../design/page.tsx'
 import { FilterSelect } from '../../design/select.tsx'
 import { Empty } from '../../design/states.tsx'
+import { Sign } from '../../design/status.tsx'
 import { Switch } from '../../design/switch.tsx'
 import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
@@ -30,8 +32,8 @@ import {
 import { BookingForm } from './booking-form.tsx'
 import { BookingStatus } from './booking-status.tsx'
 import { Calendar } from './calendar.tsx'
-import type { BookingQuery } from './calls.ts'
-import { sayWhen } from './when.ts'
+import { type BookingQuery, readBetween } from './calls.ts'
+import { conflictsOf, sayWhen } from './when.ts'
 
 const route = getRouteApi('/bookings')
 
@@ -70,6 +72,7 @@ export function Bookings() {
   return (
     <Page
       title="Bookings"
+      about={shown === 'list' ? `Times in ${readersZone}.` : undefined}
       actions={
         <>
           <Switch
@@ -114,29 +117,30 @@ export function Bookings() {
             />
           )}
           {shown === 'list' && <FilterCreated range={{ createdAfter, createdBefore }} onChange={filter} />}
+          <Checkbox
+            label="Conflicts only"
+            checked={conflicts !== undefined}
+            onChange={({ currentTarget }) => filter({ conflicts: currentTarget.checked ? 'yes' : undefined })}
+          />
           {shown !== 'list' && (
-            <>
-              <Checkbox
-                label="Conflicts only"
-                checked={conflicts !== undefined}
-                onChange={({ currentTarget }) =>
-                  filter({ conflicts: currentTarget.checked ? 'yes' : undefined })
-                }
-              />
-              <Checkbox
-                label="Show cancelled"
-                checked={cancelled !== undefined}
-                onChange={({ currentTarget }) =>
-                  filter({ cancelled: currentTarget.checked ? 'yes' : undefined })
-                }
-              />
-            </>
+            <Checkbox
+              label="Show cancelled"
+              checked={cancelled !== undefined}
+              onChange={({ currentTarget }) =>
+                filter({ cancelled: currentTarget.checked ? 'yes' : undefined })
+              }
+            />
           )}
         </>
       }
     >
       {shown === 'list' ? (
-        <AsList query={{ ...query, createdAfter, createdBefore } as BookingQuery} clear={clear} add={book} />
+        <AsList
+          query={{ ...query, createdAfter, createdBefore } as BookingQuery}
+          isConflictsOnly={conflicts !== undefined}
+          clear={clear}
+          add={book}
+        />
       ) : (
         <Calendar
           query={query}
@@ -145,6 +149,7 @@ export function Bookings() {
           isConflictsOnly={conflicts !== undefined}
           hasCancelled={cancelled !== undefined}
           goTo={(day) => filter({ week: day })}
+          showConflicts={() => filter({ view: 'list' })}
           clear={clear}
         />
       )}
@@ -186,18 +191,31 @@ function DoubleBooking({ close }: { readonly close: () => void }) {
   )
 }
 
+/** The bookings from today on. */
+function useComing(query: BookingQuery) {
+  const today = dayOf(undefined, new Date())
+  return useQuery({
+    queryKey: keys.list('bookings', 'from', sayDay(today), query),
+    queryFn: ({ signal }) => readBetween(today, null, query, signal),
+  })
+}
+
 function AsList({
   query,
+  isConflictsOnly,
   clear,
   add,
 }: {
   readonly query: BookingQuery
+  /** Of the bookings from today on. */
+  readonly isConflictsOnly: boolean
   readonly clear: (() => void) | null
   readonly add: ReactNode
 }) {
   const teammates = useTeammates()
-  const list = useList({
+  const newest = useList({
     key: keys.list('bookings', query),
+    isEnabled: !isConflictsOnly,
     load: async (page, signal) =>
       await answerOf(
         api()
@@ -205,10 +223,44 @@ function AsList({
           .page(),
       ),
   })
+  const coming = useComing({})
+  const matching = useComing(query)
+  const conflicts = conflictsOf(coming.data?.bookings ?? [])
+  const conflicting = (matching.data?.bookings ?? [])
+    .filter(({ id, endAt }) => conflicts.has(id) && new Date(endAt) > dayOf(undefined, new Date()))
+    .sort((a, b) => Date.parse(a.startAt) - Date.parse(b.startAt))
+  const list: List<Booking> = isConflictsOnly
+    ? {
+        ...newest,
+        rows: conflicting,
+        total: conflicting.length,
+        isLoading: coming.isPending || matching.isPending,
+        error: coming.error ?? matching.error,
+        retry: () => void Promise.all([coming.refetch(), matching.refetch()]),
+        hasMore: false,
+        news: { count: 0, gone: 0 },
+        isGone: () => false,
+      }
+    : newest
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const columns: readonly Column<Booking>[] = [
     { title: 'Title', cell: ({ title }) => title, order: ({ title }) => title, isWide: true },
-    { title: 'When', width: [12, 14.5], cell: sayWhen, order: ({ startAt }) => startAt },
+    {
+      title: 'When',
+      width: [13, 15.5],
+      cell: (booking) => (
+        <>
+          {conflicts.has(booking.id) && (
+            <span title="Conflict">
+              <Sign tone="bad" />
+              <span className="unseen">Conflict: </span>{' '}
+            </span>
+          )}
+          {sayWhen(booking)}
+        </>
+      ),
+      order: ({ startAt }) => startAt,
+    },
     {
       title: 'Customer',
       width: [6, 9],
@@ -233,11 +285,14 @@ function AsList({
   ]
   return (
     <DataTable
-      caption="Bookings, newest first"
+      caption={isConflictsOnly ? 'Conflicts from today on' : 'Bookings, newest first'}
       list={list}
       columns={columns}
       to={({ id }) => ({ to: '/bookings/$id', params: { id } })}
       clearFilters={clear}
+      noMatch={
+        isConflictsOnly ? <p>No assignee has two bookings at the same time from today on.</p> : undefined
+      }
       empty={
         <Empty title="No bookings yet" actions={add}>
           <p>A booking is an appointment with a customer.</p>

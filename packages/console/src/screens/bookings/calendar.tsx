@@ -19,7 +19,7 @@ import {
 } from '../desk/objects.ts'
 import css from './calendar.module.css'
 import { type BookingQuery, readBetween } from './calls.ts'
-import { conflictsOf, isCalledOff, type Placed, placeOn, sayClock, sayClockThere } from './when.ts'
+import { conflictsOf, isCalledOff, type Placed, placeOn, sayClock, sayClockThere, sayDays } from './when.ts'
 
 const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' })
 const dayInFull = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
@@ -37,10 +37,21 @@ interface CalendarProps {
   /** Cancelled and rejected ones too; a filter by status shows them anyway. */
   readonly hasCancelled: boolean
   readonly goTo: (day: string | undefined) => void
+  /** Shows all coming conflicts. */
+  readonly showConflicts: () => void
   readonly clear: (() => void) | null
 }
 
-export function Calendar({ query, view, day, isConflictsOnly, hasCancelled, goTo, clear }: CalendarProps) {
+export function Calendar({
+  query,
+  view,
+  day,
+  isConflictsOnly,
+  hasCancelled,
+  goTo,
+  showConflicts,
+  clear,
+}: CalendarProps) {
   const today = sayDay(new Date())
   const begin = view === 'week' ? mondayOf(day, new Date()) : dayOf(day, new Date())
   const length = view === 'week' ? 7 : 1
@@ -95,7 +106,22 @@ export function Calendar({ query, view, day, isConflictsOnly, hasCancelled, goTo
           <p className={css.count} role="status">
             {read.isPlaceholderData ? 'Loading…' : sayCount(bookings.length, left)} Times in {readersZone}.
           </p>
-          {bookings.length === 0 && !read.isPlaceholderData && clear !== null && <NoMatch clear={clear} />}
+          {bookings.length > 0 || read.isPlaceholderData || clear === null ? null : isConflictsOnly ? (
+            <NoMatch
+              title={`No conflicts ${sayDays(begin, addDays(end, -1))}`}
+              actions={
+                <>
+                  <Button onClick={() => goTo(sayDay(end))}>{`Next ${view}`}</Button>
+                  <Button onClick={showConflicts}>All conflicts</Button>
+                </>
+              }
+              clear={clear}
+            >
+              <p>No assignee has two bookings at the same time.</p>
+            </NoMatch>
+          ) : (
+            <NoMatch clear={clear} />
+          )}
           <div
             className={css.grid}
             data-view={view}

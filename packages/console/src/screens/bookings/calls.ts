@@ -40,10 +40,10 @@ export function moveBooking(base: Booking, move: BookingMove, body: object): Pro
 /** Bookings that a calendar shows at most; the list has more. */
 const shownAtMost = 500
 
-/** Bookings between two times, including those that began up to a day before. */
+/** Bookings between two times, or from a time on, including those that began up to a day before. */
 export async function readBetween(
   from: Date,
-  to: Date,
+  to: Date | null,
   filters: BookingQuery,
   signal: AbortSignal,
 ): Promise<{ readonly bookings: readonly Booking[]; readonly total: number }> {
@@ -53,7 +53,7 @@ export async function readBetween(
     const query = {
       ...filters,
       startAfter,
-      startBefore: to.toISOString(),
+      ...(to === null ? {} : { startBefore: to.toISOString() }),
       limit: 100,
       offset: bookings.length,
     }

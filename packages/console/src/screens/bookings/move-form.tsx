@@ -8,6 +8,7 @@ import { endAfter, fromLocal, readLocal, toLocal } from '../../design/local-time
 import { TimeInput } from '../../design/time-input.tsx'
 import { useDraftForm } from '../../session/draft-form.ts'
 import { type Booking, useCustomers } from '../desk/objects.ts'
+import { Overlaps } from './overlaps.tsx'
 import { sayWhenThere } from './when.ts'
 
 export type AskedMove = 'reject' | 'cancel' | 'reschedule'
@@ -96,6 +97,7 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
             <Field label="End" error={errors.endAt?.message}>
               <TimeInput {...form.register('endAt')} />
             </Field>
+            {startAt && endAt && <Overlaps of={{ ...booking, startAt, endAt }} />}
             {there && (
               <p role="status">
                 {there} in {zone}

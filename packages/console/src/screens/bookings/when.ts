@@ -24,6 +24,23 @@ export function sayWhen({ startAt, endAt }: Times): string {
   return format.formatRange(start, end)
 }
 
+/** `Mon 23 Nov, 09:00`, with the year unless it is this one. */
+export function sayMoment(at: string): string {
+  const moment = new Date(at)
+  return (moment.getFullYear() === new Date().getFullYear() ? range : rangeWithYear).format(moment)
+}
+
+const month = new Intl.DateTimeFormat(locale, { month: 'long' })
+
+/** `from 23 to 29 November`, `on 23 November`; with the year unless it is this one. */
+export function sayDays(first: Date, last: Date): string {
+  const year = last.getFullYear() === new Date().getFullYear() ? '' : ` ${last.getFullYear()}`
+  const end = `${last.getDate()} ${month.format(last)}${year}`
+  if (first.getTime() === last.getTime()) return `on ${end}`
+  const isOneMonth = first.getMonth() === last.getMonth()
+  return `from ${first.getDate()}${isOneMonth ? '' : ` ${month.format(first)}`} to ${end}`
+}
+
 /** In the booking's time zone; null where that shows the same time. */
 export function sayWhenThere({ startAt, endAt, timezone }: Times & { timezone: string }): string | null {
   try {
