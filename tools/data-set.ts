@@ -96,7 +96,11 @@ export async function writeDesk(post: Post, hooks: string | null, sizes: Sizes =
       const own = name()
       return {
         name: own,
-        email: `${own.toLowerCase().replace(/[^a-z]+/g, '.')}.${n}@mail.example`,
+        email: `${own
+          .toLowerCase()
+          .normalize('NFD')
+          .replace(/\p{M}/gu, '')
+          .replace(/[^a-z]+/g, '.')}.${n}@mail.example`,
         ...(n % 3 === 0 ? { company: `${one(last.split(' '))} & Sons`, phone: `+4930${1_000_000 + n}` } : {}),
         timezone: one(towns),
         tags: n % 9 === 0 ? ['vip'] : [],

@@ -3,7 +3,7 @@ import { Button } from '../../design/button.tsx'
 import { Checkbox } from '../../design/field.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import css from './scope-picker.module.css'
-import { presets, type Scope, scopeRows } from './scopes.ts'
+import { isSame, presets, type Scope, scopeRows } from './scopes.ts'
 
 interface ScopePickerProps {
   readonly chosen: readonly Scope[]
@@ -68,8 +68,4 @@ export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
       ))}
     </fieldset>
   )
-}
-
-function isSame(one: readonly Scope[], other: readonly Scope[]): boolean {
-  return one.length === other.length && one.every((scope) => other.includes(scope))
 }

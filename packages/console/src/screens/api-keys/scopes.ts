@@ -38,8 +38,14 @@ function verbOf(scope: Scope): string {
   return verb.charAt(0).toUpperCase() + verb.slice(1)
 }
 
-/** As short as can be said: `All scopes`, `tickets:read`, `6 scopes`. */
+export function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope))
+}
+
+/** As short as can be said: `All scopes`, `tickets:read`, a preset, `6 scopes`. */
 export function sayScopes(scopes: readonly string[]): string {
   if (scopes.includes('*')) return 'All scopes'
+  const preset = presets.find(([, of]) => isSame(of, scopes))
+  if (preset !== undefined) return preset[0]
   return scopes.length <= 2 ? scopes.join(', ') : `${scopes.length} scopes`
 }

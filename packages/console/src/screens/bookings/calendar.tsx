@@ -206,6 +206,8 @@ function placeOf({ from, to, column, columns }: Placed<Booking>, first: number):
   return {
     '--from': from - first,
     '--length': to - from,
+    // Of a rem each, in hours of five.
+    '--lines': Math.max(1, Math.floor((to - from) * 5 - 0.375)),
     '--column': column,
     '--columns': columns,
   } as CSSProperties

@@ -182,14 +182,16 @@ export function Reply({ conversation: { id }, onSent, resolve }: ReplyProps) {
           Ctrl Enter {isNote ? 'adds the note' : 'sends'}
           {isNote || resolve === null ? '' : ', Ctrl Shift Enter sends and resolves'}
         </span>
-        {!isNote && resolve !== null && (
-          <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>
-            Send and resolve
+        <span className={css.send}>
+          {!isNote && resolve !== null && (
+            <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>
+              Send and resolve
+            </Button>
+          )}
+          <Button kind="primary" type="submit" isBusy={busy === 'send'}>
+            {isNote ? 'Add note' : 'Send'}
           </Button>
-        )}
-        <Button kind="primary" type="submit" isBusy={busy === 'send'}>
-          {isNote ? 'Add note' : 'Send'}
-        </Button>
+        </span>
       </div>
     </form>
   )

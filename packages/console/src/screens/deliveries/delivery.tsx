@@ -1,7 +1,8 @@
 /** One delivery: each attempt, and the next. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router'
 import { type Attempt, answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
+import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { Code, Json } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -12,7 +13,7 @@ import { Sign } from '../../design/status.tsx'
 import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
-import { useEndpoints } from '../endpoints/endpoint-list.ts'
+import { endpointsQuery, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { hasten } from '../endpoints/recover.tsx'
 import { prefill } from '../signature-tester/prefilled.ts'
 import css from './delivery.module.css'
@@ -24,19 +25,48 @@ const route = getRouteApi('/deliveries/$id')
 export function OneDelivery() {
   const { id: deliveryId } = route.useParams()
   const { endpoint: id } = route.useSearch()
-  if (id === undefined) {
+  if (id === undefined) return <Unplaced deliveryId={deliveryId} />
+  return <Known path={{ id, deliveryId }} />
+}
+
+/** An address that does not name the endpoint: each is asked. */
+function Unplaced({ deliveryId }: { readonly deliveryId: string }) {
+  const client = useQueryClient()
+  const found = useQuery({
+    queryKey: ['delivery', deliveryId, 'endpoint'],
+    queryFn: async ({ signal }) => {
+      const { data } = await client.ensureQueryData(endpointsQuery)
+      for (const { id } of data) {
+        try {
+          await answerOf(api().webhooks.delivery(id, deliveryId, { signal }))
+          return id
+        } catch (error) {
+          if (!(error instanceof ApiProblem) || error.status !== 404) throw error
+        }
+      }
+      return null
+    },
+  })
+  if (typeof found.data === 'string') {
     return (
-      <Page title="Delivery" trail={<Link to="/deliveries">Deliveries</Link>}>
-        <Empty title="Endpoint missing">
-          <p>
-            The address of a delivery needs its endpoint. Open the delivery from the{' '}
-            <Link to="/deliveries">list</Link>.
-          </p>
-        </Empty>
-      </Page>
+      <Navigate to="/deliveries/$id" params={{ id: deliveryId }} search={{ endpoint: found.data }} replace />
     )
   }
-  return <Known path={{ id, deliveryId }} />
+  return (
+    <Page title="Delivery" trail={<Link to="/deliveries">Deliveries</Link>}>
+      {found.data === null ? (
+        <Empty title="Delivery not found">
+          <p>
+            No endpoint has a delivery with this id. <Link to="/deliveries">View all deliveries</Link>
+          </p>
+        </Empty>
+      ) : found.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={found.error} retry={() => void found.refetch()} />
+      )}
+    </Page>
+  )
 }
 
 function Known({ path }: { readonly path: { readonly id: string; readonly deliveryId: string } }) {
