@@ -104,7 +104,12 @@ export function Calendar({
       ) : (
         <>
           <p className={css.count} role="status">
-            {read.isPlaceholderData ? 'Loading…' : sayCount(bookings.length, left)} Times in {readersZone}.
+            {read.isPlaceholderData
+              ? 'Loading…'
+              : bookings.length > 0 || !isConflictsOnly
+                ? sayCount(bookings.length, left)
+                : ''}{' '}
+            Times in {readersZone}.
           </p>
           {bookings.length > 0 || read.isPlaceholderData || clear === null ? null : isConflictsOnly ? (
             <NoMatch
