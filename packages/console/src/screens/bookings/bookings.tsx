@@ -192,11 +192,12 @@ function DoubleBooking({ close }: { readonly close: () => void }) {
 }
 
 /** The bookings from today on. */
-function useComing(query: BookingQuery) {
+function useComing(query: BookingQuery, isEnabled: boolean) {
   const today = dayOf(undefined, new Date())
   return useQuery({
     queryKey: keys.list('bookings', 'from', sayDay(today), query),
     queryFn: ({ signal }) => readBetween(today, null, query, signal),
+    enabled: isEnabled,
   })
 }
 
@@ -223,9 +224,11 @@ function AsList({
           .page(),
       ),
   })
-  const coming = useComing({})
-  const matching = useComing(query)
-  const conflicts = conflictsOf(coming.data?.bookings ?? [])
+  // A list that is whole has every booking that another can conflict with.
+  const isWhole = !newest.hasMore && Object.values(query).every((value) => value === undefined)
+  const coming = useComing({}, isConflictsOnly || !isWhole)
+  const matching = useComing(query, isConflictsOnly)
+  const conflicts = conflictsOf(coming.data?.bookings ?? newest.rows)
   const conflicting = (matching.data?.bookings ?? [])
     .filter(({ id, endAt }) => conflicts.has(id) && new Date(endAt) > dayOf(undefined, new Date()))
     .sort((a, b) => Date.parse(a.startAt) - Date.parse(b.startAt))
