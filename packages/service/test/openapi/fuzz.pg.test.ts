@@ -96,8 +96,8 @@ function callsOf(operation: Json): fc.Arbitrary<Call> {
 async function send(method: string, path: string, call: Call): Promise<Response> {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const encoded = encodeURIComponent(textOf(call.path[name]))
-    // Longer ones are routed to no operation.
-    return encoded.length > 200 || encoded === '' ? '-' : encoded
+    // Longer ones are routed to no operation, and dots are no part of the path that is sent.
+    return encoded.length > 200 || ['', '.', '..'].includes(encoded) ? '-' : encoded
   })
   const query = new URLSearchParams(Object.entries(call.query).map(([name, value]) => [name, textOf(value)]))
   const headers = new Headers({ authorization: `Bearer ${service.api.token}` })
