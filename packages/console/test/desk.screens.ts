@@ -23,7 +23,7 @@ const read = async (api: Api, path: string): Promise<any> => (await api.get(path
 
 test('by keyboard alone: a conversation is found, answered and resolved', async () => {
   const api = await newOrganization()
-  const { parcel } = await makeDesk(api)
+  const { parcel, grace } = await makeDesk(api)
   const { page } = await bench().open(api, '/conversations')
   await page.getByRole('link', { name: 'Where is my parcel?' }).waitFor()
   const { keyboard } = page
@@ -38,11 +38,17 @@ test('by keyboard alone: a conversation is found, answered and resolved', async 
   for (let n = 0; n < 60 && !(await isInReply()); n++) await keyboard.press('Tab')
   await keyboard.type('It comes tomorrow.')
   await keyboard.press('Control+Shift+Enter')
+  await page.getByRole('group', { name: 'Who are you?' }).waitFor()
+  await expect.poll(focused).toBe('Grace Hopper')
+  await keyboard.press('Enter')
   await page.getByText('Conversation resolved').waitFor()
   await page.getByText('It comes tomorrow.').waitFor()
   expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('resolved')
   const { data } = await read(api, `/v1/messages?conversationId=${parcel.id}&direction=outbound`)
-  expect(data[0]).toMatchObject({ body: 'It comes tomorrow.', author: { type: 'teammate' } })
+  expect(data[0]).toMatchObject({
+    body: 'It comes tomorrow.',
+    author: { type: 'teammate', id: grace.id },
+  })
 })
 
 test('a message that has come unseen is not resolved away', async () => {
