@@ -45,6 +45,24 @@ test.each([1280, 390])('a long list of options is searched, at a width of %d', a
   expect(await assignee.textContent()).toBe('AssigneeGrace Hopper')
 })
 
+test('a list that is open when many options arrive stays open, and is searched', async () => {
+  const api = await bench().service.newOrganization('Late')
+  for (let n = 0; n < 12; n++) await makeTeammate(api, { name: `Teammate ${n}` })
+  await makeDesk(api)
+  const { page } = await bench().open(api, '/tickets')
+  const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>()
+  await page.route('**/v1/teammates?*', async (route) => {
+    await arrival
+    await route.continue()
+  })
+  await page.reload()
+  await page.getByRole('combobox', { name: 'Assignee' }).click()
+  await page.getByRole('option', { name: 'Any' }).waitFor()
+  arrive()
+  await page.getByPlaceholder('Search', { exact: true }).fill('mate 11')
+  await expect.poll(() => page.getByRole('option').allTextContents()).toEqual(['Teammate 11'])
+})
+
 test('a time zone is searched in a form, which knows that it was changed', async () => {
   const api = await bench().service.newOrganization('Zones')
   const { ada } = await makeDesk(api)

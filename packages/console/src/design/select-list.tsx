@@ -1,7 +1,7 @@
 /** A select with its list, which loads when a select is first approached. */
 import { Combobox } from '@base-ui/react/combobox'
 import { Select as Primitive } from '@base-ui/react/select'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import css from './select.module.css'
 import { pairOf, type SelectProps, TriggerText } from './select.tsx'
 
@@ -31,8 +31,9 @@ export function SelectList({
   ...rest
 }: SelectListProps) {
   const text = useRef<HTMLSpanElement>(null)
-  const [isFirst, setFirst] = useState(true)
-  useEffect(() => setFirst(false), [])
+  // Kept here, as options that arrive late replace the one list with the other.
+  const [isOpen, setOpen] = useState(isOpened)
+  const isFocused = useRef(hasFocus)
   const items = useMemo(
     () =>
       options.map((option): Item => {
@@ -55,7 +56,14 @@ export function SelectList({
     'aria-busy': isBusy,
     'data-set': isSet || undefined,
     // It replaces what had the focus.
-    autoFocus: isFirst && hasFocus,
+    autoFocus: isFocused.current,
+    onFocus: () => {
+      isFocused.current = true
+    },
+    onBlur: () => {
+      isFocused.current = false
+      rest.onBlur?.()
+    },
   }
   const inside = <TriggerText ref={text} name={name} words={chosen?.label ?? value} />
   if (items.length <= fewOptions) {
@@ -64,7 +72,8 @@ export function SelectList({
         items={items}
         value={value}
         onValueChange={put}
-        defaultOpen={isFirst && isOpened}
+        open={isOpen}
+        onOpenChange={setOpen}
         modal={false}
       >
         <Primitive.Trigger {...trigger}>{inside}</Primitive.Trigger>
@@ -91,7 +100,8 @@ export function SelectList({
       value={chosen}
       isItemEqualToValue={(one: Item, other: Item) => one.value === other.value}
       onValueChange={(item: Item | null) => put(item?.value)}
-      defaultOpen={isFirst && isOpened}
+      open={isOpen}
+      onOpenChange={setOpen}
       autoHighlight
     >
       <Combobox.Trigger {...trigger}>{inside}</Combobox.Trigger>
