@@ -37,7 +37,7 @@ test('they are found by event and by time of creation', async () => {
   await page.getByText('eventId must be an id, a UUID').waitFor()
   await page.getByRole('searchbox', { name: 'Event ID' }).fill('')
   await expect.poll(() => rows.count()).toBe(6)
-  const created = page.getByRole('button', { name: 'Created any time' })
+  const created = page.getByRole('button', { name: 'Created Any' })
   await created.press('Enter')
   await audit()
   const to = page.getByLabel('To', { exact: true })

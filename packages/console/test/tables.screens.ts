@@ -143,7 +143,7 @@ test('a list is filtered by when its rows were made', async () => {
   const api = await bench().service.newOrganization('Ranges')
   await makeDesk(api)
   const { page, audit } = await bench().open(api, '/tickets')
-  const created = page.getByRole('button', { name: /^Created (any|since|until)/ })
+  const created = page.getByRole('button', { name: /^Created (Any|since|until)/ })
   const rows = page.locator('tbody tr')
   await expect.poll(() => rows.count()).toBe(2)
   await created.click()

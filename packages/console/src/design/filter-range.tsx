@@ -62,7 +62,7 @@ function sayRange({ createdAfter, createdBefore }: Range): string {
   const thisYear = new Date().getFullYear()
   const say = (at: number) =>
     `${(new Date(at).getFullYear() === thisYear ? day : dayOfYear).format(at)}, ${minute.format(at)}`
-  if (from === null) return to === null ? 'any time' : `until ${say(to)}`
+  if (from === null) return to === null ? 'Any' : `until ${say(to)}`
   if (to === null) return `since ${say(from)}`
   return `${say(from)} to ${dayOfYear.format(from) === dayOfYear.format(to) ? minute.format(to) : say(to)}`
 }
