@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, type Delivery, type Webhook } from '../../api/client.ts'
-import { ApiProblem } from '../../api/problem.ts'
+import { forEach } from '../../api/each.ts'
 import { Confirm } from '../../design/dialog.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { say } from '../../design/toasts.tsx'
@@ -38,22 +38,17 @@ export function ResendAll({ close, filter, endpoints }: ResendAllProps) {
   const rest = failed.length - chosen.length
 
   async function resend(): Promise<void> {
-    const refused: string[] = []
-    for (const { id, webhookId } of chosen) {
+    // Another may have resent one meanwhile, or it is gone: the rest goes on.
+    const { refused, refusals } = await forEach(chosen, async ({ id, webhookId }) => {
       try {
         await answerOf(api().webhooks.retry(webhookId, id))
-      } catch (error) {
-        // Another has resent it meanwhile, or it is gone: the rest goes on.
-        if (!(error instanceof ApiProblem) || error.status >= 429) throw error
-        refused.push(error.message)
+      } finally {
+        setDone((before) => before + 1)
       }
-      setDone((before) => before + 1)
-    }
+    })
     await client.invalidateQueries({ queryKey: ['deliveries'] })
-    const resent = chosen.length - refused.length
-    say(`${sayDeliveries(resent)} resent`)
-    if (refused.length > 0)
-      throw new Error(`${sayDeliveries(refused.length)} not resent: ${[...new Set(refused)].join(' ')}`)
+    say(`${sayDeliveries(chosen.length - refused)} resent`)
+    if (refused > 0) throw new Error(`${sayDeliveries(refused)} not resent: ${refusals.join(' ')}`)
   }
 
   const title =
