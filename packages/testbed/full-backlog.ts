@@ -37,6 +37,8 @@ export async function startFullBacklog(relief?: Relief): Promise<FullBacklog> {
   const sockets: Socket[] = []
   for (let n = 0; n < fillers; n++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}))
   await once(sockets[0] as Socket, 'connect')
+  // Those that were dropped would be sent again, and take the places that a relief makes.
+  if (relief !== undefined) for (const socket of sockets) if (socket.connecting) socket.destroy()
   return {
     port,
     async close() {

@@ -84,7 +84,7 @@ describe.each(ways)('%s', (_way, way) => {
   test('an address that accepts late is waited for, though another one refuses', async () => {
     const receiver = await bench.receiver()
     // The first packet is lost, as it were, and comes again after a second.
-    const full = await startFullBacklog({ afterMs: 700, port: receiver.port })
+    const full = await startFullBacklog({ afterMs: 500, port: receiver.port })
     const dns = await startDnsServer()
     onTestFinished(async () => {
       await dns.close()
