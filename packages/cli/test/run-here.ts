@@ -1,4 +1,5 @@
 /** `deskwire` in the process of the test. */
+import type { EventEmitter } from 'node:events'
 import { vi } from 'vitest'
 import { root } from '../../testbed/repository.ts'
 import { environment } from '../../testbed/services.ts'
@@ -28,7 +29,18 @@ export async function runHere(
     }),
   )
   const [before, cwd] = [process.env, process.cwd()]
-  const signals = (['SIGINT', 'SIGTERM'] as const).map((name) => [name, process.listeners(name)] as const)
+  const listeners = (
+    [
+      [process, 'SIGINT'],
+      [process, 'SIGTERM'],
+      [process.stdout, 'error'],
+      [process.stderr, 'error'],
+    ] as const
+  ).map(([emitter, name]: readonly [EventEmitter, string]) => ({
+    emitter,
+    name,
+    kept: emitter.listeners(name),
+  }))
   process.env = environment(options.settings ?? {})
   process.chdir(options.cwd ?? root)
   try {
@@ -38,9 +50,10 @@ export async function runHere(
     process.env = before
     process.chdir(cwd)
     process.exitCode = 0
-    // A command that waits for a signal ends with its process, and leaves its listeners there.
-    for (const [name, kept] of signals)
-      for (const one of process.listeners(name)) if (!kept.includes(one)) process.off(name, one)
+    // A command ends with its process, and leaves its listeners there.
+    for (const { emitter, name, kept } of listeners)
+      for (const one of emitter.listeners(name) as (() => void)[])
+        if (!kept.includes(one)) emitter.off(name, one)
     for (const one of written) one.mockRestore()
   }
 }
