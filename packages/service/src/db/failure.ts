@@ -76,6 +76,11 @@ export function isHeldElsewhere(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.code === '55P03'
 }
 
+/** Whether a partition was attached while the statement waited to write to the default one, which its rows no longer belong to. Nothing changed. */
+export function isRowMisplaced(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined
+}
+
 /** Whether a statement or lock took too long, or the server lacked a resource. */
 export function ranOut({ code }: DatabaseError): boolean {
   return /^(57014|55P03|53)/.test(code ?? '')
@@ -94,7 +99,8 @@ export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | n
   if (!(error instanceof Error)) return null
   const { code = '', syscall, message, path, severity } = error as Failure & { readonly severity?: string }
   if (path !== undefined) return null
-  if (unavailableStates.test(code) || isPoolerWithoutServer({ code, message })) return 'unavailable'
+  if (unavailableStates.test(code) || isRowMisplaced(error) || isPoolerWithoutServer({ code, message }))
+    return 'unavailable'
   if (error instanceof DatabaseError) {
     if (lostStates.test(code)) return 'unknown'
     // A server that closes the connection says FATAL or PANIC, in the language of its messages.

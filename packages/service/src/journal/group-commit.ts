@@ -9,7 +9,7 @@
  */
 import type { DatabaseError } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
-import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
+import { isHeldElsewhere, isRowMisplaced, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
 import { clockAheadCode } from './commit-protocol.ts'
@@ -335,6 +335,10 @@ export class GroupCommit {
     } catch (error) {
       if (isHeldElsewhere(error)) {
         await this.#retry(parts, error)
+        return
+      }
+      if (isRowMisplaced(error)) {
+        await this.#commit(parts, waitsForLock)
         return
       }
       if (waitsForLock) for (const { queue } of parts) queue.contended = false

@@ -17,9 +17,11 @@ import {
 import { waitingBackends } from '../../../testbed/locks.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
 import { createPool } from '../../src/db/pool.ts'
+import { transaction } from '../../src/db/transaction.ts'
+import { weekOf } from '../../src/db/weeks.ts'
 import { checkLog } from '../../src/doctor/database.ts'
 import { firstIdAt } from '../../src/kernel/ids.ts'
-import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
+import { makeLogWeek, makeLogWeeks } from '../../src/retention/log-weeks.ts'
 
 /** A Wednesday. */
 const start = Date.parse('2026-03-04T12:00:00.000Z')
@@ -122,6 +124,19 @@ describe('weeks are made ahead', () => {
     const [row] = await deliveriesOf(it.api, it.id)
     expect(row).toMatchObject({ status: 'succeeded', attemptCount: 2 })
     expect(await attemptsOf(it.api, row)).toMatchObject([{ number: 2 }, { number: 1 }])
+  })
+
+  test('a commit that finds its week made while it runs is run again', async () => {
+    await using it = await desk()
+    const { pool } = it.service.database
+    const committing = await transaction(pool, async (tx) => {
+      await makeLogWeek(tx, { table: 'events', begins: weekOf(start) })
+      const making = makeCustomer(it.api)
+      await waitingBackends(it.service.database, 1)
+      return { making }
+    })
+    expect(await committing.making).toMatchObject({ name: expect.any(String) })
+    expect(await placesOf(it.service, 'events')).toEqual({ events_20260302: 1 })
   })
 
   test('a week that began without one gets it, with the rows that were written meanwhile', async () => {
