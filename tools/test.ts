@@ -11,8 +11,9 @@ import { text } from 'node:stream/consumers'
 const checks: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['prose', 'node', 'tools/prose.ts'],
-  ['types', 'tsc', '-p', 'tsconfig.json'],
-  ["the console's types", 'tsc', '-p', 'packages/console'],
+  // Several checkers check the libraries' types each for itself, and there are other checks for the other cores.
+  ['types', 'tsc', '-p', 'tsconfig.json', '--checkers', '1'],
+  ["the console's types", 'tsc', '-p', 'packages/console', '--checkers', '1'],
   ['generated files', 'node', 'tools/generate.ts', '--check'],
 ]
 
@@ -45,7 +46,9 @@ process.exit(failed > 0 ? 1 : status)
 
 /** Runs a program to its end, and keeps what it says. */
 async function notify(command: string, args: readonly string[]): Promise<{ status: number; said: string }> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // TypeScript is a program in Go: a third of its time was for collecting garbage, of which a run leaves little.
+  const env = { GOGC: '400', ...process.env }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err, status] = await Promise.all([text(child.stdout), text(child.stderr), statusOf(child)])
   return { status, said: out + err }
 }
