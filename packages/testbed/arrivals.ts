@@ -50,6 +50,8 @@ export interface Hooks extends AsyncDisposable {
   readonly arrivals: readonly Arrival[]
   readonly inFlight: number
   of(endpoint: string): readonly Arrival[]
+  /** The most requests that were open at the endpoint at the same time. */
+  mostAtOnce(endpoint: string): number
   /** Ids of events with a valid signature of this secret. */
   received(secret: string): Promise<ReadonlySet<string>>
   /** How the endpoint answers from now on; default: 200. */
@@ -74,6 +76,7 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
   const scripts = new Map<string, Script>()
   const arrivals: Arrival[] = []
   const counts = new Map<string, number>()
+  const open = new Map<string, { arrivals: Set<Arrival>; most: number }>()
   let inFlight = 0
 
   receiver.will(async (socket, { path, headers, body }, below) => {
@@ -91,12 +94,21 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
     }
     arrivals.push(arrival)
     inFlight++
+    const at = open.get(endpoint) ?? { arrivals: new Set<Arrival>(), most: 0 }
+    open.set(endpoint, at)
+    at.arrivals.add(arrival)
+    at.most = Math.max(at.most, at.arrivals.size)
+    // Also by the end of its connection, as a worker that is killed waits for no answer.
+    const over = () => at.arrivals.delete(arrival)
+    socket.once('close', over)
     const script = scripts.get(endpoint)
     const status = script === undefined ? 200 : await script(nth)
     inFlight--
     arrival.status = status
-    if (status !== null)
-      answer(status)(socket, { method: 'POST', path, headers, body, connection: 0, earlier: 0 }, below)
+    if (status === null) return
+    over()
+    socket.off('close', over)
+    answer(status)(socket, { method: 'POST', path, headers, body, connection: 0, earlier: 0 }, below)
   })
 
   return {
@@ -108,6 +120,7 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
       return inFlight
     },
     of: (endpoint) => arrivals.filter((arrival) => arrival.endpoint === endpoint),
+    mostAtOnce: (endpoint) => open.get(endpoint)?.most ?? 0,
     async received(secret) {
       const ids = new Set<string>()
       for (const { eventId, body, signature } of arrivals)

@@ -132,7 +132,7 @@ async function witnessed(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ subject_id, body }) => `${subject_id} ${body}`))
 }
 
-/** Arrivals without an attempt in the log: sent by a worker that could not complete them. */
+/** Arrivals of each delivery without an attempt in the log: sent by a worker that could not complete them. */
 export async function unsettled(
   pool: Pool,
   seen: {
@@ -140,16 +140,16 @@ export async function unsettled(
     readonly hooks: readonly Hook[]
     readonly arrivals: readonly Arrival[]
   },
-): Promise<number> {
+): Promise<Map<string, number>> {
   const left = new Map<string, number>()
   for (const [key, { attempts }] of await deliveriesOf(pool, seen.organizationId)) left.set(key, attempts)
-  let beyond = 0
+  const beyond = new Map<string, number>()
   for (const { endpoint, eventId } of seen.arrivals) {
     const hook = seen.hooks.find(({ name }) => name === endpoint)
     if (hook === undefined) continue
     const key = `${hook.id} ${eventId}`
     const attempts = left.get(key) ?? 0
-    if (attempts === 0) beyond++
+    if (attempts === 0) beyond.set(key, (beyond.get(key) ?? 0) + 1)
     else left.set(key, attempts - 1)
   }
   return beyond
