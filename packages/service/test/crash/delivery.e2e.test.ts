@@ -168,7 +168,7 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
   }
 
   // In peace, nothing arrives twice but by an attempt that the log shows.
-  await Promise.all(shops.map((shop) => desk.write(shop, 25, seed).done))
+  await Promise.all(shops.map((shop) => desk.write(shop, 15, seed).done))
   await quiet()
   expect(hooks.arrivals.length).toBeGreaterThan(100)
   expect(await beyondTheLog()).toEqual([])
@@ -176,8 +176,8 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
   for (const [round, victims] of blows.entries()) {
     const shop = shops[round % shops.length]!
     const { load } = shop
-    const moment = load.acknowledged.length + 20 + Math.floor(chance() * 40)
-    const writing = desk.write(shop, 60, seed + round * 100)
+    const moment = load.acknowledged.length + 15 + Math.floor(chance() * 20)
+    const writing = desk.write(shop, 40, seed + round * 100)
     for (const { follower } of shop.followers) await follower.poll()
     await eventually('both are in flight', () => load.acknowledged.length >= moment && hooks.inFlight > 0)
     const [requests, changes] = [hooks.inFlight, load.inFlight]
