@@ -3,7 +3,7 @@
  * is accepted or sent. Then come its rows, table by table in pieces, and last, under its clock row, what was written
  * meanwhile, the clock and the organization. An interrupted deletion continues when it is repeated.
  */
-import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool, type PoolClient } from 'pg'
 import { directoryTables } from '../databases/directory.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
@@ -50,8 +50,18 @@ export async function removeRows(
     onRows = () => {},
   }: { rowsAPiece?: number; onRows?: (rows: number) => void } = {},
 ): Promise<void> {
-  for (const table of await tablesWithRows(pool))
-    if (!deletedLast.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, onRows })
+  const tables = await tablesWithRows(pool)
+  const client = await pool.connect()
+  let failed = true
+  try {
+    for (const table of tables)
+      if (!deletedLast.includes(table))
+        await removeFrom(client, table, organizationId, { rowsAPiece, onRows })
+    failed = false
+  } finally {
+    // A cursor that is left ends with its connection.
+    client.release(failed)
+  }
   onRows(await transaction(pool, (tx) => removeRest(tx, organizationId)))
 }
 
@@ -92,13 +102,12 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
  * reused meanwhile, so each delete checks the organization again.
  */
 async function removeFrom(
-  pool: Pool,
+  client: PoolClient,
   table: string,
   organizationId: string,
   { rowsAPiece, onRows }: { readonly rowsAPiece: number; readonly onRows: (rows: number) => void },
 ): Promise<void> {
   const name = escapeIdentifier(table)
-  const client = await pool.connect()
   try {
     await client.query(
       `declare doomed cursor with hold for
@@ -106,7 +115,7 @@ async function removeFrom(
     )
     for (;;) {
       const { rows } = await client.query<{ place: string }>(`fetch ${rowsAPiece} from doomed`)
-      if (rows.length === 0) return
+      if (rows.length === 0) break
       const { rowCount } = await client.query(
         `delete from ${name} where ctid = any($1::tid[]) and organization_id = $2`,
         [rows.map(({ place }) => place), organizationId],
@@ -115,10 +124,8 @@ async function removeFrom(
     }
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== undefinedTable) throw error
-  } finally {
-    // The cursor ends with its connection.
-    client.release(true)
   }
+  await client.query('close all')
 }
 
 async function removeRest(tx: Tx, organizationId: string): Promise<number> {

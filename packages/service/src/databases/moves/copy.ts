@@ -63,15 +63,15 @@ interface Connections {
 /** `limit`: rows that are copied for the first time at most. */
 export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
   return step(sides, async (connections, arrival) => {
-    const portion = await nextPortion(connections.source, sides, arrival.copied, limit)
-    if (portion === null) return { ...arrival, rows: 0, complete: true }
-    const rows = await copyPortion(connections, sides, portion)
-    return {
-      copied: { ...arrival.copied, [portion.table.name]: portion.reached },
-      sums: null,
-      rows,
-      complete: false,
+    let [{ copied, sums }, rows] = [arrival, 0]
+    while (rows < limit) {
+      const portion = await nextPortion(connections.source, sides, copied, limit - rows)
+      if (portion === null) return { copied, sums, rows, complete: true }
+      rows += await copyPortion(connections, sides, portion)
+      copied = { ...copied, [portion.table.name]: portion.reached }
+      sums = null
     }
+    return { copied, sums, rows, complete: false }
   })
 }
 
