@@ -14,7 +14,10 @@ export type DuckDb = NonNullable<typeof duckDb>
 
 const { DuckDbStore } = duckDb ? await import('../src/stores/duckdb.ts') : {}
 
+/** Tables of a few rows: a second thread of each database would only be woken and put to sleep. */
+export const duckDbSettings = { threads: '1' }
+
 export function duckDbStore(file: string): Store {
   if (DuckDbStore === undefined) throw new Error('DuckDB is not to be had here')
-  return new DuckDbStore({ file })
+  return new DuckDbStore({ file, settings: duckDbSettings })
 }

@@ -8,7 +8,7 @@ import { Client, type ClientConfig } from 'pg'
 import type { Store } from '../src/index.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
-import { type DuckDb, duckDb, duckDbStore } from './duckdb.ts'
+import { type DuckDb, duckDb, duckDbSettings, duckDbStore } from './duckdb.ts'
 
 type Row = Record<string, unknown>
 
@@ -84,7 +84,7 @@ async function sqlitePlace(): Promise<Place> {
 async function duckDbPlace(): Promise<Place> {
   const { DuckDBInstance } = duckDb as DuckDb
   return filePlace('copy.duckdb', (file) => async (text) => {
-    const instance = await DuckDBInstance.fromCache(file)
+    const instance = await DuckDBInstance.fromCache(file, duckDbSettings)
     const connection = await instance.connect()
     try {
       return (await connection.runAndReadAll(text)).getRowObjectsJS() as Row[]
