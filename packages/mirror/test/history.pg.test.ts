@@ -26,7 +26,7 @@ const names = (versions: readonly Version[]) =>
   versions.map(({ row, to }) => [row.name, to === null ? null : to > '2000' ? 'ended' : to])
 
 /** A statement of one store is one of each other: of the slower ones, some are enough. */
-const strides = { SQLite: 1, PostgreSQL: 3, DuckDB: 4 }
+const strides = { SQLite: 1, PostgreSQL: 5, DuckDB: 7 }
 
 describe.each(Object.entries(places))('in %s', (name, placeOf) => {
   const place = (): Promise<Place> => placeOf(shared().database.connection)
@@ -111,7 +111,8 @@ describe.each(Object.entries(places))('in %s', (name, placeOf) => {
     await later.close()
   })
 
-  test.each([{ body: true }, { body: false }])(
+  // What is kept of a text, the mirror decides before any store.
+  test.each(name === 'SQLite' ? [{ body: true }, { body: false }] : [{ body: true }])(
     'versions hold no more than the copy, and outlast a restore (body: $body)',
     async ({ body }) => {
       await using at = await place()
