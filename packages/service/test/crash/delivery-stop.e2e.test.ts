@@ -6,7 +6,10 @@ import { standing } from '../../../testbed/delivery-audit.ts'
 import { createCustomers } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { install } from '../../../testbed/installation.ts'
+import { kill } from '../../../testbed/program.ts'
 import { type ServiceProcess, workerOf } from '../../../testbed/services.ts'
+import { embedded } from '../../src/db/embedded.ts'
+import { createPool } from '../../src/db/pool.ts'
 
 /** Answers nobody before `open` is called. */
 function gate() {
@@ -15,21 +18,17 @@ function gate() {
 }
 
 function gone(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch {
-    return true
-  }
+  return !kill(pid, 0)
 }
 
 /** Sixteen requests at once are what an endpoint gets; twenty changes leave four that are not begun. */
 async function sixteenOfTwenty(service: ServiceProcess, token: string, hooks: Hooks) {
   const gated = gate()
+  const before = hooks.arrivals.length
   hooks.script('gated', gated.script)
-  await hooks.register({ url: service.url, token }, 'gated', ['customer.created'])
   await createCustomers(service, token, 20)
   await eventually('sixteen are in flight', () => hooks.inFlight === 16)
+  expect(hooks.arrivals).toHaveLength(before + 16)
   return gated
 }
 
@@ -38,65 +37,65 @@ async function workerStops(service: ServiceProcess): Promise<void> {
   await eventually('the worker stops', () => service.output.all.includes('the worker stops'))
 }
 
-test.concurrent('SIGTERM of role all: what is in flight is completed, what is not begun is left', async () => {
+/** What stands in the database without any process beside it. */
+async function left(dataDir: string) {
+  const database = await embedded.start({ dataDir })
+  const pool = createPool(database.connection, { max: 1, onIdleError: () => {} })
+  try {
+    return await standing(pool)
+  } finally {
+    await pool.end()
+    await database.stop()
+  }
+}
+
+test('what is in flight is completed, what is not begun is left: at SIGTERM of role all, and as a worker’s parent is killed', async () => {
   await using hooks = await startHooks()
   await using installation = await install(hooks.settings)
-  const service = await installation.start('holder')
-  const worker = await workerOf(service)
-  const gated = await sixteenOfTwenty(service, installation.token, hooks)
-  const ended = service.end('SIGTERM')
+  const { dataDir, token } = installation
+  const first = await installation.start('holder')
+  await hooks.register({ url: first.url, token }, 'gated', ['customer.created'])
+  const worker = await workerOf(first)
+  const gated = await sixteenOfTwenty(first, token, hooks)
+  const ended = first.end('SIGTERM')
   await eventually('nothing new is accepted', () =>
-    fetch(service.url).then(
+    fetch(first.url).then(
       () => false,
       () => true,
     ),
   )
-  await workerStops(service)
-  expect(service.running()).toBe(true)
+  await workerStops(first)
+  expect(first.running()).toBe(true)
   const since = performance.now()
   gated.open()
   expect((await ended).code).toBe(0)
   expect(performance.now() - since).toBeLessThan(8_000)
   expect(hooks.arrivals).toHaveLength(16)
   expect(gone(worker!)).toBe(true)
+  expect(await left(dataDir)).toEqual({ succeeded: 16, pending: 4, attempts: 16, leased: 0 })
 
-  // The database without any worker, to see what was left.
-  const api = await installation.start('holder', 'api')
-  const pool = await installation.connect()
-  expect(await standing(pool)).toEqual({ succeeded: 16, pending: 4, attempts: 16, leased: 0 })
   // A worker that comes after the changes finds them.
-  const next = await installation.start('beside', 'worker')
-  await eventually('the other four arrive', async () => (await standing(pool)).succeeded === 20)
-  expect((await next.end('SIGTERM')).code).toBe(0)
-  await pool.end()
-  expect(hooks.arrivals).toHaveLength(20)
-  expect(duplicates(hooks.arrivals)).toBe(0)
-  expect((await api.end('SIGTERM')).code).toBe(0)
-})
-
-test.concurrent('kill -9 of the parent: its worker completes what is in flight, and ends', async () => {
-  await using hooks = await startHooks()
-  await using installation = await install(hooks.settings)
-  const service = await installation.start('holder')
-  const worker = await workerOf(service)
-  const gated = await sixteenOfTwenty(service, installation.token, hooks)
-  process.kill(service.pid, 'SIGKILL')
-  await eventually('the parent is gone', () => !service.running())
-  await workerStops(service)
-  expect(gone(worker!)).toBe(false)
-  gated.open()
-  await eventually('the worker is gone', () => gone(worker!))
-  expect((await service.ended).code).toBe(null)
+  const second = await installation.start('holder')
+  await eventually('the other four arrive', () => hooks.arrivals.length === 20 && hooks.inFlight === 0)
+  const orphan = await workerOf(second)
+  const again = await sixteenOfTwenty(second, token, hooks)
+  kill(second.pid)
+  await eventually('the parent is gone', () => !second.running())
+  await workerStops(second)
+  expect(gone(orphan!)).toBe(false)
+  again.open()
+  await eventually('the worker is gone', () => gone(orphan!))
+  expect((await second.ended).code).toBe(null)
 
   const pool = await installation.connect()
-  expect(await standing(pool)).toEqual({ succeeded: 16, pending: 4, attempts: 16, leased: 0 })
-  const next = await installation.start('holder')
-  await eventually('the other four arrive', async () => (await standing(pool)).succeeded === 20)
+  expect(await standing(pool)).toEqual({ succeeded: 36, pending: 4, attempts: 36, leased: 0 })
+  const third = await installation.start('holder')
+  await eventually('the other four arrive', async () => (await standing(pool)).succeeded === 40)
   await pool.end()
-  expect(hooks.arrivals).toHaveLength(20)
+  expect(hooks.arrivals).toHaveLength(40)
   expect(duplicates(hooks.arrivals)).toBe(0)
-  const successor = await workerOf(next)
-  expect((await next.end('SIGTERM')).code).toBe(0)
+  const successor = await workerOf(third)
+  expect((await third.end('SIGTERM')).code).toBe(0)
   expect(gone(successor!)).toBe(true)
-  expect(await processesOf(`${installation.dataDir}/postgres`)).toEqual([])
+  expect(await processesOf(`${dataDir}/postgres`)).toEqual([])
 })
