@@ -9,14 +9,14 @@ export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
 ): Promise<T> {
-  const deadline = performance.now() + patience
+  const begun = performance.now()
   for (;;) {
     const since = performance.now()
     const found = await look()
     if (found !== null && found !== false) return found
     const now = performance.now()
-    if (now > deadline) throw new Error(`not within ${patience} ms: ${what}`)
-    // Expensive conditions are polled less often, so that they do not slow what they wait for.
-    await delay(Math.min(Math.max(5, 8 * (now - since)), 400))
+    if (now - begun > patience) throw new Error(`not within ${patience} ms: ${what}`)
+    // Expensive conditions are polled less often, so that they do not slow what they wait for, and slow ones, as nobody notices.
+    await delay(Math.min(Math.max(5, 8 * (now - since), (now - begun) / 16), 400))
   }
 }

@@ -1,10 +1,11 @@
-/** What an operator can do wrong at a start, with the real command: each ends it with exit code 1, or 2 for a setting, and one line that says what to set. */
+/** What an operator can do wrong at a start: each ends it with exit code 1, or 2 for a setting, and one line that says what to set. */
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, escapeLiteral } from 'pg'
 import { expect, test } from 'vitest'
+import { runHere } from '../../../cli/test/run-here.ts'
 import { ADMIN_ROLE } from '../../../embedded-postgres/src/settings.ts'
 import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -13,11 +14,13 @@ import { createServices, type Environment, socketUrl } from '../../../testbed/se
 
 const key = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
 
-/** Runs `serve` to its end: its exit code, and all that it said. The log tells of nothing but of what is grave. */
+/** The log tells of nothing but of what is grave. */
+const quiet = { ...key, DESKWIRE_LOG_LEVEL: 'error' }
+
+/** Runs `serve` to its end: its exit code, and all that it said. As a process: sockets of its own end with it. */
 async function serveInVain(args: readonly string[], environment: Environment = {}) {
   await using services = createServices()
-  const settings = { ...key, DESKWIRE_LOG_LEVEL: 'error', ...environment }
-  return await services.start(['serve', '--port', '0', ...args], settings).ended
+  return await services.start(['serve', '--port', '0', ...args], { ...quiet, ...environment }).ended
 }
 
 /** One line on standard error, none on the other. */
@@ -56,10 +59,11 @@ async function poorRole({ connection, name }: TestDatabase, attributes = ''): Pr
 const withOptions = (url: string, options: string) => `${url}&options=${encodeURIComponent(`-c ${options}`)}`
 
 /** Runs a role that finds this database. All roles prepare it alike: what is wrong with it is told by one, and that each looks by both. */
-const serveAt = (url: string, role = 'all') => serveInVain(['--role', role, '--database-url', url])
+const serveAt = (url: string, role = 'all') =>
+  runHere(['serve', '--port', '0', '--role', role, '--database-url', url], { settings: quiet })
 
 for (const role of ['all', 'worker'] as const) {
-  test.concurrent(`${role}: nothing listens there, or nobody has that name`, async () => {
+  test(`${role}: nothing listens there, or nobody has that name`, async () => {
     const nowhere = await serveAt(`postgres://someone:hidden@127.0.0.1:${await freePort()}/desk`, role)
     expect(nowhere).toEqual(
       oneLine(/the database cannot be used: connect ECONNREFUSED .*; see that .*DESKWIRE_DATABASE_URL/),
@@ -71,7 +75,7 @@ for (const role of ['all', 'worker'] as const) {
     expect(nowhere.stderr + nobody.stderr).not.toContain('hidden')
   })
 
-  test.concurrent(`${role}: a schema of a later release`, async () => {
+  test(`${role}: a schema of a later release`, async () => {
     await using database = await testDatabase()
     await database.pool.query(`insert into schema_migrations (id) values ('20991231-01-later')`)
     expect(await serveAt(socketUrl(database.connection), role)).toEqual(
@@ -80,7 +84,7 @@ for (const role of ['all', 'worker'] as const) {
   })
 }
 
-test.concurrent('a database that is not there', async () => {
+test('a database that is not there', async () => {
   await using database = await testDatabase({ template: null })
   const url = socketUrl({ ...database.connection, database: 'no_such_desk' })
   expect(await serveAt(url)).toEqual(
@@ -90,7 +94,7 @@ test.concurrent('a database that is not there', async () => {
   )
 })
 
-test.concurrent('a role that may create nothing', async () => {
+test('a role that may create nothing', async () => {
   await using database = await testDatabase({ template: null })
   await using poor = await poorRole(database)
   await poor.query('revoke create on schema public from public')
@@ -106,7 +110,7 @@ test.concurrent('a role that may create nothing', async () => {
   )
 })
 
-test.concurrent('tables of another role', async () => {
+test('tables of another role', async () => {
   await using database = await testDatabase()
   await using poor = await poorRole(database)
   await poor.query(`grant create, usage on schema public to ${poor.name}`)
@@ -115,7 +119,7 @@ test.concurrent('tables of another role', async () => {
   )
 })
 
-test.concurrent('a standby, as one that may only be read', async () => {
+test('a standby, as one that may only be read', async () => {
   await using database = await testDatabase()
   const url = withOptions(socketUrl(database.connection), 'default_transaction_read_only=on')
   expect(await serveAt(url)).toEqual(
@@ -123,7 +127,7 @@ test.concurrent('a standby, as one that may only be read', async () => {
   )
 })
 
-test.concurrent('a schema from before the first release', async () => {
+test('a schema from before the first release', async () => {
   await using database = await testDatabase({ template: null })
   await database.pool.query('create table schema_migrations (id text primary key)')
   await database.pool.query(`insert into schema_migrations values ('20261120-01-core')`)
@@ -140,7 +144,7 @@ test('a database whose encoding cannot hold all text', async () => {
   )
   try {
     const url = socketUrl({ ...database.connection, database: latin })
-    expect(await serveInVain(['--database-url', url])).toEqual(
+    expect(await serveAt(url)).toEqual(
       oneLine(/the encoding of the database is LATIN1, and has to be UTF8; make one with create database/),
     )
   } finally {
@@ -212,12 +216,12 @@ test('a data directory that cannot be one, and authorities that cannot be read',
   await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-start-'))
   const file = join(files.path, 'file')
   await writeFile(file, 'no certificate')
-  expect(await serveInVain(['--data-dir', join(file, 'data')])).toEqual(
-    oneLine(/the data directory .* cannot be used \(.*\): give DESKWIRE_DATA_DIR a directory/),
-  )
+  expect(
+    await runHere(['serve', '--port', '0', '--data-dir', join(file, 'data')], { settings: quiet }),
+  ).toEqual(oneLine(/the data directory .* cannot be used \(.*\): give DESKWIRE_DATA_DIR a directory/))
   await using database = await testDatabase()
   const authorities = ['--database-url', socketUrl(database.connection), '--target-ca', file]
-  expect(await serveInVain(authorities)).toEqual({
+  expect(await runHere(['serve', '--port', '0', ...authorities], { settings: quiet })).toEqual({
     ...oneLine(/DESKWIRE_TARGET_CA: .* it must be a PEM file/),
     code: 2,
   })

@@ -1,14 +1,15 @@
 /** The operator's API: organizations by HTTP, with the rules of the command line. */
-import { expect, test } from 'vitest'
-import { testDatabase } from '../../../testbed/database.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { blockWith, startSource } from '../../../testbed/document-programs.ts'
+import { testService } from '../../../testbed/service.ts'
 import { createServices, type ServiceProcess, socketUrl } from '../../../testbed/services.ts'
 
 const adminKey = 'operator-of-this-installation-0123456789'
 const settings = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
 
 /** Calls below the service's address with a key; the status and the body. */
-function callerOf({ url }: ServiceProcess, key: string | null) {
+function callerOf({ url }: Pick<ServiceProcess, 'url'>, key: string | null) {
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the answer has; a wrong guess fails them
   return async (method: string, path: string, body?: unknown): Promise<readonly [number, any, Headers]> => {
     const answer = await fetch(`${url}${path}`, {
@@ -25,11 +26,22 @@ function callerOf({ url }: ServiceProcess, key: string | null) {
 
 const organizations = '/admin/v1/organizations'
 
-test('an operator creates, lists, suspends, resumes and deletes organizations, and makes their keys', async () => {
-  await using database = await testDatabase()
-  await using services = createServices()
+let database: TestDatabase
+const started = createServices()
+let service: ServiceProcess
+
+beforeAll(async () => {
+  database = await testDatabase()
   const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
-  const service = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
+  service = await started.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
+})
+
+afterAll(async () => {
+  await started[Symbol.asyncDispose]()
+  await database?.[Symbol.asyncDispose]()
+})
+
+test('an operator creates, lists, suspends, resumes and deletes organizations, and makes their keys', async () => {
   const admin = callerOf(service, adminKey)
 
   const [created, made, headers] = await admin('POST', organizations, { name: 'Analytical Engines' })
@@ -79,35 +91,27 @@ test('an operator creates, lists, suspends, resumes and deletes organizations, a
 })
 
 test('the guide on tenants creates an organization so', async () => {
-  await using database = await testDatabase()
-  await using services = createServices()
-  const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
-  const { url } = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
   const source = blockWith('docs/guides/tenants.md', 'ts', '/admin/v1')
-  const environment = { DESKWIRE_URL: `${url}/v1`, DESKWIRE_ADMIN_KEY: adminKey }
+  const environment = { DESKWIRE_URL: `${service.url}/v1`, DESKWIRE_ADMIN_KEY: adminKey }
   const { code, stdout } = await startSource(source, environment, 'module-typescript').ended
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^201 [0-9a-f-]{36} dwk_\n$/)])
 })
 
 test('it is off without its setting, and takes no other key', async () => {
-  await using database = await testDatabase()
-  await using services = createServices()
-  const flags = ['--role', 'api', '--database-url', socketUrl(database.connection)]
-  const off = await services.serve(flags, settings)
+  await using off = await testService()
   expect((await callerOf(off, adminKey)('GET', organizations))[0]).toBe(404)
-  const on = await services.serve(flags, { ...settings, DESKWIRE_ADMIN_KEY: adminKey })
-  const { token } = (await callerOf(on, adminKey)('POST', organizations, { name: 'One' }))[1]
+  const { token } = (await callerOf(service, adminKey)('POST', organizations, { name: 'One' }))[1]
   for (const key of [null, token, `${adminKey}x`, adminKey.slice(1)]) {
     for (const [method, path] of [
       ['GET', organizations],
       ['POST', organizations],
       ['DELETE', `${organizations}/x`],
     ] as const) {
-      const [status, { code }] = await callerOf(on, key)(method, path)
+      const [status, { code }] = await callerOf(service, key)(method, path)
       expect([status, code]).toEqual([401, 'unauthorized'])
     }
   }
-  expect((await callerOf(on, adminKey)('GET', '/v1/customers'))[0]).toBe(401)
+  expect((await callerOf(service, adminKey)('GET', '/v1/customers'))[0]).toBe(401)
 })
 
 test('with several databases it makes organizations in either, and moves them', async () => {
@@ -115,14 +119,14 @@ test('with several databases it makes organizations in either, and moves them', 
   await using two = await testDatabase()
   await using services = createServices()
   const named = `one ${socketUrl(one.connection)};two ${socketUrl(two.connection)}`
-  const service = await services.serve(['--role', 'api'], {
+  const both = await services.serve(['--role', 'api'], {
     ...settings,
     DESKWIRE_ADMIN_KEY: adminKey,
     DESKWIRE_DATABASES: named,
   })
-  const admin = callerOf(service, adminKey)
+  const admin = callerOf(both, adminKey)
   const [, { organizationId, token }] = await admin('POST', organizations, { name: 'Mover', database: 'two' })
-  const tenant = callerOf(service, token)
+  const tenant = callerOf(both, token)
   const [, { id }] = await tenant('POST', '/v1/customers', { name: 'Ada' })
   const path = `${organizations}/${organizationId}`
   expect((await admin('GET', path))[1].database).toBe('two')

@@ -2,44 +2,45 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runHere } from '../../../cli/test/run-here.ts'
 import { startHooks } from '../../../testbed/arrivals.ts'
 import { testDatabase } from '../../../testbed/database.ts'
-import { createServices, type Environment, type Services, socketUrl } from '../../../testbed/services.ts'
+import { socketUrl } from '../../../testbed/services.ts'
 
 /** Runs `serve` to its end. */
-async function serveInVain(services: Services, args: readonly string[], environment?: Environment) {
-  const { code, stderr } = await services.start(['serve', '--port', '0', ...args], environment).ended
+async function serveInVain(args: readonly string[], settings: Record<string, string> = {}) {
+  const { code, stderr } = await runHere(['serve', '--port', '0', ...args], {
+    settings: { DESKWIRE_LOG_LEVEL: 'error', ...settings },
+  })
   // The log is apart; what a person reads is all that is left.
   return { code, said: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{')) }
 }
 
-test.concurrent('no key, or none that is one, beside a database of one’s own', async () => {
-  await using services = createServices()
+test('no key, or none that is one, beside a database of one’s own', async () => {
   const where = ['--database-url', 'postgres://nobody@127.0.0.1:1/nothing']
   for (const role of ['all', 'worker']) {
-    const { code, said } = await serveInVain(services, ['--role', role, ...where])
+    const { code, said } = await serveInVain(['--role', role, ...where])
     expect(code).toBe(2)
     expect(said).toEqual([
       expect.stringMatching(/^deskwire: DESKWIRE_ENCRYPTION_KEY: nothing is set.*32 bytes in base64/),
     ])
   }
-  const { code, said } = await serveInVain(services, where, { DESKWIRE_ENCRYPTION_KEY: 'c2hvcnQ=' })
+  const { code, said } = await serveInVain(where, { DESKWIRE_ENCRYPTION_KEY: 'c2hvcnQ=' })
   expect(code).toBe(2)
   expect(said).toEqual([expect.stringMatching(/^deskwire: DESKWIRE_ENCRYPTION_KEY: .*32 bytes in base64/)])
   expect(said[0]).not.toContain('c2hvcnQ=')
 })
 
-test.concurrent('authorities that cannot be read', async () => {
+test('authorities that cannot be read', async () => {
   await using database = await testDatabase()
   await using hooks = await startHooks()
-  await using services = createServices()
   const directory = join(hooks.settings.DESKWIRE_TARGET_CA!, '..')
   await writeFile(
     join(directory, 'broken.pem'),
     '-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n',
   )
   for (const name of ['missing.pem', 'broken.pem']) {
-    const { code, said } = await serveInVain(services, ['--database-url', socketUrl(database.connection)], {
+    const { code, said } = await serveInVain(['--database-url', socketUrl(database.connection)], {
       DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       DESKWIRE_TARGET_CA: join(directory, name),
     })
@@ -48,9 +49,8 @@ test.concurrent('authorities that cannot be read', async () => {
   }
 })
 
-test.concurrent('an endpoint for summaries without a model', async () => {
-  await using services = createServices()
-  const { code, said } = await serveInVain(services, [], {
+test('an endpoint for summaries without a model', async () => {
+  const { code, said } = await serveInVain([], {
     DESKWIRE_SUMMARIZER_URL: 'http://localhost:11434/v1',
     DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
   })
