@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { runHere } from '../../../cli/test/run-here.ts'
 import { processesOf } from '../../../embedded-postgres/src/processes.ts'
-import { testDatabase } from '../../../testbed/database.ts'
+import { ADMIN_ROLE } from '../../../embedded-postgres/src/settings.ts'
+import { type TestDatabase, testDatabase } from '../../../testbed/database.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
 import { kill } from '../../../testbed/program.ts'
@@ -18,32 +20,31 @@ import { embedded } from '../../src/db/embedded.ts'
 
 const clock = { now: () => Date.now() }
 
-test('killed in the middle of its rows, it leaves an empty database, and can be run again', async () => {
+test('killed when its rows are there, it leaves an empty database, and can be run again', async () => {
   await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
   await using service = await testService()
   await using empty = await testDatabase({ template: null })
   await using services = createServices()
   await service.database.pool.query(
     `insert into erasures (organization_id, subject_id, removed_at)
-       select $1, gen_random_uuid(), now() from generate_series(1, 150000)`,
+       select $1, gen_random_uuid(), now() from generate_series(1, 5000)`,
     [service.api.organizationId],
   )
   const file = join(files.path, 'one.backup')
   const { rows } = await backUp(service.database.pool, clock, file)
   const run = () => services.start(['restore', file, '--database-url', socketUrl(empty.connection)])
 
+  await using held = await holdOnceFilled(empty)
   const killed = run()
-  await eventually('its rows are coming', async () => {
-    if (!killed.running()) throw new Error('it was too quick')
-    const { rows: found } = await empty.pool.query(
-      `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy "erasures"%'`,
-    )
-    return found.length > 0
+  await eventually('its rows are there', async () => {
+    if (!killed.running()) throw new Error('it was not held')
+    return held.waits()
   })
   await killed.end('SIGKILL')
+  await held[Symbol.asyncDispose]()
   await eventually('its connection is gone', async () => {
     const { rows: found } = await empty.pool.query(
-      `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy %'`,
+      `select 1 from pg_stat_activity a where a.datname = current_database() and a.pid <> pg_backend_pid()`,
     )
     return found.length === 0
   })
@@ -52,8 +53,37 @@ test('killed in the middle of its rows, it leaves an empty database, and can be 
   const again = await run().ended
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows} rows of 1 organizations`) })
   const { rows: counted } = await empty.pool.query('select count(*)::int as count from erasures')
-  expect(counted).toEqual([{ count: 150_000 }])
+  expect(counted).toEqual([{ count: 5_000 }])
 })
+
+/** Holds a restore at the next function that it makes when it has filled the tables. */
+async function holdOnceFilled({ connection }: TestDatabase) {
+  const client = new Client({ ...connection, user: ADMIN_ROLE })
+  await client.connect()
+  await client.query('select pg_advisory_lock(1)')
+  await client.query(`create function hold() returns event_trigger language plpgsql as $$ begin
+    if to_regclass('erasures') is null then return; end if;
+    if exists (select from erasures) then perform pg_advisory_xact_lock(1); end if; end $$`)
+  await client.query('create event trigger hold on ddl_command_end execute function hold()')
+  let ended = false
+  return {
+    async waits() {
+      const { rows } = await client.query(
+        `select 1 from pg_locks l where l.locktype = 'advisory' and not l.granted
+           and l.database = (select d.oid from pg_database d where d.datname = current_database())`,
+      )
+      return rows.length > 0
+    },
+    async [Symbol.asyncDispose]() {
+      if (ended) return
+      ended = true
+      await client.query('select pg_advisory_unlock(1)')
+      await client.query('drop event trigger hold')
+      await client.query('drop function hold()')
+      await client.end()
+    },
+  }
+}
 
 test('killed beside a data directory, it leaves no empty desk and no half one, and the old one where it was', async () => {
   await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
@@ -85,7 +115,7 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
 
   await killMidway()
   expect(existsSync(cluster)).toBe(false)
-  const refused = await services.start(['serve', '--port', '0', '--data-dir', dataDir]).ended
+  const refused = await runHere(['serve', '--port', '0', '--data-dir', dataDir])
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(

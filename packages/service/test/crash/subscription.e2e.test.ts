@@ -1,6 +1,10 @@
-/** kill -9 of the whole service while an agent's receiver is down: its subscription goes on, and it misses nothing. */
+/**
+ * kill -9 of the whole service while an agent's receiver is down: its subscription goes on, and it misses nothing. Nothing of MCP is
+ * loaded before the agent calls.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { eventually } from '../../../testbed/eventually.ts'
@@ -10,6 +14,9 @@ import { authority, createBench } from '../../../testbed/sending.ts'
 import { createApi, testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
 import { agentOf, agree, secret, verified } from '../mcp/subscriber.fixture.ts'
+
+const watching = fileURLToPath(new URL('../telemetry/watch-loading.fixture.mjs', import.meta.url))
+const loaded = 'asked for @modelcontextprotocol/'
 
 test('the service killed while a receiver is down loses no event of a subscription', async () => {
   await using service = await testService()
@@ -22,6 +29,7 @@ test('the service killed while a receiver is down loses no event of a subscripti
   await writeFile(ca, authority.ca)
   const start = () =>
     services.serve(['--role', 'all', '--database-url', socketUrl(service.database.connection)], {
+      NODE_OPTIONS: `--import=${watching}`,
       DESKWIRE_MCP: 'on',
       DESKWIRE_TARGET_CA: ca,
       DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
@@ -30,12 +38,16 @@ test('the service killed while a receiver is down loses no event of a subscripti
     })
   const first = await start()
   const { organizationId, token } = service.api
+  const api = createApi(first.url, organizationId, token)
+  expect((await api.get('/v1/tickets')).status).toBe(200)
+  expect(first.output.all).not.toContain(loaded)
   const agent = await agentOf(first.url, service.api)
   const url = `https://127.0.0.1:${receiver.port}/hook`
   const asked = { name: 'ticket.created', delivery: { mode: 'webhook', url, secret } }
   const { id } = await agent.ask('events/subscribe', asked)
+  expect(first.output.all).toContain(loaded)
+  expect(first.output.all).not.toContain('asked for jose')
   receiver.will(answer(503))
-  const api = createApi(first.url, organizationId, token)
   const made = new Set<string>()
   for (let n = 0; n < 20; n++) made.add((await makeTicket(api)).id)
   await eventually('some were refused', async () => receiver.requests.length > 5)

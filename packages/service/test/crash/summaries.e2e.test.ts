@@ -1,13 +1,10 @@
-/** Summaries by whole processes: out of the box, and by workers that are killed or stopped in the middle of a request. */
+/** Summaries by workers that are killed or stopped in the middle of a request. */
 import { expect, test } from 'vitest'
 import { startHooks } from '../../../testbed/arrivals.ts'
-import { callOf } from '../../../testbed/desk-under-fire.ts'
 import { eventually } from '../../../testbed/eventually.ts'
-import { install } from '../../../testbed/installation.ts'
 import { heldModel, startModel } from '../../../testbed/model.ts'
-import { kill } from '../../../testbed/program.ts'
 import { type TestService, testService } from '../../../testbed/service.ts'
-import { createServices, type Services, socketUrl, workerOf } from '../../../testbed/services.ts'
+import { createServices, type Services, socketUrl } from '../../../testbed/services.ts'
 import { announcements, jobsOf, read, resolved } from '../../../testbed/summaries.ts'
 
 function startWorker(
@@ -23,34 +20,6 @@ function startWorker(
     ...settings,
   })
 }
-
-test.concurrent('without any setting a summary is written, also by the worker that follows one that was killed', async () => {
-  await using installation = await install({ DESKWIRE_SUMMARY_DELAY: '50ms' })
-  const service = await installation.start('holder')
-  const call = callOf(service.url, installation.token)
-  const post = async (path: string, body: object) => JSON.parse((await call('POST', path, body)).text)
-  const authorization = `Bearer ${installation.token}`
-  const summaryOf = async (id: string): Promise<string | null> => {
-    const answer = await fetch(`${service.url}/v1/conversations/${id}`, { headers: { authorization } })
-    return ((await answer.json()) as { summary: string | null }).summary
-  }
-  const customer = await post('/v1/customers', { name: 'Ada' })
-  for (const n of [1, 2]) {
-    const { id } = await post('/v1/conversations', { customerId: customer.id, channel: 'chat' })
-    const author = { type: 'customer' }
-    await post('/v1/messages', {
-      conversationId: id,
-      direction: 'inbound',
-      author,
-      body: `Where is parcel ${n}?`,
-    })
-    await post(`/v1/conversations/${id}/resolve`, {})
-    await eventually('it has a summary', async () => (await summaryOf(id)) !== null)
-    expect(await summaryOf(id)).toBe(`Customer: Where is parcel ${n}?`)
-    kill((await workerOf(service)) ?? 0)
-  }
-  expect((await service.end('SIGTERM')).code).toBe(0)
-})
 
 test.concurrent('kill -9 in the middle of a request: the next worker writes it, and it is announced once', async () => {
   await using model = await startModel()

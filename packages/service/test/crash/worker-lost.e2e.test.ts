@@ -1,6 +1,6 @@
 /**
  * A delivery that kills its worker: the receiver ends the worker's process whenever it comes. Leases last ten minutes here, so
- * that whatever goes on does so because the supervisor gives back what the dead one held.
+ * that whatever goes on does so because the supervisor gives back what the dead one held. Summaries go on, too.
  */
 import { expect, test } from 'vitest'
 import { startHooks } from '../../../testbed/arrivals.ts'
@@ -10,6 +10,7 @@ import { deliveriesOf } from '../../../testbed/hooks.ts'
 import { kill } from '../../../testbed/program.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl, workerOf } from '../../../testbed/services.ts'
+import { read, resolved } from '../../../testbed/summaries.ts'
 
 test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
   await using hooks = await startHooks()
@@ -24,7 +25,15 @@ test('is tried as often as its schedule says and told of in the log; all others 
     DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     DESKWIRE_ANSWER_TIMEOUT: '10m',
     DESKWIRE_RETRY_DELAYS: '100ms',
+    DESKWIRE_SUMMARY_DELAY: '50ms',
   })
+  /** Without any setting of the summarizer. */
+  const summarizes = async (text: string) => {
+    const { id } = await resolved(api, [text])
+    await eventually('it has a summary', async () => (await read(api, id)).summary !== null)
+    expect((await read(api, id)).summary).toBe(`Customer: ${text}`)
+  }
+  await summarizes('Where is parcel 1?')
   const deaths: number[] = []
   let poison: string | undefined
   hooks.script('poisoned', async (nth) => {
@@ -72,6 +81,7 @@ test('is tried as often as its schedule says and told of in the log; all others 
     'the other endpoint has got all of them',
     () => new Set(hooks.of('other').map(({ eventId }) => eventId)).size === 6,
   )
+  await summarizes('Where is parcel 2?')
   expect(running.output.all).toContain('what the worker held was given back')
   expect((await running.end('SIGTERM')).code).toBe(0)
 })

@@ -199,15 +199,16 @@ test('a collector that takes everything and never answers holds up nothing, and 
   expect(performance.now() - began).toBeLessThan(12_000)
 })
 
-test('where it is off nothing of it is loaded, kept or sent', async () => {
+test('where it is off nothing of it is loaded, kept or sent, and nothing of MCP where that is off', async () => {
   await using hooks = await startHooks()
-  await using it = await desk(hooks, {})
+  await using it = await desk(hooks, { DESKWIRE_MCP: 'off' })
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   expect((await it.post('/v1/customers', { name: 'Ada' }, { traceparent })).status).toBe(201)
   await eventually('it arrives', () => hooks.of('hook').length === 1)
   expect(hooks.of('hook')[0]?.traceparent).toBeUndefined()
   const { rows } = await it.service.database.pool.query('select e.trace_context from events e')
   expect(rows).toEqual([{ trace_context: null }])
+  expect((await it.post('/mcp', {})).status).toBe(404)
   expect((await it.started.end('SIGTERM')).code).toBe(0)
   expect(it.started.output.all).not.toContain('asked for')
 })
