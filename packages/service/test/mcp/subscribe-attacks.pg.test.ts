@@ -1,9 +1,16 @@
 /** What the holder of a key cannot do with subscriptions. */
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTicket } from '../../../testbed/desk.ts'
 import { makeWebhook } from '../../../testbed/hooks.ts'
 import { answer, hangUp } from '../../../testbed/receiver.ts'
-import { agentOf, newSecret, secret, subscribing, verified } from './subscriber.fixture.ts'
+import { agentOf, newSecret, type Subscribing, secret, subscribing, verified } from './subscriber.fixture.ts'
+
+/** For what is refused and leaves nothing. */
+let refusing: Subscribing
+beforeAll(async () => {
+  refusing = await subscribing()
+})
+afterAll(() => refusing[Symbol.asyncDispose]())
 
 describe('a receiver', () => {
   test.each([
@@ -15,7 +22,7 @@ describe('a receiver', () => {
     ['that fails', answer(500), 'http_5xx'],
     ['that hangs up', hangUp, 'connection_refused'],
   ])('%s gets no deliveries', async (_, behaviour, reason) => {
-    await using it = await subscribing()
+    const it = refusing
     it.receiver.will(behaviour)
     expect(await it.refusal({})).toEqual({
       code: -32027,
@@ -35,7 +42,7 @@ describe('a receiver', () => {
     'https://[::1]/hook',
     'https://[::ffff:10.0.0.1]/hook',
   ])('in an internal network is not reached: %s', async (url) => {
-    await using it = await subscribing()
+    const it = refusing
     expect(await it.refusal({ delivery: { url } })).toMatchObject({
       code: -32027,
       reason: 'connection_refused',
@@ -99,7 +106,7 @@ describe('another key', () => {
     ['without webhooks:write', ['tickets:read']],
     ['without the scope of the event', ['webhooks:write', 'customers:read']],
   ])('%s may not subscribe', async (_, scopes) => {
-    await using it = await subscribing()
+    const it = refusing
     const key = await it.service.newKey(it.api.organizationId, scopes)
     await using agent = await agentOf(it.service.url, key)
     expect(await it.refusal({}, agent)).toMatchObject({ code: -32024 })
@@ -127,14 +134,14 @@ describe('a request', () => {
     ['with an altered cursor', { cursor: 'x'.repeat(92) }],
     ['for no time', { ttlMs: 0 }],
   ])('%s is refused, and nobody is asked', async (_, params) => {
-    await using it = await subscribing()
+    const it = refusing
     expect(await it.refusal(params)).toMatchObject({ code: -32602 })
     expect(it.arrived()).toEqual([])
     expect(await it.endpoints()).toEqual([])
   })
 
   test('for another mode of delivery, or an event that is not there, says so', async () => {
-    await using it = await subscribing()
+    const it = refusing
     expect(await it.refusal({ delivery: { mode: 'push' } })).toMatchObject({
       code: -32026,
       feature: 'deliveryMode',
