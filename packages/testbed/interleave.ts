@@ -83,6 +83,8 @@ export type Round = (typeof rounds extends fc.Arbitrary<infer R> ? R : never)[nu
 export const opening: readonly Round[] = [
   { does: 'add customer', email: null } as const,
   { does: 'add conversation', customer: 1 } as const,
+  // The same key twice at once.
+  { does: 'add ticket', customer: 1, conversation: null, externalId: null, key: 1 } as const,
 ].map((command) => ({
   writes: [0, 1].flatMap((organization) => [
     { writer: 0, organization, command },

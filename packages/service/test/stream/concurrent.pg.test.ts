@@ -45,7 +45,7 @@ test('followers of many writers miss, reorder, invent and repeat nothing', async
   let writing = true
   const writers = Array.from({ length: 18 }, async (_, n) => {
     const roll = dice(n)
-    for (let m = 0; m < 70; m++) await load.write(callOf(apis[n % 3]!), roll)
+    for (let m = 0; m < 45; m++) await load.write(callOf(apis[n % 3]!), roll)
   })
   const followerOf = (kind: (typeof kinds)[number], limit: number, service: number) =>
     follow(httpReader({ url: () => services[service]!.url, token, kind, limit }))

@@ -122,7 +122,7 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
           }
         }
       }),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: 24, endOnFailure: true },
     )
   } finally {
     await Promise.all(pools.map((pool) => pool.end()))
