@@ -53,8 +53,7 @@ export async function install(options: {
   readonly installed: string | null
 }): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-torture-'))
-  if (options.installed !== null)
-    await promisify(execFile)('cp', ['-Rp', join(options.installed, '.'), dataDir])
+  if (options.installed !== null) await promisify(execFile)('cp', ['-Rp', `${options.installed}/.`, dataDir])
   let database = await embedded.start({ dataDir })
   let pool = openPool(database)
   let seed = options.seed

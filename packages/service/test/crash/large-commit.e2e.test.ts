@@ -1,4 +1,4 @@
-/** kill -9 of workers while they make the deliveries of a large commit: another goes on, and each is made once. */
+/** kill -9 of workers while they make the deliveries of a large commit, and of a recovery: another goes on where it was, and each is made once. */
 import { expect, test } from 'vitest'
 import { repeatedAtMost, startHooks } from '../../../testbed/arrivals.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
@@ -6,9 +6,12 @@ import { eventually } from '../../../testbed/eventually.ts'
 import { testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
 
-const tickets = 2_000
+/** More than are made in a piece. */
+const tickets = 1_500
+/** More than are made before some are sent. */
+const missed = 2_000
 
-test('kill -9 of one worker after another in the middle of the deliveries of a large commit loses none and repeats none', async () => {
+test('kill -9 of one worker after another in the middle of the deliveries of a large commit, and of a recovery, loses none and repeats none', async () => {
   await using hooks = await startHooks()
   await using service = await testService()
   await using services = createServices()
@@ -21,8 +24,8 @@ test('kill -9 of one worker after another in the middle of the deliveries of a l
       DESKWIRE_ANSWER_TIMEOUT: '1s',
     })
   const customer = await makeCustomer(api)
-  for (let made = 0; made < tickets; made += 1_000) {
-    const items = Array.from({ length: 1_000 }, (_, n) => ({
+  for (let made = 0; made < tickets; made += 750) {
+    const items = Array.from({ length: 750 }, (_, n) => ({
       customerId: customer.id,
       subject: `T ${made + n}`,
     }))
@@ -49,7 +52,7 @@ test('kill -9 of one worker after another in the middle of the deliveries of a l
 
   // And wherever the next ones are, some of them in a piece, some while they send.
   const killedAt = [left.made]
-  for (let kill = 0; kill < 3; kill++) {
+  for (let kill = 0; kill < 2; kill++) {
     const next = await start()
     const until = (killedAt.at(-1) ?? 0) + Math.ceil(Math.random() * tickets)
     await eventually('it goes on', async () => {
@@ -74,5 +77,40 @@ test('kill -9 of one worker after another in the middle of the deliveries of a l
     expect(new Set(arrived.map(({ eventId }) => eventId)).size).toBe(tickets)
     expect(arrived.length).toBeLessThanOrEqual(tickets + killedAt.length * repeatedAtMost)
   }
-  expect((await second.end('SIGTERM')).code).toBe(0)
+
+  // As if another customer had changed so often while an endpoint was disabled.
+  const other = await makeCustomer(api)
+  await pool.query(
+    `insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+       select $1, new_uuid_v7(m.at), 'customer.updated', m.at, 'customer', $2, '{}'
+         from (select now() - n * interval '100 milliseconds' as at from generate_series(1, $3) as n) m`,
+    [api.organizationId, other.id, missed],
+  )
+  const hook = await hooks.register({ url: service.url, token: api.token }, 'late', ['customer.updated'])
+  const path = `/v1/webhooks/${hook.id}`
+  const since = new Date(Date.now() - 3_600_000).toISOString()
+  // They are older than the endpoint.
+  const window = { since, includeBeforeCreation: true }
+  const { id } = (await api.post(`${path}/recover`, window)).json
+  const read = async () => (await api.get(`${path}/recoveries/${id}`)).json
+  await eventually('the recovery is under way', async () => (await read()).created > missed / 10)
+  await second.end('SIGKILL')
+  const stopped = await read()
+  expect(stopped.status).toBe('running')
+  expect(stopped.created).toBeLessThan(missed)
+
+  const third = await start()
+  await eventually('it is done', async () => (await read()).status === 'done')
+  expect(await read()).toMatchObject({ created: missed, retried: 0 })
+  await eventually('all have arrived', async () => (await total(hook.id, '&status=succeeded')) === missed)
+  expect(await total(hook.id, '')).toBe(missed)
+  const recovered = hooks.of('late')
+  expect(new Set(recovered.map(({ eventId }) => eventId)).size).toBe(missed)
+  expect(recovered.length).toBeLessThanOrEqual(missed + repeatedAtMost)
+
+  const again = await api.post(`${path}/recover`, window)
+  const repeated = async () => (await api.get(`${path}/recoveries/${again.json.id}`)).json
+  await eventually('it is done again', async () => (await repeated()).status === 'done')
+  expect(await repeated()).toMatchObject({ created: 0, retried: 0 })
+  expect((await third.end('SIGTERM')).code).toBe(0)
 })
