@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   type AnyRow,
   type Change,
+  type Checkpoint,
   type Client,
   type ComparedCopy,
   findDifferences,
@@ -63,8 +64,8 @@ export async function compareCopy(
     const differences = await held.nobodys()
     const choose = copy.chooserOf(kind)
     try {
+      held.beginReading()
       if (choose !== undefined) {
-        await held.span()
         for await (const texts of client.kind(table.name).export({ signal }).texts())
           for (const text of texts) {
             const members = readJson(text) as Members
@@ -74,7 +75,7 @@ export async function compareCopy(
         const changed = new ChangesSince(client, copy.cursor, signal)
         await changed.advance({ asOf: never, cursor: '' })
         differences.push(...held.checked(changed.of(kind)))
-      } else
+      } else if (!(await held.addsUp()))
         for await (const difference of findDifferences(client.kind(table.name), held, { signal })) {
           const { id, type } = difference
           const columns = type === 'changed' ? held.wrong(id, { ...difference.row }) : []
@@ -155,6 +156,19 @@ class ChangesSince {
   /** The texts of changed rows of the kind, by id; null for removed ones. */
   of(kind: string): ReadonlyMap<string, string | null> {
     return this.#kinds.get(kind) ?? new Map()
+  }
+
+  /** Goes to the end of the stream. What the service's rows of each kind come to there. */
+  async finish(): Promise<Readonly<Record<string, Checkpoint>>> {
+    for await (const page of this.#client.changes.sync({ cursor: this.#cursor }, { signal: this.#signal })) {
+      this.#ahead = [...this.#ahead, ...page.changes]
+      this.#cursor = page.cursor
+      const last = this.#ahead.at(-1)
+      if (last !== undefined) this.#asOf = timeOf(last)
+      this.#apply()
+      if (page.checkpoint !== undefined) return page.checkpoint
+    }
+    return {}
   }
 
   async advance({ asOf }: Moment): Promise<void> {
@@ -239,12 +253,27 @@ class HeldRows implements ComparedCopy {
     })
   }
 
-  /** Begins to read the rows: the service computes its first digests meanwhile. */
+  beginReading(): void {
+    this.#reading = this.#read()
+    // Awaited by whoever needs the rows.
+    this.#reading.catch(() => {})
+  }
+
+  /** Whether all rows together are what the service's checkpoint says: then none differs, and the service has nothing to compute. */
+  async addsUp(): Promise<boolean> {
+    await this.#reading
+    const checkpoint = (await this.#since.finish())[this.#kind]
+    const [held] = await this.digests([{ after: noId, before: lastId }])
+    return (
+      checkpoint !== undefined &&
+      held?.count === checkpoint.count &&
+      held.digest === checkpoint.digest &&
+      held.contentDigest === checkpoint.contentDigest
+    )
+  }
+
   async span() {
     const span = await this.#at.span(this.#table)
-    this.#reading = this.#read()
-    // Awaited by `digests` and `leave`.
-    this.#reading.catch(() => {})
     const own = span ? [span.lowest, span.highest] : []
     const ids = [...own, ...this.#quarantined.keys(), ...this.#changed.keys()]
       .map((id) => (id === noId ? firstId : id))

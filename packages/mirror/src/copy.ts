@@ -376,10 +376,12 @@ export class Copy {
       return this.#noted
     }
     // If nothing is missing, nothing is written.
-    const drifts = await this.#options.store.read((at) =>
-      Promise.all(allTables(this.#noted).map((table) => at.drift(table))),
-    )
-    if (drifts.every((drift) => drift?.length === 0)) return
+    const isWhole = await this.#options.store.read(async (at) => {
+      // A connection takes one statement at a time.
+      for (const table of allTables(this.#noted)) if ((await at.drift(table))?.length !== 0) return false
+      return true
+    })
+    if (isWhole) return
     while (!(await this.#write(restore)));
   }
 

@@ -7,7 +7,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, milliseconds, queryTextWithin } from '../db/text-query.ts'
 import { type Cursor, highestId } from '../kernel/cursor.ts'
 import type { IdRange } from '../kernel/id-ranges.ts'
-import { formatDigest, sumOfTerms, versionBytes } from './body.ts'
+import { formatDigest, sumOfManyTerms, versionBytes } from './body.ts'
 import type { StreamTable } from './stream-table.ts'
 
 interface RangeDigest extends IdRange {
@@ -94,7 +94,7 @@ export function rangeDigestsStatement({ name }: StreamTable): string {
   from organization_clocks o
   cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, position)
   cross join lateral (
-    select count(*) as count, ${sumOfTerms('h.version')} as digest, ${sumOfTerms('h.content')} as content
+    select count(*) as count, ${sumOfManyTerms('h.version')} as digest, ${sumOfManyTerms('h.content')} as content
       from (select sha256(b.bytes) as content, sha256(${versionBytes('b.bytes')}) as version
         from (select convert_to(t.body, 'UTF8') as bytes from ${name} t where ${inRange} offset 0) b offset 0) h) d
   cross join lateral (

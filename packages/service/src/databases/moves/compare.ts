@@ -8,7 +8,7 @@
 import { escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { dayText, type Week } from '../../db/weeks.ts'
 import { kinds as deskKinds } from '../../desk/index.ts'
-import { digestModulus, sumOfTerms, versionBytes } from '../../journal/body.ts'
+import { digestModulus, sumOfManyTerms, versionBytes } from '../../journal/body.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
@@ -84,7 +84,7 @@ async function measure(
 ): Promise<Found> {
   const row = `row(${columns.map((column) => `t.${escapeIdentifier(column)}`).join(', ')})`
   const ofKind = side === 'target' && kindOf.has(name)
-  const sum = (hash: string) => `coalesce(${sumOfTerms(hash)}, 0)::text`
+  const sum = (hash: string) => `coalesce(${sumOfManyTerms(hash)}, 0)::text`
   const { rows: answer } = await db.query<Found>(
     `select count(*) || ' ' || coalesce(sum(h.hash), 0) as all${
       ofKind
