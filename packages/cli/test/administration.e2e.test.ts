@@ -19,7 +19,7 @@ beforeAll(async () => {
   dataDir = await temporaryDataDir({ installed: true })
   keyFile = join(dataDir.parent, 'first-key')
   settings = { DESKWIRE_DATA_DIR: dataDir.path }
-  service = await serve([], { settings: { ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile } })
+  service = await serve(['--role', 'api'], { settings: { ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile } })
 })
 
 afterAll(async () => {

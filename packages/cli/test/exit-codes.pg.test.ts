@@ -14,8 +14,6 @@ import { socketUrl } from '../../testbed/services.ts'
 import { sharedService } from '../../testbed/shared-service.ts'
 import { commands } from '../src/commands.ts'
 import { runDeskwire } from '../src/run.ts'
-import { faults } from './conform/faults.ts'
-import { startProxy } from './conform/proxy.ts'
 
 const shared = sharedService()
 const directory = mkdtempSync(join(tmpdir(), 'deskwire-codes-'))
@@ -219,15 +217,12 @@ const cases: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     3: () => doctorOf(null),
   },
   conform: {
-    0: () => [shared().url, '--key', token],
     1: () => [shared().url, '--key', 'dwk_x'],
     2: wrongLine,
     3: async () => {
-      const [broken] = Object.values(faults)
-      if (broken === undefined) throw new Error('there is no fault')
-      const proxy = await startProxy(shared().url, broken.fault)
-      after.push(() => proxy[Symbol.asyncDispose]())
-      return [proxy.url, '--key', token]
+      const { organizationId } = await shared().newOrganization()
+      const reader = await shared().newKey(organizationId, ['customers:read', 'tickets:read'])
+      return [shared().url, '--key', reader.token]
     },
   },
   demo: { 1: () => ['--dir', path('listen'), '--url', 'http://127.0.0.1:1', '--key', 'dwk_x'], 2: wrongLine },
@@ -254,11 +249,11 @@ test('there is a run for each code that a help documents', async () => {
   const names = commands.map(({ name }) => name)
   const found = await Promise.all(names.map(async (name) => [name, await documented(name)] as const))
   const walked = Object.entries(cases).map(([name, codes]) => [name, Object.keys(codes).map(Number)])
-  // A whole demo is run by demo.e2e.test.ts.
-  const ofDemo = { demo: [0, 1, 2] }
+  // A whole demo is run by demo.e2e.test.ts, and a conform where all holds by conform.pg.test.ts.
+  const whole = { demo: [0, 1, 2], conform: [0, 1, 2, 3] }
   expect(Object.fromEntries(found.filter(([, codes]) => codes.length > 0))).toEqual({
     ...Object.fromEntries(walked),
-    ...ofDemo,
+    ...whole,
   })
   const [, all = ''] =
     /## Exit codes([\s\S]*?)\n## /.exec(readFileSync('docs/reference/commands.md', 'utf8')) ?? []

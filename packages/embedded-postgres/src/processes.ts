@@ -2,7 +2,8 @@
 // does not share, on the command line of the server and into the titles of its children. Only processes of the cluster's owner count; one
 // that ended and was not reaped has no command line.
 import { execFile } from 'node:child_process'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -22,19 +23,19 @@ export async function markArgument(cluster: string): Promise<string> {
 /** Ids of all processes of a cluster: server, its children, or the program that creates it. */
 export async function processesOf(cluster: string): Promise<number[]> {
   const { mark, uid } = await identify(cluster)
-  const running = process.platform === 'linux' ? await fromProc() : await fromPs()
+  const running = process.platform === 'linux' ? fromProc() : await fromPs()
   return running.filter((one) => one.uid === uid && carries(one.command, mark)).map((one) => one.pid)
 }
 
 export async function isProcessOf(cluster: string, pid: number): Promise<boolean> {
   const { mark, uid } = await identify(cluster)
-  const [one] = process.platform === 'linux' ? [await fromProcEntry(String(pid))] : await fromPs(pid)
+  const [one] = process.platform === 'linux' ? [fromProcEntry(String(pid))] : await fromPs(pid)
   return one !== undefined && one !== null && one.uid === uid && carries(one.command, mark)
 }
 
 /** The command line of any process; null when there is none. */
 export async function commandOf(pid: number): Promise<string | null> {
-  const [one] = process.platform === 'linux' ? [await fromProcEntry(String(pid))] : await fromPs(pid)
+  const [one] = process.platform === 'linux' ? [fromProcEntry(String(pid))] : await fromPs(pid)
   return one?.command ?? null
 }
 
@@ -51,11 +52,13 @@ export function exists(pid: number): boolean {
 /** Waits until nothing runs on a cluster. Returns whether that happened within `ms`. */
 export async function waitUntilIdle(cluster: string, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms
-  for (;;) {
-    if ((await processesOf(cluster)).length === 0) return true
+  let [one] = await processesOf(cluster)
+  while (one !== undefined) {
     if (performance.now() > deadline) return false
     await delay(25)
+    if (!(await isProcessOf(cluster, one))) [one] = await processesOf(cluster)
   }
+  return true
 }
 
 export function signal(pid: number, name: NodeJS.Signals): void {
@@ -76,17 +79,17 @@ function carries(command: string, mark: string): boolean {
   return /(^|\/)(postgres|initdb) /.test(command) && ` ${command} `.includes(` cluster_name=${mark} `)
 }
 
-async function fromProc(): Promise<Running[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(names.map(fromProcEntry))
-  return found.filter((one) => one !== null)
+/** In one go: the kernel has all of it in memory, and awaiting each file took longer than reading it. */
+function fromProc(): Running[] {
+  const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return names.map(fromProcEntry).filter((one) => one !== null)
 }
 
-async function fromProcEntry(name: string): Promise<Running | null> {
+function fromProcEntry(name: string): Running | null {
   try {
     const directory = join('/proc', name)
-    const [{ uid }, raw] = await Promise.all([stat(directory), readFile(join(directory, 'cmdline'), 'utf8')])
-    const command = raw.replaceAll('\0', ' ').trim()
+    const { uid } = statSync(directory)
+    const command = readFileSync(join(directory, 'cmdline'), 'utf8').replaceAll('\0', ' ').trim()
     return command === '' ? null : { pid: Number(name), uid, command }
   } catch {
     return null // it ended meanwhile

@@ -1,5 +1,6 @@
 // A program beside the one that embeds the server: finds the running server and uses it. `query` prints the rows of each statement;
-// `insert` inserts numbers one by one, each acknowledged before the next, until the connection breaks.
+// `insert` inserts numbers one by one, each acknowledged before the next, until the connection breaks: one is always under way, and the
+// processor is left to what is tested.
 import { Client } from 'pg'
 import { launcher } from './launcher.fixture.ts'
 
@@ -23,7 +24,7 @@ try {
     if (verb === 'insert') {
       await client.query('create table if not exists kept (n int primary key)')
       for (let n = 1; ; n++) {
-        await client.query('insert into kept values ($1)', [n])
+        await client.query('insert into kept select $1 from pg_sleep(0.002)', [n])
         say({ event: 'acknowledged', n })
       }
     }

@@ -15,7 +15,9 @@ let service: ServiceProcess
 
 beforeAll(async () => {
   dataDir = await temporaryDataDir({ installed: true })
-  service = await serve([], { settings: { DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_BOOTSTRAP_KEY: key } })
+  service = await serve(['--role', 'api'], {
+    settings: { DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_BOOTSTRAP_KEY: key },
+  })
 })
 
 afterAll(async () => {
