@@ -1,6 +1,7 @@
 /** The encryption key is replaced as the guide has it, step by step, while events are delivered; the rotation is killed once. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { runHere } from '../../../cli/test/run-here.ts'
 import { faultOf, startHooks } from '../../../testbed/arrivals.ts'
 import { testDatabase } from '../../../testbed/database.ts'
 import { standing } from '../../../testbed/delivery-audit.ts'
@@ -83,7 +84,7 @@ test('both keys everywhere, rotate, the new key alone: every event arrives, sign
   })
   await killed.end('SIGKILL')
   registered.push(await register('meanwhile'))
-  const again = await rotate().ended
+  const again = await runHere(['encryption-key', 'rotate', ...where], { settings: both })
   expect(again.code).toBe(0)
   expect(again.stdout).toMatch(
     /^\d+ signing secrets and \d+ stored responses were encrypted anew\. Nothing is left under/,
@@ -101,6 +102,9 @@ test('both keys everywhere, rotate, the new key alone: every event arrives, sign
   )
   expect(faults.filter((fault) => fault !== null)).toEqual([])
   expect(new Set(hooks.of('before').map(({ eventId }) => eventId)).size).toBe(made)
-  const refused = await serve(old).catch((error: Error) => error.message)
-  expect(refused).toMatch(/^deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key [^\n]+$/m)
+  const refused = await runHere(['serve', '--port', '0', ...where], {
+    settings: { ...old, DESKWIRE_LOG_LEVEL: 'error' },
+  })
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toMatch(/^deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key [^\n]+\n$/)
 })

@@ -44,13 +44,13 @@ test('a worker that cannot be forked, or is killed while it starts, is replaced 
   expect(await workerOf(child)).toBe(null)
   child.send('give them back')
 
-  for (let n = 0; n < 3; n++) {
+  for (let n = 0; n < 2; n++) {
     const pid = await eventually('a worker is started', () => workerOf(child))
     kill(pid)
     await eventually('it is gone', async () => (await workerOf(child)) !== pid)
   }
   const last = await eventually('a worker is started', () => workerOf(child))
-  expect(logged.filter(({ signal }) => signal === 'SIGKILL')).toHaveLength(3)
+  expect(logged.filter(({ signal }) => signal === 'SIGKILL')).toHaveLength(2)
 
   const ended = once(child, 'exit')
   child.send('stop')
