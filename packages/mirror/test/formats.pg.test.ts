@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../testbed/any-character.ts'
 import { testDatabase } from '../../testbed/database.ts'
 import type { Cell, Column, ColumnType } from '../src/index.ts'
 import { arrayText } from '../src/stores/array-text.ts'
@@ -11,7 +12,7 @@ import { PostgresStore } from '../src/stores/postgres.ts'
 
 /** Text that PostgreSQL can hold: the service takes no other. */
 const text = fc
-  .string({ unit: 'binary', maxLength: 12 })
+  .string({ unit: anyCharacter, maxLength: 12 })
   .map((value) => value.toWellFormed().replaceAll('\u0000', '\\'))
 const double = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value))
 const time = fc

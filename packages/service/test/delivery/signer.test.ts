@@ -2,6 +2,7 @@ import { signStandardWebhook, signWebhook, verifySignature } from '@deskwire/sdk
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { expect, test, vi } from 'vitest'
+import { anyCharacter } from '../../../testbed/any-character.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
 
 const owner = { organizationId: 'o', webhookId: 'w' }
@@ -15,7 +16,7 @@ const secret = fc.stringMatching(/^whsec_[\w-]{1,43}$/)
 const base64Secret = fc
   .uint8Array({ minLength: 1, maxLength: 40 })
   .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`)
-const bodies = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 200 }))
+const bodies = fc.oneof(fc.string({ unit: anyCharacter }), fc.uint8Array({ maxLength: 200 }))
 const times = fc.integer({ min: 0, max: 4_102_444_800 })
 
 test('it signs as the SDK does, and the SDK verifies it, however few keys are kept', async () => {

@@ -1,5 +1,6 @@
 /** Values for fuzzing from JSON Schemas of the document: mostly as they ask for, and sometimes anything at all. */
 import fc from 'fast-check'
+import { anyCharacter } from '../../../testbed/any-character.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 type Json = any
@@ -24,7 +25,7 @@ export const junk: fc.Arbitrary<unknown> = fc.oneof(
     [null],
     'x'.repeat(70_000),
   ),
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.jsonValue({ maxDepth: 3 }),
 )
 
