@@ -140,10 +140,11 @@ test('every example follows its schema', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
   ajv.addSchema({ $id: 'openapi', components: document.components })
+  const validators = new Map<string, ReturnType<typeof ajv.compile>>()
   const wrong = (schema: Json, value: unknown) => {
-    const validate = ajv.compile(
-      JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/')),
-    )
+    const text = JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/')
+    const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
+    validators.set(text, validate)
     return validate(value) ? [] : (validate.errors ?? [])
   }
   // The check itself can fail.
