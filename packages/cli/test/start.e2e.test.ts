@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '@deskwire/service/version'
 import { describe, expect, test, vi } from 'vitest'
-import { eventually } from '../../testbed/eventually.ts'
 import { temporaryDataDir } from '../../testbed/installation.ts'
 import { freePort } from '../../testbed/loopback.ts'
-import { deskwire, npmStart, piped, serve, startDeskwire } from '../../testbed/services.ts'
+import { deskwire, npmStart, piped, serve } from '../../testbed/services.ts'
 import { type Command, commands, type NamedCommand } from '../src/commands.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { runHere } from './run-here.ts'
@@ -111,10 +110,20 @@ test('commands work beside a running service; a second service on its data is to
   expect(await other.running()).toEqual([])
 })
 
-test('commands work without a running service, and leave none', async () => {
+test('commands work without a running service, and leave none; no variable of PostgreSQL in the shell reaches its database', async () => {
   await using dataDir = await temporaryDataDir()
+  const settings = {
+    PGSSLMODE: 'require',
+    PGOPTIONS: '-c no_such_setting=1',
+    PGHOST: 'no-such-host.invalid',
+    PGSERVICE: 'nothing',
+    PGPASSFILE: '/nowhere',
+    PGTZ: 'Mars/Olympus',
+    PGCLIENTENCODING: 'LATIN1',
+    PGDATA: '/nowhere',
+  }
   const place = ['--data-dir', dataDir.path]
-  const made = await runHere(['org', 'create', '--name', 'Engines', ...place])
+  const made = await deskwire(['org', 'create', '--name', 'Ada 🛠', ...place], { settings })
   expect(made).toMatchObject({ code: 0, stderr: '' })
   const [, organizationId] = /^organization (\S+)\nAPI key, shown this once: dwk_\w{36}\n$/.exec(
     made.stdout,
@@ -124,6 +133,10 @@ test('commands work without a running service, and leave none', async () => {
   expect(JSON.parse(key.stdout)).toMatchObject({ organizationId, token: expect.stringMatching(tokenPattern) })
   expect((await runHere(['migrate', ...place])).stdout).toBe('up to date\n')
   expect(await dataDir.running()).toEqual([])
+
+  await using service = await serve([...place, '--log-level', 'error'], { settings })
+  expect(service.url).toMatch(/^http:/)
+  expect((await deskwire(['org', 'list', ...place], { settings })).stdout).toContain('Ada 🛠')
 })
 
 test('a database that does not answer is one line', async () => {
@@ -289,30 +302,6 @@ describe('help', () => {
     const works = elsewhere[name] ?? (overHttp.includes(name) || group === 'data' ? '--url' : '--data-dir')
     expect(help).toContain(works)
   })
-})
-
-test('variables of PostgreSQL in the shell do not reach the embedded database', async () => {
-  await using dataDir = await temporaryDataDir()
-  const settings = {
-    PGSSLMODE: 'require',
-    PGOPTIONS: '-c no_such_setting=1',
-    PGHOST: 'no-such-host.invalid',
-    PGSERVICE: 'nothing',
-    PGPASSFILE: '/nowhere',
-    PGTZ: 'Mars/Olympus',
-    PGCLIENTENCODING: 'LATIN1',
-    PGDATA: '/nowhere',
-  }
-  const made = await deskwire(['org', 'create', '--name', 'Ada 🛠', '--data-dir', dataDir.path], { settings })
-  expect(made).toMatchObject({ code: 0, stderr: '' })
-  await using service = startDeskwire(
-    ['serve', '--port', '0', '--data-dir', dataDir.path, '--log-level', 'error'],
-    { settings },
-  )
-  await eventually('it listens', () => service.output.stdout.includes('listening on'))
-  expect((await deskwire(['org', 'list', '--data-dir', dataDir.path], { settings })).stdout).toContain(
-    'Ada 🛠',
-  )
 })
 
 test('a command ends without a stack trace where its output is closed or full', async () => {

@@ -14,21 +14,25 @@ try {
   } else {
     const client = new Client({ ...connection, user: user! })
     client.on('error', () => {}) // the statement in flight fails as well
-    await client.connect()
-    if (verb === 'query')
-      for (const text of statements) {
-        say({ event: 'started' })
-        const { rows } = await client.query(text)
-        say({ event: 'rows', rows })
+    try {
+      await client.connect()
+      if (verb === 'query')
+        for (const text of statements) {
+          say({ event: 'started' })
+          const { rows } = await client.query(text)
+          say({ event: 'rows', rows })
+        }
+      if (verb === 'insert') {
+        await client.query('create table if not exists kept (n int primary key)')
+        for (let n = 1; ; n++) {
+          await client.query('insert into kept select $1 from pg_sleep(0.002)', [n])
+          say({ event: 'acknowledged', n })
+        }
       }
-    if (verb === 'insert') {
-      await client.query('create table if not exists kept (n int primary key)')
-      for (let n = 1; ; n++) {
-        await client.query('insert into kept select $1 from pg_sleep(0.002)', [n])
-        say({ event: 'acknowledged', n })
-      }
+    } finally {
+      // Also after a statement that failed: an open connection would keep this process.
+      await client.end()
     }
-    await client.end()
   }
 } catch (error) {
   const { name, message } = error as Error
