@@ -8,7 +8,8 @@ import { doctorCommand } from '../src/commands/doctor.ts'
 import { runHere } from './run-here.ts'
 
 test('the doctor prints a line for each check and its exit code says whether one failed', async () => {
-  await using dataDir = await temporaryDataDir()
+  await using empty = await temporaryDataDir()
+  await using dataDir = await temporaryDataDir({ installed: true })
   const settings = {
     DESKWIRE_DATA_DIR: dataDir.path,
     DESKWIRE_DNS_SERVERS: '127.0.0.1:1',
@@ -17,14 +18,14 @@ test('the doctor prints a line for each check and its exit code says whether one
   const doctor = (words: readonly string[] = [], more: Record<string, string> = {}) =>
     runHere(['doctor', ...words], { settings: { ...settings, ...more } })
 
-  const nothing = await deskwire(['doctor'], { settings })
+  const nothing = await deskwire(['doctor'], { settings: { ...settings, DESKWIRE_DATA_DIR: empty.path } })
   expect(nothing.code).toBe(3)
   expect(nothing.stdout).toMatch(
     /^warning {2}database {2}there is none in .*; name its home with --data-dir/m,
   )
   expect(nothing.stdout).toMatch(/^failed {3}dns {7}.*; set DESKWIRE_DNS_SERVERS/m)
   expect(nothing.stderr).toBe('deskwire: something failed: what is above says what to do\n')
-  expect(existsSync(dataDir.path)).toBe(false)
+  expect(existsSync(empty.path)).toBe(false)
 
   await using service = startDeskwire(['serve', '--port', '0', '--log-level', 'silent'], { settings })
   await eventually('it listens', () => service.output.stdout.includes('listening on'))
