@@ -11,7 +11,11 @@ export const text = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** Columns agree with bodies, removed rows are empty, search documents belong to existing rows, references exist. */
-export async function auditRows(pool: Pool, organizationId: string, kind: Kind): Promise<string[]> {
+export async function auditRows(
+  pool: Pick<Pool, 'query'>,
+  organizationId: string,
+  kind: Kind,
+): Promise<string[]> {
   return [
     ...(await auditColumns(pool, organizationId, kind)),
     ...(await auditWords(pool, organizationId, kind)),
@@ -19,7 +23,11 @@ export async function auditRows(pool: Pool, organizationId: string, kind: Kind):
   ]
 }
 
-async function auditColumns(pool: Pool, organizationId: string, kind: Kind): Promise<string[]> {
+async function auditColumns(
+  pool: Pick<Pool, 'query'>,
+  organizationId: string,
+  kind: Kind,
+): Promise<string[]> {
   const { name, table } = kind
   const shown = table.columns.map(
     (column) =>
@@ -58,7 +66,11 @@ async function auditColumns(pool: Pool, organizationId: string, kind: Kind): Pro
   })
 }
 
-async function auditWords(pool: Pool, organizationId: string, { name, table }: Kind): Promise<string[]> {
+async function auditWords(
+  pool: Pick<Pool, 'query'>,
+  organizationId: string,
+  { name, table }: Kind,
+): Promise<string[]> {
   if (!table.searchable) return []
   const { rows } = await pool.query<{ id: string }>(
     `select coalesce(w.id, t.id) as id from ${table.name} t
@@ -70,7 +82,11 @@ async function auditWords(pool: Pool, organizationId: string, { name, table }: K
   return rows.map(({ id }) => `words of a ${name} that is not there, or none of one that is: ${id}`)
 }
 
-async function auditReferences(pool: Pool, organizationId: string, { name, table }: Kind): Promise<string[]> {
+async function auditReferences(
+  pool: Pick<Pool, 'query'>,
+  organizationId: string,
+  { name, table }: Kind,
+): Promise<string[]> {
   const problems: string[] = []
   for (const { field, column, kind } of table.references) {
     const target = kinds.find((other) => other.name === kind) as Kind

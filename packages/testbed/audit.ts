@@ -21,7 +21,7 @@ interface EventRow {
 }
 
 /** In the order of their stamps. */
-export async function eventsOf(pool: Pool, organizationId: string): Promise<EventRow[]> {
+export async function eventsOf(pool: Pick<Pool, 'query'>, organizationId: string): Promise<EventRow[]> {
   const { rows } = await pool.query<EventRow>(
     `select e.id, e.type, ${text('e.created_at')} as at, e.subject_kind, e.subject_id, e.body
        from events e where e.organization_id = $1 order by e.created_at, e.id`,
@@ -30,8 +30,18 @@ export async function eventsOf(pool: Pool, organizationId: string): Promise<Even
   return rows
 }
 
-/** Returns the problems found. */
+/** Returns the problems found at one moment: workers may commit events about endpoints meanwhile. */
 export async function audit(pool: Pool, organizationId: string): Promise<string[]> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    return await problemsOf(client, organizationId)
+  } finally {
+    await client.query('commit').finally(() => client.release())
+  }
+}
+
+async function problemsOf(pool: Pick<Pool, 'query'>, organizationId: string): Promise<string[]> {
   const events = await eventsOf(pool, organizationId)
   const problems: string[] = []
   let latest = events.at(-1)?.at ?? ''
@@ -47,7 +57,7 @@ export async function audit(pool: Pool, organizationId: string): Promise<string[
 }
 
 /** Each commit has a stamp of its own: rows and events with one stamp share a transaction. */
-async function auditStamps(pool: Pool, organizationId: string, latest: string) {
+async function auditStamps(pool: Pick<Pool, 'query'>, organizationId: string, latest: string) {
   const written = kinds.map(
     ({ table }) =>
       `select t.updated_at as at, t.xmin::text as by from ${table.name} t where t.organization_id = $1`,
@@ -72,7 +82,7 @@ async function auditStamps(pool: Pool, organizationId: string, latest: string) {
 }
 
 async function auditCounters(
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   organizationId: string,
   kind: string,
   records: readonly StreamRecord[],

@@ -172,7 +172,7 @@ function hex(sum: bigint): string {
 
 /** All records of the table, in the order of the stream. */
 export async function tableRecords(
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   table: string,
   organizationId: string,
 ): Promise<StreamRecord[]> {

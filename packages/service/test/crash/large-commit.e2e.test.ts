@@ -7,7 +7,7 @@ import { testService } from '../../../testbed/service.ts'
 import { createServices, socketUrl } from '../../../testbed/services.ts'
 
 /** More than are made in a piece. */
-const tickets = 1_500
+const tickets = 2_000
 /** More than are made before some are sent. */
 const missed = 2_000
 
@@ -24,8 +24,8 @@ test('kill -9 of one worker after another in the middle of the deliveries of a l
       DESKWIRE_ANSWER_TIMEOUT: '1s',
     })
   const customer = await makeCustomer(api)
-  for (let made = 0; made < tickets; made += 750) {
-    const items = Array.from({ length: 750 }, (_, n) => ({
+  for (let made = 0; made < tickets; made += 1_000) {
+    const items = Array.from({ length: 1_000 }, (_, n) => ({
       customerId: customer.id,
       subject: `T ${made + n}`,
     }))
