@@ -23,7 +23,7 @@ import { junk, resolved, valuesOf } from './arbitrary.ts'
 type Json = any
 
 /** Calls of each operation. */
-const numRuns = 12
+const numRuns = 20
 
 interface Call {
   readonly path: Readonly<Record<string, unknown>>
