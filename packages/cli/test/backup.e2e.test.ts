@@ -35,7 +35,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   const first = '/v1/customers?updatedAfter=1970-01-01T00:00:00Z'
   let cursor = ''
   {
-    await using service = await serve(['--role', 'api'], { settings })
+    await using service = await serve([], { settings })
     const endpoint = { url: 'https://127.0.0.1:1/', events: ['customer.created'] }
     expect((await call(`${service.url}/v1/webhooks`, 'POST', endpoint)).status).toBe(201)
     await call(`${service.url}/v1/customers`, 'POST', { name: 'Kept' })
@@ -73,7 +73,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   })
 
   {
-    await using service = await serve(['--role', 'api'], { settings: { ...settings, ...elsewhere } })
+    await using service = await serve([], { settings: { ...settings, ...elsewhere } })
     const page = await call(service.url + first)
     expect(page.json.data.map(({ name }: { name: string }) => name)).toEqual(['Kept'])
     expect(await call(`${service.url}/v1/customers?cursor=${cursor}`)).toMatchObject({
@@ -86,7 +86,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   // A copied directory, or any restore by other tools.
   const told = await runHere(['restored', '--json'], { settings: elsewhere })
   expect(JSON.parse(told.stdout)).toEqual({ epoch: expect.any(Number), organizations: 1 })
-  await using service = await serve(['--role', 'api'], { settings: { ...settings, ...elsewhere } })
+  await using service = await serve([], { settings: { ...settings, ...elsewhere } })
   expect((await call(`${service.url}/v1/customers?cursor=${cursor}`)).status).toBe(410)
 })
 
