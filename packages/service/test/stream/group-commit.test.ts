@@ -201,7 +201,7 @@ test('a call that raised is run again: each organization, and in the one that ra
   const outcomes = ['a1', 'a2', 'b1', 'b2'].map((id) => group.submit(id[0]!, change(id)))
   const settled = Promise.allSettled(outcomes)
   await turn()
-  const raised = databaseError('23514')
+  const raised = databaseError('22003')
   const answer = async (error: Error | null) => {
     if (error === null) open[0]!.commit()
     else open[0]!.fail(error)
