@@ -151,6 +151,7 @@ test.each([losses[0], losses[3]] as readonly Loss[])(
     const { reader, lose } = await readerOf(api)
     for (let n = 0; n < 2; n++) await fillMegabytes(api)
     const answers = await Promise.all(['identity', 'gzip'].map((coding) => beginExport(reader, coding)))
+    await eventually('rows have come', () => answers.every((answer) => answer.readableLength > 1_000))
     await lose()
     for (const answer of answers) {
       const { text, isWhole } = await readOn(answer)
