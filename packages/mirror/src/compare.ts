@@ -264,12 +264,7 @@ class HeldRows implements ComparedCopy {
     await this.#reading
     const checkpoint = (await this.#since.finish())[this.#kind]
     const [held] = await this.digests([{ after: noId, before: lastId }])
-    return (
-      checkpoint !== undefined &&
-      held?.count === checkpoint.count &&
-      held.digest === checkpoint.digest &&
-      held.contentDigest === checkpoint.contentDigest
-    )
+    return checkpoint !== undefined && new Sums(held).equals(checkpoint)
   }
 
   async span() {

@@ -31,6 +31,9 @@ export interface GroupLimits {
   readonly isolatedFor: number
 }
 
+/** A call may find the week of each table made while it runs. */
+const tablesOfWeeks = 4
+
 export const defaultLimits: GroupLimits = {
   changes: largeBeyond.changes,
   organizations: 16,
@@ -317,7 +320,7 @@ export class GroupCommit {
     }
   }
 
-  async #commit(parts: readonly Part[], waitsForLock: boolean): Promise<void> {
+  async #commit(parts: readonly Part[], waitsForLock: boolean, repeats = 0): Promise<void> {
     const call = parts.map(({ queue, batch }) => ({
       organizationId: queue.organizationId,
       units: batch.map(({ unit }) => unit),
@@ -337,8 +340,8 @@ export class GroupCommit {
         await this.#retry(parts, error)
         return
       }
-      if (isRowMisplaced(error)) {
-        await this.#commit(parts, waitsForLock)
+      if (isRowMisplaced(error) && repeats < tablesOfWeeks) {
+        await this.#commit(parts, waitsForLock, repeats + 1)
         return
       }
       if (waitsForLock) for (const { queue } of parts) queue.contended = false

@@ -66,7 +66,7 @@ async function sendBatches({ service }: Awaited<ReturnType<typeof started>>, { t
 describe('a service', () => {
   const service = shared()
 
-  test('what is large is answered by the thread, which is begun when it is first needed, and all else is not', async () => {
+  test('the thread answers large requests alone, and is started by the first', async () => {
     const it = service()
     const { api } = it.beside
     const { patch, post } = it.as(api)
@@ -91,7 +91,7 @@ describe('a service', () => {
     )
     expect(patched.json.description).toBe('y'.repeat(64_000))
     // They were asked for a moment ago, and are made once a second.
-    const text = await eventually('the thread is told of', async () => {
+    const text = await eventually('metrics name the thread', async () => {
       const told = await it.metrics()
       return threadIsThere.test(told) && told
     })
@@ -195,7 +195,7 @@ describe('a service whose organizations may store little', () => {
     expect(first.text.length).toBeGreaterThan(1_200_000)
     expect(await it.metrics()).not.toMatch(threadIsThere)
     expect(await get('/v1/tickets?limit=100')).toEqual(first)
-    await eventually('the thread is told of', async () => threadIsThere.test(await it.metrics()))
+    await eventually('metrics name the thread', async () => threadIsThere.test(await it.metrics()))
     // Small ones of the same route are made there too, for a while, and refused as anywhere.
     expect((await get('/v1/tickets?limit=1')).status).toBe(200)
     expect((await get('/v1/tickets?limit=0')).status).toBe(400)

@@ -196,6 +196,18 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
   )
 })
 
+test('a call that finds its rows misplaced again and again is refused in the end', async () => {
+  const { group, open } = scripted()
+  const settled = Promise.allSettled([group.submit('a', change('a1'))])
+  await turn()
+  for (let n = 0; n < 20 && open.length > 0; n++) {
+    open[0]!.fail(databaseError('23514'))
+    await turn()
+  }
+  expect(open).toEqual([])
+  expect(await settled).toMatchObject([{ status: 'rejected', reason: { code: '23514' } }])
+})
+
 test('a call that raised is run again: each organization, and in the one that raises each change', async () => {
   const { group, open, calls } = scripted()
   const outcomes = ['a1', 'a2', 'b1', 'b2'].map((id) => group.submit(id[0]!, change(id)))
