@@ -635,17 +635,18 @@ create table deliveries (
   check (payload = any (array['current'::text, 'stored'::text])),
   check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text]))
 ) partition by range (log_day);
-create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
 -- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body, attempts_before.
 
 create table deliveries_default partition of deliveries default;
 create index deliveries_default_age on deliveries_default (created_at);
 create index deliveries_default_event on deliveries_default (organization_id, event_id, webhook_id);
-create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day);
+create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day) where status = any (array['failed'::text, 'skipped'::text]);
+create index deliveries_default_type on deliveries_default (organization_id, webhook_id, event_type, status, id, log_day);
 
 create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
 create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
 create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id);
+create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap'::text;
 
 -- Attempts before the last, which stands with its delivery. In the week of the delivery.
 create table attempts (
@@ -4231,7 +4232,7 @@ begin
 end;
 $function$;
 
-create or replace function refresh_subscription_1749664b5d0f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
+create or replace function refresh_subscription_b8c9838e5e26(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_ends_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_recovery_id uuid, p_log_begin timestamptz) returns text
 language plpgsql volatile as $function$
 declare
   v_since timestamptz;
@@ -4244,7 +4245,7 @@ begin
   if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
   end if;
-  select missed_since_03021fc29a61(p_organization_id, p_webhook_id, p_now, p_log_begin)
+  select missed_since_0de8e60de607(p_organization_id, p_webhook_id, p_now, p_log_begin)
     into v_since from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   update webhooks w set ends_at = p_ends_at, status = 'active', disabled_reason = null, disabled_at = null,
       gap_since = coalesce(w.gap_since, w.disabled_at),
@@ -4665,7 +4666,7 @@ begin
 end;
 $function$;
 
-create or replace function read_log_ea95084641ce(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+create or replace function read_log_1cfffe60a7df(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
@@ -4699,10 +4700,10 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
@@ -4737,10 +4738,10 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+        order by d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
@@ -4750,10 +4751,10 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
+          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
+        order by d.id desc limit p_offset + p_limit) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
             order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
@@ -4776,7 +4777,7 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
@@ -4802,7 +4803,7 @@ begin
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
@@ -4832,7 +4833,7 @@ begin
           and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit p_offset + p_limit) f) f
@@ -4845,10 +4846,10 @@ begin
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
           select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
@@ -4862,7 +4863,7 @@ begin
 end;
 $function$;
 
-create or replace function count_log_b8bee5b7b16e(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
+create or replace function count_log_f59c5e8bede3(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_after timestamptz, p_before timestamptz, p_event_id uuid) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
@@ -4890,10 +4891,10 @@ begin
   elsif p_status is not distinct from null
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
@@ -4918,18 +4919,18 @@ begin
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+        order by d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
-          and (d.status, d.id) >= ('succeeded', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status = 'succeeded'
+          and (d.id) >= (first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.status desc, d.id desc limit 10001) f) f
+        order by d.id desc limit 10001) f) f
           where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = true then
@@ -4942,7 +4943,7 @@ begin
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
@@ -4958,7 +4959,7 @@ begin
   elsif p_status is not distinct from 'skipped'
         and (p_event_type is not null) = false then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('skipped', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('skipped', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
@@ -4978,7 +4979,7 @@ begin
           and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity' and d.status in ('failed', 'skipped')
           and (d.status, d.id) >= ('failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
         order by d.status desc, d.id desc limit 10001) f) f
@@ -4986,10 +4987,10 @@ begin
   elsif p_status is not distinct from 'undelivered'
         and (p_event_type is not null) = true then
       return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
-          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity' and d.event_type = p_event_type
+          and (d.id) >= (first_uuid_v7(greatest(p_after, 'epoch')::timestamptz + interval '1 millisecond')) and (d.id) <= (case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (greatest(p_since, p_after)::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(greatest(p_since, p_after)::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', case when p_before is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
             else first_uuid_v7(greatest(p_before, 'epoch')) end)
@@ -4999,7 +5000,7 @@ begin
 end;
 $function$;
 
-create or replace function missed_since_03021fc29a61(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
+create or replace function missed_since_0de8e60de607(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_log_begin timestamptz) returns timestamptz
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 declare
   v_created_at timestamptz;
@@ -5008,12 +5009,14 @@ begin
   select w.created_at, least(
       (select min(f.event_created_at) from (select d.event_created_at from deliveries d
         where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        and d.status in ('failed', 'skipped')
         and d.event_type not in ('ping', 'gap', 'terminated')
         and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413)) and (d.status, d.id) >= ('failed', first_uuid_v7(p_log_begin::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.status, d.id limit 100) f),
       (select min(r.since) from recoveries r
         where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.created > 0
           and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_log_begin::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        and d.status in ('failed', 'skipped')
         and d.event_type not in ('ping', 'gap', 'terminated')
         and (w.subscription_id is null or coalesce(d.response_status, 0) not in (410, 413))
             and (d.status, d.id) >= ('failed', first_uuid_v7(r.created_at - interval '1 minute')) and (d.status, d.id) <= ('failed', first_uuid_v7(coalesce(r.finished_at, p_now) + interval '1 minute')))),

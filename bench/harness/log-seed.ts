@@ -27,7 +27,6 @@ export async function seedLog(installation: Installation, address: string, rows:
   const client = new Client(installation.connection)
   await client.connect()
   try {
-    await client.query('set synchronous_commit = off')
     for (let from = 1; from <= rows; from += step) {
       const to = Math.min(from + step - 1, rows)
       const values = [organization.organizationId, webhookId, now - span, span / rows, from, to]

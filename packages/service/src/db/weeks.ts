@@ -14,7 +14,7 @@ export interface WeekTable {
   readonly column: string
   /** The start of a week as a literal of the partition key; `week` is its first millisecond. */
   readonly begin: (week: number) => string
-  /** The columns of indexes that only the partitions have. */
+  /** The indexes that only the partitions have: columns in brackets, and a condition if there is one. */
   readonly indexes: readonly string[]
 }
 
@@ -131,7 +131,7 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   // Created separately and then attached: creating it in place would lock out every user of the table.
   await tx.query(`create table ${name} (like ${table.name} including all)`)
   await leaveUncounted(tx, table.name, name)
-  for (const columns of table.indexes) await tx.query(`create index on ${name} (${columns})`)
+  for (const index of table.indexes) await tx.query(`create index on ${name} ${index}`)
   if (count > 0) await takeOver(tx, table.name, name, strays)
   await tx.query(`alter table ${table.name} attach partition ${name} for values from (${from}) to (${to})`)
   return 'done'

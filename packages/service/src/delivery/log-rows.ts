@@ -5,6 +5,8 @@ export const rowIs = {
   pending: `d.log_day = 'infinity'`,
   completed: (since: string) =>
     `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
+  /** The index by status has these alone, so a statement that is to use it must say so. */
+  indexedByStatus: `d.status in ('failed', 'skipped')`,
 } as const
 
 /** The lowest id created after that time, so that an index on ids suffices. */

@@ -9,6 +9,7 @@ const failuresLookedAt = 100
 
 /** SQL: the row `d` is a failed delivery to the endpoint, by its index. */
 const failed = `d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${rowIs.completed('p_log_begin')}
+        and ${rowIs.indexedByStatus}
         and d.event_type not in (${controlTypes})
         and (w.subscription_id is null or coalesce(d.response_status, 0) not in (${finalStatuses.join(', ')}))`
 const between = (first: string, last: string) =>

@@ -33,7 +33,11 @@ const deliveries: WeekTable = {
   name: 'deliveries',
   column: 'log_day',
   begin: (week) => `'${dayText(week)}'`,
-  indexes: ['organization_id, webhook_id, status, id, log_day', 'organization_id, event_id, webhook_id'],
+  indexes: [
+    '(organization_id, webhook_id, event_type, status, id, log_day)',
+    "(organization_id, webhook_id, status, id, log_day) where status in ('failed', 'skipped')",
+    '(organization_id, event_id, webhook_id)',
+  ],
 }
 const stats: WeekTable = {
   name: 'delivery_stats',

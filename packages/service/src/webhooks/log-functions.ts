@@ -60,22 +60,31 @@ function selectRows(where: string, firstId: string, columns: Readonly<Record<str
         order by ${row.map((name) => `${name} desc`).join(', ')} limit ${limit}`
 }
 
-/** SQL of the log with this filter. The index by type separates completed deliveries by status. */
+/**
+ * SQL of the log with this filter. The index by type separates completed deliveries by status. What succeeded, and what is pending, has no
+ * index of its own: these rows are found in the order of their ids, among the others of the endpoint.
+ */
 function selectsOf({ status, ofType }: (typeof filters)[number]): readonly RowsSelect[] {
   const type = ofType ? { event_type: 'p_event_type' } : {}
   const pending = selectRows(
-    rowIs.pending,
+    ofType ? `${rowIs.pending} and d.event_type = p_event_type` : rowIs.pending,
     firstIdSince("greatest(p_after, 'epoch')"),
-    ofType ? { ...type, status: "'pending'" } : {},
+    {},
   )
   const since = 'greatest(p_since, p_after)'
-  const completed = (columns: Readonly<Record<string, string>>) =>
-    selectRows(rowIs.completed(since), firstIdSince(since), { ...type, ...columns })
-  const completedAs = (one: string) => completed({ status: `'${one}'` })
+  const completed = (where: string, columns: Readonly<Record<string, string>>) =>
+    selectRows(`${rowIs.completed(since)}${where}`, firstIdSince(since), columns)
+  const completedAs = (one: string) => {
+    if (ofType) return completed('', { ...type, status: `'${one}'` })
+    if (one === 'succeeded') return completed(` and d.status = 'succeeded'`, {})
+    return completed(` and ${rowIs.indexedByStatus}`, { status: `'${one}'` })
+  }
   if (status === 'pending') return [pending]
   if (status === 'undelivered') return [pending, completedAs('failed')]
   if (status !== null) return [completedAs(status)]
-  return ofType ? [pending, ...['succeeded', 'failed', 'skipped'].map(completedAs)] : [pending, completed({})]
+  return ofType
+    ? [pending, ...['succeeded', 'failed', 'skipped'].map(completedAs)]
+    : [pending, completed('', {})]
 }
 
 /** SQL of the log of one event. The order is that of the index by event, so that no other fits. */

@@ -317,11 +317,14 @@ const deliveries: readonly string[] = [
     with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
   'create table deliveries_default partition of deliveries default',
   // The log by type, in each status, by id and so by time. With the day, so that counting needs only the index.
-  'create index deliveries_type on deliveries (organization_id, webhook_id, event_type, status, id, log_day)',
-  'create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day)',
+  'create index deliveries_default_type on deliveries_default (organization_id, webhook_id, event_type, status, id, log_day)',
+  // What succeeded, and what is pending, has no entry: an index takes the database 5 µs for each delivery, of 90.
+  `create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day)
+    where status in ('failed', 'skipped')`,
   'create index deliveries_default_event on deliveries_default (organization_id, event_id, webhook_id)',
   'create index deliveries_default_age on deliveries_default (created_at)',
   'create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id)',
+  `create index deliveries_pending_gap on deliveries_pending (organization_id, webhook_id) where event_type = 'gap'`,
   'create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id)',
   withoutStatistics('deliveries', [
     'event_created_at',
