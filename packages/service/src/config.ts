@@ -13,7 +13,7 @@ import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, noNetworks, parseNetworks } from './kernel/networks.ts'
 import { parseOrigin } from './kernel/origins.ts'
-import { fail, ok, type Result } from './kernel/result.ts'
+import { fail, ok, type Result } from './kernel/outcome.ts'
 import { parseEncryptionKey } from './webhooks/secrets.ts'
 
 interface Setting<V> {

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 
 /** Null without the header. It does not look the teammate up: if there is none, the actor has no name. */
 export function actingTeammate({ headers }: Pick<FastifyRequest, 'headers'>): Result<string | null, Problem> {

@@ -7,7 +7,7 @@ import type { Caller, Lookup } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
 import { isBearer } from '../auth/token.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {

@@ -5,7 +5,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { isStorable } from '../kernel/text.ts'
 
 export const deepestNesting = 64

@@ -8,8 +8,7 @@ import type { ResponseToStore } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import type { StoredResponse } from '../kernel/outcome.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result, type StoredResponse } from '../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 export const storedForMilliseconds = 24 * 60 * 60 * 1000

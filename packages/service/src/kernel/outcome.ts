@@ -1,6 +1,21 @@
-/** The outcome of an operation, from the journal and the stores to the response, which `http/route.ts` makes of it. */
+/** Expected outcomes as values. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Problem } from './errors.ts'
 
+/** What was asked for, or why not. */
+export type Result<T, E> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: E }
+
+export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value }
+}
+
+export function fail<E>(error: E): { readonly ok: false; readonly error: E } {
+  return { ok: false, error }
+}
+
+/** The outcome of an operation, from the journal and the stores to the response, which `http/route.ts` makes of it. */
 export type Outcome<T, E = Problem> =
   /** `value`: what is stored, or the response. */
   | { readonly outcome: 'done'; readonly value: T }
@@ -39,4 +54,19 @@ export function outcomeOf<T, Word extends string>(
     default:
       return refused(problems[word as keyof typeof problems])
   }
+}
+
+const attempts = 10
+/** Upper limit of the first random pause, in milliseconds. It doubles up to `longestPause`. */
+const firstPause = 4
+const longestPause = 250
+
+/** Runs `attempt` until it returns a value, at most ten times, with random exponential backoff; null: conflict. */
+export async function retryOnConflict<A>(attempt: () => Promise<A | null>): Promise<A | null> {
+  for (let lost = 0; lost < attempts; lost++) {
+    if (lost > 0) await delay(Math.random() * Math.min(longestPause, firstPause * 2 ** (lost - 1)))
+    const result = await attempt()
+    if (result !== null) return result
+  }
+  return null
 }

@@ -9,7 +9,7 @@ import type { TokenExchange } from '../http/authenticate.ts'
 import { first } from '../http/static-content.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { LruMap } from '../kernel/lru-map.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 
 /** The claim with `ORGANIZATION_ID/API_KEY_ID`. */

@@ -6,7 +6,7 @@ import { readJson } from '@deskwire/sdk/json'
 import type { FastifyRequest, InjectOptions } from 'fastify'
 import { originHeaders } from '../http/origin.ts'
 import type { Problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 
 export interface Headers {

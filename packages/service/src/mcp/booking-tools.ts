@@ -1,6 +1,6 @@
 /** Tools for bookings. */
 import { type Problem, problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Api } from './api-calls.ts'
 import { id, instant, objectOf, propertiesOf, requiredBy, type Tool, type ToolParts, whole } from './tool.ts'
 import { writeTool } from './write-tool.ts'

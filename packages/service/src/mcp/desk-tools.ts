@@ -1,6 +1,6 @@
 /** Tools for customers, conversations and tickets. */
 import type { Problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
 import {

@@ -7,7 +7,7 @@ import { type McpServer, ProtocolError, type ServerContext } from '@modelcontext
 import { z } from 'zod'
 import { grants } from '../auth/scopes.ts'
 import type { Problem } from '../kernel/errors.ts'
-import { ok, type Result } from '../kernel/result.ts'
+import { ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import { endpointEvents, endpointScope } from '../webhooks/endpoint-events.ts'
 import type { Api } from './api-calls.ts'

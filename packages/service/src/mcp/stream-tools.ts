@@ -1,6 +1,6 @@
 /** Tools for what happened and what was delivered: the stream of changes, endpoints, and replays. */
 import type { Problem } from '../kernel/errors.ts'
-import { ok, type Result } from '../kernel/result.ts'
+import { ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Api } from './api-calls.ts'
 import {

@@ -1,6 +1,6 @@
 /** A tool as a value: what `tools/list` shows of it, and what it does with the API. */
 import type { Problem } from '../kernel/errors.ts'
-import type { Result } from '../kernel/result.ts'
+import type { Result } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
 import type { Json } from '../openapi/api-module.ts'

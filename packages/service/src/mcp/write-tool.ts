@@ -2,7 +2,7 @@
 import { type Problem, problem } from '../kernel/errors.ts'
 import type { State } from '../kernel/fields/field.ts'
 import { parseCreation, parsePatch } from '../kernel/fields/validate.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { parseNew } from '../kinds/model/changes.ts'
 import type { Kind } from '../kinds/model/kind.ts'

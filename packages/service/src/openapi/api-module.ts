@@ -1,6 +1,6 @@
 /** What routes and modules declare for `openapi.json`. Values for it alone are functions, called when it is served. */
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
-import type { Result } from '../kernel/result.ts'
+import type { Result } from '../kernel/outcome.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -10,9 +10,16 @@ import { defineField } from '../kernel/fields/field.ts'
 import { choice, integer, mostWords, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { newId } from '../kernel/ids.ts'
-import { done, type Outcome, outcomeOf, refused } from '../kernel/outcome.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
-import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
+import {
+  done,
+  fail,
+  type Outcome,
+  ok,
+  outcomeOf,
+  type Result,
+  refused,
+  retryOnConflict,
+} from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { EventTypes } from './event-types.ts'
 import { type OptionValues, optionFields, storedOptions, valuesOf } from './options.ts'

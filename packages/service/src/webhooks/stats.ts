@@ -5,7 +5,7 @@ import { countedRows, durationBounds, meaningOf, quantile } from '../delivery/ta
 import { type ChangeCount, countChanges, type Steps, stepOf } from '../journal/change-counts.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import { fail, ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const

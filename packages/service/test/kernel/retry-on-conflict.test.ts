@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { retryOnConflict } from '../../src/kernel/retry-on-conflict.ts'
+import { retryOnConflict } from '../../src/kernel/outcome.ts'
 
 test('thirty writers of one row, of whom one wins at a time, all get through', async () => {
   let version = 0

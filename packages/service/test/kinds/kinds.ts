@@ -1,7 +1,7 @@
 /** What validation says, in the few words that tests compare. */
 import type { Problem } from '../../src/kernel/errors.ts'
 import { parseCreation, parsePatch } from '../../src/kernel/fields/validate.ts'
-import type { Result } from '../../src/kernel/result.ts'
+import type { Result } from '../../src/kernel/outcome.ts'
 import type { Kind, State } from '../../src/kinds/model/kind.ts'
 
 /** `/name too_long` for every wrong field; the state when nothing is wrong. */

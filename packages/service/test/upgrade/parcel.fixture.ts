@@ -5,7 +5,7 @@
 import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { flag, integer, reference, text } from '../../src/kernel/fields/fields.ts'
-import { ok } from '../../src/kernel/result.ts'
+import { ok } from '../../src/kernel/outcome.ts'
 import { commonFields } from '../../src/kinds/model/common-fields.ts'
 import { defineKind } from '../../src/kinds/model/define-kind.ts'
 import type { Kind } from '../../src/kinds/model/kind.ts'

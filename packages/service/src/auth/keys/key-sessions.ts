@@ -1,6 +1,6 @@
 /** Sessions of a key that this process holds itself, for a caller whom another authority has authenticated. */
 import { type Problem, problem } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { grants, managingScope } from '../scopes.ts'
 import type { ConsoleLinks } from './console-links.ts'

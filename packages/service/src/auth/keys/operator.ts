@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { callFunction } from '../../db/call-function.ts'
 import { transaction } from '../../db/transaction.ts'
-import { retryOnConflict } from '../../kernel/retry-on-conflict.ts'
+import { retryOnConflict } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
 import { revokeFunction } from './functions.ts'

@@ -1,6 +1,6 @@
 /** What happens to a booking: pure functions from one state to the next (specification 4.7). */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Booking } from './fields.ts'

@@ -1,6 +1,6 @@
 /** What happens to a conversation: pure functions from one state to the next (specification 4.4). */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Conversation } from './fields.ts'
 

@@ -1,6 +1,6 @@
 import { problem } from '../../kernel/errors.ts'
 import { email, locale, phone, text, timezone } from '../../kernel/fields/fields.ts'
-import { fail, ok } from '../../kernel/result.ts'
+import { fail, ok } from '../../kernel/outcome.ts'
 import { commonFields } from '../../kinds/model/common-fields.ts'
 import { defineKind } from '../../kinds/model/define-kind.ts'
 

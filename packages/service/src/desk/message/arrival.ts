@@ -4,7 +4,7 @@
  * 4.5). A message that is deleted takes its conversation's summary along, which may repeat it.
  */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/model/kind.ts'
 import type { Conversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'

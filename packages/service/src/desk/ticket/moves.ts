@@ -1,6 +1,6 @@
 /** What happens to a ticket: pure functions from one state to the next (specification 4.6). */
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import type { RuleContext } from '../../kinds/model/kind.ts'
 
 export const ticketStatuses = ['new', 'open', 'pending', 'on_hold', 'resolved', 'closed'] as const

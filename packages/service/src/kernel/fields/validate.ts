@@ -8,7 +8,7 @@ import {
   quoted,
   validationFailed,
 } from '../errors.ts'
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../outcome.ts'
 import type { Field, Fields, State } from './field.ts'
 
 export interface Shape {

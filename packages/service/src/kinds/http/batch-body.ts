@@ -13,7 +13,7 @@ import {
   unstorableText,
 } from '../../http/json-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { yielder } from '../../kernel/yielding.ts'
 import type { Kind } from '../model/kind.ts'
 

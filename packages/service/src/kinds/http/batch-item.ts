@@ -12,7 +12,7 @@ import {
   validationFailed,
 } from '../../kernel/errors.ts'
 import { parsePatch } from '../../kernel/fields/validate.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import { type ChangeServices, parseNew } from '../model/changes.ts'

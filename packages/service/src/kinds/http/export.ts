@@ -2,7 +2,7 @@
 import type { Feed, Page, PageStart } from '../../journal/feed.ts'
 import { encodeCursor } from '../../kernel/cursor.ts'
 import type { Problem } from '../../kernel/errors.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 
 /** Fewer when they are large (`PageForm`). */
 const pageRecords = 1_000

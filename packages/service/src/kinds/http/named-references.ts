@@ -1,6 +1,6 @@
 /** Replaces `customerExternalId` in the items of an import with the `customerId` that it names. */
 import { type FieldError, validationFailed } from '../../kernel/errors.ts'
-import { fail, ok } from '../../kernel/result.ts'
+import { fail, ok } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { type NamedReference, parseImport } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'

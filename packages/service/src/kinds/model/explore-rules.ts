@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { Problem } from '../../kernel/errors.ts'
 import type { Field, Fields } from '../../kernel/fields/field.ts'
 import { parseCreation } from '../../kernel/fields/validate.ts'
-import type { Result } from '../../kernel/result.ts'
+import type { Result } from '../../kernel/outcome.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
 import type { Kind, State } from './kind.ts'
 

@@ -3,7 +3,7 @@ import { type FieldError, listedErrors, type Problem, validationFailed } from '.
 import type { Field } from '../../kernel/fields/field.ts'
 import { timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
 import type { NewObject } from './make-change.ts'

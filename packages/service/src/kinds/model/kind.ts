@@ -3,7 +3,7 @@ import type { Migration } from '../../db/migration.ts'
 import type { StreamTable } from '../../journal/stream-table.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields, State, StateOf } from '../../kernel/fields/field.ts'
-import { fail, type Result } from '../../kernel/result.ts'
+import { fail, type Result } from '../../kernel/outcome.ts'
 
 export type { State } from '../../kernel/fields/field.ts'
 

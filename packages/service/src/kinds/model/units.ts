@@ -9,7 +9,7 @@ import type {
 } from '../../journal/change.ts'
 import type { RowReader, StoredRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
-import { ok, type Result } from '../../kernel/result.ts'
+import { ok, type Result } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { DeskReader, Kind, Moved, Read } from './kind.ts'

@@ -6,7 +6,7 @@ import { lockClock, replayed, storeResponseAbout } from '../../journal/sql-fragm
 import { type Problem, validationFailed } from '../../kernel/errors.ts'
 import { flag, timestamp } from '../../kernel/fields/fields.ts'
 import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
-import { fail, ok, type Result } from '../../kernel/result.ts'
+import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
 import type { EncodedResponse } from '../store.ts'
 import { closeGap, refuseUnlessActive } from '../table/endpoints.ts'
