@@ -6,7 +6,7 @@ import { minute } from '../../../testbed/hooks.ts'
 import { asToken, makeKey, readKey } from '../../../testbed/keys.ts'
 import { lockRow } from '../../../testbed/locks.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { createUseRecorder } from '../../src/auth/uses.ts'
+import { createUseRecorder } from '../../src/auth/authenticator.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
