@@ -6,7 +6,8 @@ import type { Authentication, Authenticator } from '../auth/authenticator.ts'
 import type { Caller, Lookup } from '../auth/look-up.ts'
 import { grants } from '../auth/scopes.ts'
 import { isBearer } from '../auth/token.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
+import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import { sendProblem } from './problem-reply.ts'
 
@@ -89,6 +90,20 @@ export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.routeOptions.url} asks for no scope`)
   return request.caller
 }
+
+/**
+ * The teammate in the header X-Acting-Teammate: events of the request name it as their actor, not the key (specification 5.3). Null without
+ * the header. It does not look the teammate up: if there is none, the actor has no name.
+ */
+export function actingTeammate({ headers }: Pick<FastifyRequest, 'headers'>): Result<string | null, Problem> {
+  const sent = headers['x-acting-teammate']
+  if (sent === undefined) return ok(null)
+  const id = parseId(String(sent))
+  return id === null ? fail(notAnId(String(sent))) : ok(id)
+}
+
+const notAnId = (sent: string) =>
+  problem('invalid_parameter', `X-Acting-Teammate must be the id of a teammate; got ${quoted(sent)}.`)
 
 export function bearerToken(header: string | undefined): string | null {
   const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
