@@ -10,7 +10,7 @@ import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { limitProblem } from './admit.ts'
-import { Disconnected } from './disconnect.ts'
+import { Disconnected } from './pipeline.ts'
 import { sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, malformedJson } from './read-body.ts'
 

@@ -24,13 +24,26 @@ import type { RequestAdmission } from './admit.ts'
 import { bearerToken, clientAddress } from './authenticate.ts'
 import { compressResponses } from './compression.ts'
 import { answersPreflight, varyByOrigin } from './cross-origin.ts'
-import { watchClient } from './disconnect.ts'
 import { type Offload, offloadRequests } from './offload.ts'
 import { refuseHost } from './origin.ts'
 import { privateHeaders, sendProblem } from './problem-reply.ts'
 import { discardBody } from './read-body.ts'
 import { traceRequests } from './trace-requests.ts'
 import { refuseUnknown } from './unknown-address.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Aborts when the client disconnects before the response was sent. Not Fastify's `signal`, which aborts as soon as the body was read. */
+    disconnected: AbortSignal
+  }
+}
+
+/** Work was dropped before it began, as its client had disconnected. No response is sent. */
+export class Disconnected extends Error {
+  constructor() {
+    super('the client has disconnected')
+  }
+}
 
 /** A step whose part is missing is left out. */
 export interface PipelineParts {
@@ -116,6 +129,16 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): void
 
 function present<Step>(...steps: readonly (Step | false | undefined)[]): readonly Step[] {
   return steps.filter((step): step is Step => step !== false && step !== undefined)
+}
+
+/** Aborts the signal of a request whose client disconnects before the response was sent. */
+function watchClient(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const gone = new AbortController()
+  request.disconnected = gone.signal
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Disconnected())
+  })
+  done()
 }
 
 /** Headers depend on the route, as an address can be written in several ways: escaped, or with a host before it. */
