@@ -129,21 +129,6 @@ export type Refusal =
 /** The stored bodies of the changes (removal records of deletes), in their order; or the refusals, by row id. */
 export type UnitOutcome = Outcome<readonly string[], ReadonlyMap<string, Refusal>>
 
-/** Keys of which no two units of a call may have the same: the second unit has to see what the first committed. */
-export function exclusiveKeys(unit: Unit): string[] {
-  const keys = (unit.rows ?? []).map(({ id }) => id)
-  for (const change of unit.changes) {
-    keys.push(change.id, ...uniqueKeys(change))
-    if (change.idempotency !== null) keys.push(change.idempotency.requestKey)
-  }
-  return keys
-}
-
-export function uniqueKeys(change: Change): string[] {
-  if (change.operation === 'delete') return []
-  return Object.entries(change.unique).map(([column, value]) => `${change.table.kind}.${column}=${value}`)
-}
-
 /** What an organization may store (specification 14.3, decision 33). Only creations are refused beyond it. */
 export interface StorageLimits {
   readonly rows: number | null

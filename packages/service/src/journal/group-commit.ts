@@ -11,7 +11,7 @@ import type { DatabaseError } from 'pg'
 import { largeBeyond } from '../admission/large-work.ts'
 import { isHeldElsewhere, isRowMisplaced, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
+import type { Change, Unit, UnitOutcome } from './change.ts'
 import { clockAheadCode } from './commit-protocol.ts'
 import { notServedCode } from './not-served.ts'
 
@@ -415,6 +415,21 @@ function emptyQueue(organizationId: string): OrganizationQueue {
 function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
   const [next] = units
   return next !== undefined && (contended || next.large)
+}
+
+/** Keys of which no two units of a call may have the same: the second unit has to see what the first committed. */
+export function exclusiveKeys(unit: Unit): string[] {
+  const keys = (unit.rows ?? []).map(({ id }) => id)
+  for (const change of unit.changes) {
+    keys.push(change.id, ...uniqueKeys(change))
+    if (change.idempotency !== null) keys.push(change.idempotency.requestKey)
+  }
+  return keys
+}
+
+export function uniqueKeys(change: Change): string[] {
+  if (change.operation === 'delete') return []
+  return Object.entries(change.unique).map(([column, value]) => `${change.table.kind}.${column}=${value}`)
 }
 
 /**

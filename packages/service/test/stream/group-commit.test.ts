@@ -4,10 +4,11 @@ import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 import { idempotencyRecord } from '../../../testbed/decide.ts'
 import { customer } from '../../src/desk/customer/index.ts'
-import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
+import type { Unit } from '../../src/journal/change.ts'
 import {
   type CallPart,
   defaultLimits,
+  exclusiveKeys,
   GroupCommit,
   type GroupLimits,
 } from '../../src/journal/group-commit.ts'

@@ -1,6 +1,7 @@
 /** Items of a batch: the decision on each, and its part of the response. */
 import { readJson } from '@deskwire/sdk/json'
-import { type Asked, type Change, type Unit, uniqueKeys } from '../../journal/change.ts'
+import type { Asked, Change, Unit } from '../../journal/change.ts'
+import { uniqueKeys } from '../../journal/group-commit.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import { errorCatalogue } from '../../kernel/error-catalogue.ts'
 import {
