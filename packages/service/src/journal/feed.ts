@@ -6,9 +6,9 @@
 import { readJson } from '@deskwire/sdk/json'
 import type { Database } from '../db/fair-pool.ts'
 import { queryText } from '../db/text-query.ts'
+import { singleFlight } from '../kernel/coalesce.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
-import { singleFlight } from '../kernel/single-flight.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './body.ts'
 import {
