@@ -7,7 +7,20 @@
  * One that holds nothing may take whatever is free.
  */
 import { stopwatch } from '../kernel/timestamps.ts'
-import { LimitExceeded, type Limited } from './limit-exceeded.ts'
+
+export type Limited = 'requests' | 'waiting_readers' | 'memory' | 'statements' | 'offloaded' | 'compression'
+
+/** `own_share`: the organization holds its share (429); `all_taken`: nothing is free (503). Nothing was done (specification 14.2). */
+export class LimitExceeded extends Error {
+  readonly reason: 'own_share' | 'all_taken'
+  readonly what: Limited
+
+  constructor(reason: 'own_share' | 'all_taken', what: Limited) {
+    super(`${reason}: ${what}`)
+    this.reason = reason
+    this.what = what
+  }
+}
 
 export interface FairQueueLimits {
   /** Connections, requests, bytes. */

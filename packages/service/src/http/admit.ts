@@ -3,9 +3,14 @@
  * unread, so that TCP holds the sender back.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type CapacityPermit, FairQueue, type FairQueueLimits } from '../admission/fair-queue.ts'
+import {
+  type CapacityPermit,
+  FairQueue,
+  type FairQueueLimits,
+  LimitExceeded,
+  type Limited,
+} from '../admission/fair-queue.ts'
 import { largeBeyond } from '../admission/large-work.ts'
-import { LimitExceeded, type Limited } from '../admission/limit-exceeded.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import { searchParameters } from './replies.ts'

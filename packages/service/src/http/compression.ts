@@ -14,8 +14,7 @@ import {
   gzipSync,
 } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
-import { FairQueue, noQueue } from '../admission/fair-queue.ts'
-import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
 import { preferred } from './negotiation.ts'
 
 const codings = ['br', 'gzip'] as const

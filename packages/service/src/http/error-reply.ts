@@ -1,6 +1,6 @@
 /** Turns an error that a step or a handler throws into a problem. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import { LimitExceeded } from '../admission/fair-queue.ts'
 import { DatabaseUnavailable } from '../databases/router.ts'
 import { effectOf } from '../db/failure.ts'
 import { clockAheadCode } from '../journal/commit-protocol.ts'

@@ -1,7 +1,6 @@
 /** Readers that wait for a change (specification 7.6), woken by notifications, and by polls in case one is lost. */
 import type { Pool } from 'pg'
-import { FairQueue, noQueue } from '../admission/fair-queue.ts'
-import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
 import { hiddenArray } from '../db/text-query.ts'
 import { OrganizationNotServed } from './not-served.ts'
 import type { StreamNotification } from './notifier.ts'

@@ -1,7 +1,7 @@
 /** Metrics of admitted and refused requests and statements. No metric names an organization. */
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import { LimitExceeded } from '../admission/fair-queue.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
 interface AdmissionUsage {

@@ -1,8 +1,12 @@
 /** Who is next: bounded, work-conserving, fair by time, and nobody starves. */
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { type CapacityPermit, FairQueue, type FairQueueLimits } from '../../src/admission/fair-queue.ts'
-import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
+import {
+  type CapacityPermit,
+  FairQueue,
+  type FairQueueLimits,
+  LimitExceeded,
+} from '../../src/admission/fair-queue.ts'
 
 const limits: FairQueueLimits = {
   capacity: 10,

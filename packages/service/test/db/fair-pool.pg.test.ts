@@ -1,7 +1,7 @@
 /** The fair queue in front of the pool: what waits for too long, and what nobody waits for any more. */
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
-import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
+import { LimitExceeded } from '../../src/admission/fair-queue.ts'
 import { FairPool } from '../../src/db/fair-pool.ts'
 
 /** Statements that hang until `release`. */

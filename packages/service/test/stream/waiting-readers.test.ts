@@ -1,6 +1,6 @@
 /** Who is woken by what, and who is left to sleep. No database; timers are moved, not waited for. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
+import { LimitExceeded } from '../../src/admission/fair-queue.ts'
 import { decodeNotification } from '../../src/journal/notifier.ts'
 import { createWaitingReaders } from '../../src/journal/waiting-readers.ts'
 
