@@ -4,12 +4,12 @@ import { createRateLimiter, type RateLimiter } from '../admission/rate-limit.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter, type EndpointLimits } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import { type Claim, type DueQueue, keyOf, type Priority, priorities } from './model.ts'
-import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
@@ -227,6 +227,47 @@ export function createEngine(
       const ends = await Promise.all(begun.map(({ ended }) => ended))
       drains += ends.filter(({ ran }) => ran).length
     }
+  }
+}
+
+/** Begins queues one after another, as each may need a handshake that holds up others, and lets no search run meanwhile. */
+class Pace {
+  readonly #apart: number
+  readonly #onOpen: () => void
+  readonly #elapsed = stopwatch()
+  #closedUntil = 0
+  #timer: NodeJS.Timeout | null = null
+
+  /** `apart`: milliseconds from one beginning to the next. `onOpen` is called when searching is allowed again, if `ask` refused it. */
+  constructor(apart: number, onOpen: () => void) {
+    this.#apart = apart
+    this.#onOpen = onOpen
+  }
+
+  /** Whether more may be searched for now. */
+  ask(): boolean {
+    const wait = this.#closedUntil - this.#elapsed()
+    if (wait <= 0) return true
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.#onOpen()
+    }, wait)
+    return false
+  }
+
+  /** To be called with what a search found, even if that is nothing. */
+  begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): void {
+    const apart = this.#apart
+    this.#closedUntil = this.#elapsed() + found.length * apart
+    found.forEach((queue, n) => {
+      if (n === 0) begin(queue)
+      else setTimeout(begin, n * apart, queue)
+    })
+  }
+
+  /** No more calls of `onOpen`. Queues that were found still begin. */
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
   }
 }
 
