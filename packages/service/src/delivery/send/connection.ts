@@ -1,6 +1,7 @@
-/** One connection to one checked address; one request at a time. */
+/** Connections to checked addresses: one request at a time on each, and those that are idle. */
 import type { TLSSocket } from 'node:tls'
-import type { Clock } from '../../kernel/timestamps.ts'
+import { periodic } from '../../kernel/periodic.ts'
+import { type Clock, stopwatch } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { Deadline } from './deadlines.ts'
 import {
@@ -12,8 +13,9 @@ import {
 } from './exchange.ts'
 import { type Failure, type Peer, peerName } from './failure.ts'
 
-const { idleFor, clearOfClose, idleForAtMost } = deliveryTuning.sender
+const { idleFor, clearOfClose, idleForAtMost, idleSweepEvery } = deliveryTuning.sender
 
+/** One connection to one address. */
 export class Connection {
   readonly address: string
   readonly peer: Peer
@@ -117,4 +119,77 @@ function nextPoll(): Promise<void> {
     })
   })
   return poll
+}
+
+interface Waiting {
+  readonly pool: string
+  /** By a stopwatch, so that setting the clock ends nothing early. */
+  readonly until: number
+}
+
+/** Idle connections, in pools with a limit each. The most recently used goes first, so that the others expire. */
+export class IdleConnections {
+  readonly #perPool: number
+  readonly #byPool = new Map<string, Connection[]>()
+  /** In the order in which they were put in. */
+  readonly #waiting = new Map<Connection, Waiting>()
+  readonly #elapsed = stopwatch()
+  readonly #sweeping = periodic({
+    every: idleSweepEvery,
+    stopWithin: 0,
+    run: () => this.#sweep(),
+    onFailure(error) {
+      throw error
+    },
+  })
+
+  constructor(perPool: number) {
+    this.#perPool = perPool
+  }
+
+  /** The one that has waited longest, of any pool. */
+  get oldest(): Connection | undefined {
+    return this.#waiting.keys().next().value
+  }
+
+  /** Takes a connection to one of these addresses; those checked for earlier requests may no longer be right. */
+  take(pool: string, addresses: readonly string[]): Connection | undefined {
+    const connections = this.#byPool.get(pool) ?? []
+    const connection = connections.findLast(({ usable, address }) => usable && addresses.includes(address))
+    if (connection !== undefined) this.remove(connection)
+    return connection
+  }
+
+  /** Puts a connection in, or closes it when the pool is full. */
+  put(pool: string, connection: Connection): void {
+    const connections = this.#byPool.get(pool) ?? []
+    if (connections.length >= this.#perPool) {
+      connection.close()
+      return
+    }
+    connections.push(connection)
+    this.#byPool.set(pool, connections)
+    this.#waiting.set(connection, { pool, until: this.#elapsed() + connection.idleMs })
+    if (this.#sweeping.status === 'idle') this.#sweeping.start()
+  }
+
+  remove(connection: Connection): void {
+    const waiting = this.#waiting.get(connection)
+    if (waiting === undefined) return
+    this.#waiting.delete(connection)
+    const connections = this.#byPool.get(waiting.pool) ?? []
+    const index = connections.lastIndexOf(connection)
+    if (index >= 0) connections.splice(index, 1)
+    if (connections.length === 0) this.#byPool.delete(waiting.pool)
+  }
+
+  #sweep(): void {
+    const now = this.#elapsed()
+    for (const [connection, { until }] of this.#waiting) {
+      if (until > now) continue
+      this.remove(connection)
+      connection.close()
+    }
+    if (this.#waiting.size === 0) this.#sweeping.pause()
+  }
 }

@@ -10,12 +10,11 @@ import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/timestamps.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
 import { deliveryTuning } from '../tuning.ts'
-import { Connection } from './connection.ts'
+import { Connection, IdleConnections } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial, trustAuthorities } from './dial.ts'
 import { type ReceivedResponse, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
-import { IdleConnections } from './idle-connections.ts'
 import { TlsSessions } from './tls-sessions.ts'
 
 interface SendRequest {
