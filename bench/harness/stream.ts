@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { Client as HttpClient } from 'undici'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
-import { pageStatements, pageValues } from '../../packages/service/src/journal/page-statement.ts'
+import { pageStatements, pageValues } from '../../packages/service/src/journal/feed.ts'
 import { encodeCursor, highestId } from '../../packages/service/src/kernel/cursor.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import type { Installation, Organization } from './installation.ts'

@@ -378,7 +378,7 @@ describe('SQL', () => {
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
         "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
         // Its arms name it, each for itself.
-        'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
+        'journal/feed.ts: select s.updated_at, s.id, s.body from (${arms.map',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
         'auth/keys/console-links.ts: select 1 from ${exchangeable}',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written

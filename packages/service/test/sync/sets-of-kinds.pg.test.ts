@@ -4,7 +4,7 @@ import { makeBooking, makeCustomer, makeMessage, makeTeammate, makeTicket } from
 import type { Api } from '../../../testbed/service.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { pageStatements, pageValues } from '../../src/journal/page-statement.ts'
+import { pageStatements, pageValues } from '../../src/journal/feed.ts'
 import { highestId } from '../../src/kernel/cursor.ts'
 
 const shared = sharedService()
