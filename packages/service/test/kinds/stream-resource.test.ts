@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
 import { encodeCursor, highestId, lowestId } from '../../src/kernel/cursor.ts'
-import { createStreamCursors, streamResource } from '../../src/kinds/model/stream-resource.ts'
+import { createStreamCursors, streamResource } from '../../src/kinds/http/stream-routes.ts'
 
 const names = kinds.map(({ name }) => name)
 const cursors = createStreamCursors(names)

@@ -2,29 +2,21 @@
 import type { Pool } from 'pg'
 import type { Database } from '../../db/fair-pool.ts'
 import { type BoundRoutes, bindRoutes } from '../../http/route.ts'
-import {
-  type Checkpoints,
-  createFeed,
-  createJoinedFeeds,
-  type Feeds,
-  shareWaiting,
-} from '../../journal/feed.ts'
+import { createFeed, shareWaiting } from '../../journal/feed.ts'
 import type { Journal } from '../../journal/journal.ts'
 import { createRangeDigestReader } from '../../journal/range-digests.ts'
 import { createRowReader } from '../../journal/rows.ts'
 import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../../journal/waiting-readers.ts'
 import { createKeyedQueue } from '../../kernel/keyed-queue.ts'
-import { LruMap } from '../../kernel/lru-map.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { createChanges } from '../model/changes.ts'
 import { namedReferences } from '../model/imports.ts'
 import type { Kind } from '../model/kind.ts'
-import { streamResource } from '../model/stream-resource.ts'
 import type { Rows } from '../model/units.ts'
 import { createBatch } from './batch.ts'
 import { createBrowse } from './browse.ts'
 import { kindApi } from './routes.ts'
-import { streamApi } from './stream-routes.ts'
+import { joinedFeeds, streamApi } from './stream-routes.ts'
 
 interface DeskOptions {
   readonly pool: Pool
@@ -75,24 +67,5 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
     const reader = readers.get(name)
     if (reader === undefined) throw new Error(`this installation has no ${name}`)
     return reader
-  }
-}
-
-/** The keys of an installation rarely use more sets of kinds, and another costs little. */
-const cachedFeeds = 64
-
-/** Feeds of several kinds, made when they are first used. */
-function joinedFeeds(database: Database, kinds: readonly Kind[]) {
-  const feedOf = createJoinedFeeds(
-    database,
-    kinds.map(({ table }) => table),
-  )
-  const known = new LruMap<string, Feeds<Checkpoints>>(cachedFeeds)
-  return (read: readonly Kind[]) => {
-    const names = read.map(({ name }) => name)
-    const resource = streamResource(names)
-    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
-    known.set(resource, feeds)
-    return feeds
   }
 }

@@ -1,12 +1,15 @@
 /** `GET /v1/changes`: all kinds that a key may read as one stream, under one cursor. */
 import type { Caller } from '../../auth/look-up.ts'
 import { grants } from '../../auth/scopes.ts'
+import type { Database } from '../../db/fair-pool.ts'
 import { unknownParameter } from '../../http/list-parameters.ts'
 import { headersOnly, searchParameters } from '../../http/replies.ts'
 import { routesOf } from '../../http/route.ts'
-import type { Checkpoints, Feeds } from '../../journal/feed.ts'
+import { type Checkpoints, createJoinedFeeds, type Feeds, shareWaiting } from '../../journal/feed.ts'
 import type { WaitingReaders } from '../../journal/waiting-readers.ts'
+import { type Cursor, decodeCursorOf, resourceKey } from '../../kernel/cursor.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
+import { LruMap } from '../../kernel/lru-map.ts'
 import { fail, ok, type Result, refused } from '../../kernel/outcome.ts'
 import { type ApiModule, eitherOf, pageOf, ref } from '../../openapi/api-module.ts'
 import { exampleId, examplePagination } from '../../openapi/examples.ts'
@@ -14,7 +17,6 @@ import { exampleCheckpoint, exampleRemoval, streamPosition } from '../../openapi
 import { exampleObject } from '../docs/kind-examples.ts'
 import { schemaName } from '../docs/kind-schemas.ts'
 import type { Kind } from '../model/kind.ts'
-import { createStreamCursors } from '../model/stream-resource.ts'
 import { filterNames } from './list-query.ts'
 import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
@@ -150,4 +152,73 @@ function scopeLost(kinds: readonly Kind[]): Problem {
   const scopes = kinds.map(({ plural }) => `${plural}:read`).join(', ')
   const detail = `The cursor is of a sync that began with kinds this key may not read any more: it lacks ${scopes}. Use a key that holds them, or start again with updatedAfter for the kinds that this one may read.`
   return problem('insufficient_scope', detail)
+}
+
+/** The keys of an installation rarely use more sets of kinds, and another costs little. */
+const cachedFeeds = 64
+
+/** Feeds of several kinds, made when they are first used. */
+export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
+  const feedOf = createJoinedFeeds(
+    database,
+    kinds.map(({ table }) => table),
+  )
+  const known = new LruMap<string, Feeds<Checkpoints>>(cachedFeeds)
+  return (read: readonly Kind[]) => {
+    const names = read.map(({ name }) => name)
+    const resource = streamResource(names)
+    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
+    known.set(resource, feeds)
+    return feeds
+  }
+}
+
+/** 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. A cursor of more would have to name them. */
+const mostKinds = 16
+
+/**
+ * The resource of a cursor: a hash of the kinds that its sync began with. That is nearly always all kinds that the key may read; otherwise
+ * it is looked up among all sets of kinds.
+ */
+export function streamResource(kinds: Iterable<string>): string {
+  return `changes ${[...kinds].sort().join(' ')}`
+}
+
+/** Reads cursors of streams of any of these kinds, trying `readable` first; null for any other text. */
+export function createStreamCursors(kinds: readonly string[]) {
+  if (kinds.length > mostKinds)
+    throw new Error(`a stream joins ${mostKinds} kinds at most, not ${kinds.length}`)
+  /** The kinds of each set, a bit each, by its hash. */
+  let sets: ReadonlyMap<string, number> | null = null
+  const setOf = (bits: number) => kinds.filter((_, place) => (bits & (1 << place)) !== 0)
+
+  function allSets(): ReadonlyMap<string, number> {
+    const all = new Map<string, number>()
+    for (let bits = 1; bits < 2 ** kinds.length; bits++)
+      all.set(resourceKey(streamResource(setOf(bits))), bits)
+    return all
+  }
+
+  function otherSet(key: string): readonly string[] | null {
+    sets ??= allSets()
+    const bits = sets.get(key)
+    return bits === undefined ? null : setOf(bits)
+  }
+
+  return {
+    decode(
+      text: string,
+      organizationId: string,
+      readable: readonly string[] = kinds,
+    ): { cursor: Cursor; kinds: readonly string[] } | null {
+      let found: readonly string[] | null = null
+      const own = streamResource(readable)
+      const resourceOf = (key: string) => {
+        found = key === resourceKey(own) ? readable : otherSet(key)
+        return found === null ? null : streamResource(found)
+      }
+      const cursor = decodeCursorOf(text, resourceOf, organizationId)
+      return cursor === null || found === null ? null : { cursor, kinds: found }
+    },
+  }
 }
