@@ -93,7 +93,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       refuseHeaders,
       unauthenticated && limitUnauthenticated(unauthenticated),
       crossOrigin && answerPreflight(origins),
-      refuseUnknown(server),
+      routedOnly,
       // Last, a route that needs a key finds its caller (`requireKey` in authenticate.ts).
     ),
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
@@ -185,6 +185,12 @@ function refuseHeaders(request: FastifyRequest, reply: FastifyReply, done: () =>
   const refused = repeatedHeader(request.raw.rawHeaders) ?? refuseHost(request)
   if (refused === null) done()
   else sendProblem(reply, refused)
+}
+
+/** Refuses unknown addresses, and other methods of known ones, before the body is read. */
+function routedOnly(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (request.is404) refuseUnknown(request, reply)
+  else done()
 }
 
 /** Requests that need no key, or carry no text that could be one. An invalid key is counted when it is looked up. */

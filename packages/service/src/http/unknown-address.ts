@@ -1,5 +1,5 @@
 /** Addresses and methods that no route has. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 import { problem } from '../kernel/errors.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -14,16 +14,14 @@ declare module 'fastify' {
 
 export const maxParamLength = 200
 
-/** Step `onRequest`: refuses unknown addresses, and other methods of known ones, before the body is read. */
-export function refuseUnknown(server: FastifyInstance): onRequestHookHandler {
-  return (request, reply, done) => {
-    if (!request.is404) return done()
-    const allow = server.allowedAt(request.url)
-    if (allow !== null) return void refuseMethod(request, allow, reply)
-    const path = pathOf(request)
-    const suggestion = suggestionFor(path, (other) => server.allowedAt(other) !== null)
-    sendProblem(reply, problem('not_found', `There is no ${path}. ${suggestion}`))
-  }
+/** Refuses an address that no route has, or a method that no route of it has. */
+export function refuseUnknown(request: FastifyRequest, reply: FastifyReply): void {
+  const { server } = request
+  const allow = server.allowedAt(request.url)
+  if (allow !== null) return void refuseMethod(request, allow, reply)
+  const path = pathOf(request)
+  const suggestion = suggestionFor(path, (other) => server.allowedAt(other) !== null)
+  sendProblem(reply, problem('not_found', `There is no ${path}. ${suggestion}`))
 }
 
 /**
