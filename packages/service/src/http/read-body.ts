@@ -1,10 +1,16 @@
-/** Reads the body of a request, and parses its JSON unless the route or the offload thread does. */
-
+/**
+ * Reads the body of a request, and parses its JSON unless the route or the offload thread does. A body with a name twice in one object is
+ * refused (specification 1.2), as parsers differ in which value they take. It has fewer members parsed than written, so both are counted.
+ * Counting runs over the bytes before parsing: JSON's own characters have no other meaning in UTF-8.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
-import { parseJson } from './json-body.ts'
+import { fail, ok, type Result } from '../kernel/outcome.ts'
+import { isStorable } from '../kernel/text.ts'
 import { isToBeOffloaded } from './offload.ts'
 
 /** Error codes: the body is too long; the client disconnected before all of it came. */
@@ -130,3 +136,148 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
 type Parsed = (error: Error | null, body: unknown) => void
 
 export const malformedJson = 'MALFORMED_JSON'
+
+export const deepestNesting = 64
+
+const quote = 0x22
+const colon = 0x3a
+const backslash = 0x5c
+/** `[` and `{`, `]` and `}` differ in this bit alone. */
+const curly = 0x20
+const opening = 0x7b
+const closing = 0x7d
+
+/** Bytes of a string that are read one by one before its end is searched for: most strings are shorter. */
+const shortString = 64
+
+/** The end of the string from `from`, after its quote. Searching for the quote reads long strings ten times as fast. */
+export function endOfString(json: Buffer, from: number): number {
+  let near = from + shortString
+  for (let n = from; n < json.length; n++) {
+    const byte = json[n]
+    if (byte === quote) return n + 1
+    if (byte === backslash) n++
+    else if (n >= near) {
+      const found = json.indexOf(quote, n)
+      if (found === -1) return json.length
+      let escapes = 0
+      while (found - 1 - escapes > n && json[found - 1 - escapes] === backslash) escapes++
+      if (escapes % 2 === 0) return found + 1
+      n = found
+      near = n + shortString
+    }
+  }
+  return json.length
+}
+
+interface Counted {
+  /** More than `deepestNesting`: the rest is not counted. */
+  readonly tooDeep: boolean
+  /** A name that is written twice counts twice. */
+  readonly members: number
+}
+
+export function countJson(json: Buffer): Counted {
+  let depth = 0
+  let members = 0
+  for (let n = 0; n < json.length; n++) {
+    const byte = json[n] as number
+    if (byte === quote) n = endOfString(json, n + 1) - 1
+    else if (byte === colon) members++
+    else if ((byte | curly) === opening) {
+      if (++depth > deepestNesting) return { tooDeep: true, members }
+    } else if ((byte | curly) === closing) depth--
+  }
+  return { tooDeep: false, members }
+}
+
+export type BodyFault = string
+
+/** A byte order mark is allowed at the beginning of a body only. */
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** `part`: the bytes are not the beginning of a body. */
+export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFault> {
+  const counted = countJson(bytes)
+  if (counted.tooDeep) return fail(tooDeep)
+  let value: unknown
+  try {
+    value = readJson((part ? strictDecoder : decoder).decode(bytes))
+  } catch (error) {
+    return fail(notJson((error as Error).message))
+  }
+  return membersOf(value) === counted.members ? ok(value) : fail(repeated(bytes))
+}
+
+export const tooDeep: BodyFault = `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`
+
+function notJson(reason: string): BodyFault {
+  return `The body is not valid JSON in UTF-8: ${reason}.`
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) {
+    let members = 0
+    for (const one of value) if (typeof one === 'object') members += membersOf(one)
+    return members
+  }
+  const names = Object.keys(value)
+  let members = names.length
+  for (const name of names) {
+    const one = (value as Record<string, unknown>)[name]
+    if (typeof one === 'object') members += membersOf(one)
+  }
+  return members
+}
+
+const shownName = 100
+
+/** Names the first name that is twice in its object, of a body that has one. */
+function repeated(json: Buffer): BodyFault {
+  const within: Set<string>[] = []
+  let text = [0, 0]
+  for (let n = 0; n < json.length; n++) {
+    const token = String.fromCharCode(json[n] as number)
+    if (token === '{' || token === '[') within.push(new Set())
+    else if (token === '}' || token === ']') within.pop()
+    else if (token === '"') {
+      text = [n, endOfString(json, n + 1)]
+      n = (text[1] as number) - 1
+    } else if (token === ':') {
+      const name = readJson(json.toString('utf8', text[0], text[1])) as string
+      const names = within.at(-1)
+      if (names?.has(name)) {
+        const shown = name.length > shownName ? `${name.slice(0, shownName)}…` : name
+        return `The body has the name ${JSON.stringify(shown)} twice in one object. Send each name once.`
+      }
+      names?.add(name)
+    }
+  }
+  throw new Error('a body has fewer members than it writes, and none of them twice')
+}
+
+/** Refuses text that cannot be stored, at any depth. In valid UTF-8, only an escape can write such text. */
+export function unstorableText(bytes: Buffer | null, value: unknown): Problem | null {
+  if (bytes === null || !bytes.includes('\\u')) return null
+  const errors: FieldError[] = []
+  findUnstorable(value, '', errors)
+  return errors.length > 0 ? validationFailed(errors) : null
+}
+
+function findUnstorable(value: unknown, pointer: string, errors: FieldError[]): void {
+  if (errors.length >= listedErrors) return
+  if (typeof value === 'string') {
+    if (!isStorable(value)) errors.push({ pointer, code: 'invalid_format', detail: unstorable })
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, one] of Object.entries(value)) {
+      const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (!isStorable(name)) errors.push({ pointer: at, code: 'invalid_format', detail: unstorableName })
+      findUnstorable(one, at, errors)
+    }
+  }
+}
+
+const unstorable = 'must be text without U+0000 and without a lone half of a surrogate pair'
+const unstorableName = 'must have a name without U+0000 and without a lone half of a surrogate pair'

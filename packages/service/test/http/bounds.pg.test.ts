@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { rawRequest } from '../../../testbed/raw-request.ts'
 import { sharedService } from '../../../testbed/shared-service.ts'
-import { countJson, deepestNesting } from '../../src/http/json-body.ts'
 import { brokenRequest } from '../../src/http/problem-reply.ts'
+import { countJson, deepestNesting } from '../../src/http/read-body.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 
 const shared = sharedService()

@@ -1,7 +1,7 @@
 /** Bodies are read as they are written, unless a name stands twice in an object. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countJson, endOfString, parseJson } from '../../src/http/json-body.ts'
+import { countJson, endOfString, parseJson } from '../../src/http/read-body.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 

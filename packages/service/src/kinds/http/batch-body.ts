@@ -11,7 +11,7 @@ import {
   parseJson,
   tooDeep,
   unstorableText,
-} from '../../http/json-body.ts'
+} from '../../http/read-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { yielder } from '../../kernel/yielding.ts'
