@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { unknownMigrations, unreleasedAdvice } from '../db/migration.ts'
-import { allowStatements } from '../db/silence.ts'
+import { allowStatements } from '../db/pool.ts'
 import type { Tx } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
 import type { StreamTable } from '../journal/stream-table.ts'

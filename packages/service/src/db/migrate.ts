@@ -11,7 +11,7 @@ import {
   unknownMigrations,
   unreleasedAdvice,
 } from './migration.ts'
-import { allowStatements } from './silence.ts'
+import { allowStatements } from './pool.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be migrated; the message says why and what to do. */

@@ -1,7 +1,6 @@
 /** Prepared statements that return PostgreSQL's text, without the row description that both sides would process. For every request. */
 import type { Connection, Submittable } from 'pg'
-import { keepsSession, type LocalSettings, sendLocalSettings } from './local-settings.ts'
-import type { Queryable } from './pool.ts'
+import { keepsSession, type LocalSettings, type Queryable, sendLocalSettings } from './pool.ts'
 
 export interface PreparedStatement {
   /** Connections cache the prepared statement by name, so each name must have one text. */
