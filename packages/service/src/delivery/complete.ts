@@ -1,8 +1,8 @@
 /** Writes results in one call, if the lease still holds. They are arrays by column, which cost the database much less than JSON. */
 import { readJson } from '@deskwire/sdk/json'
 import { fromOrganization } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { endpointIsDisabled } from '../webhooks/table/endpoints.ts'
@@ -206,27 +206,30 @@ interface CompletedText {
   readonly more: boolean | null
 }
 
-export async function complete(
-  pool: Queryable,
-  { organizationId, webhookId, leaseId }: LeasedQueue,
+export type CompleteQueue = (
+  queue: LeasedQueue,
   completion: Completion,
   now: number,
   leaseUntil: number,
-): Promise<Completed> {
-  const [row] = await queryText(pool, completeStatement, [
-    organizationId,
-    webhookId,
-    leaseId,
-    formatTimestamp(now),
-    formatTimestamp(leaseUntil),
-    ...encodeCompletion(completion),
-  ])
-  const completed = readJson(row?.[0] ?? '{}') as Partial<CompletedText>
-  const failingSince = completed.failing_since ?? null
-  return {
-    held: completed.held ?? false,
-    more: completed.more ?? false,
-    failingSince: failingSince === null ? null : Date.parse(failingSince),
+) => Promise<Completed>
+
+export function createComplete(database: Pick<Database, 'of'>): CompleteQueue {
+  return async ({ organizationId, webhookId, leaseId }, completion, now, leaseUntil) => {
+    const [row] = await queryText(database.of(organizationId), completeStatement, [
+      organizationId,
+      webhookId,
+      leaseId,
+      formatTimestamp(now),
+      formatTimestamp(leaseUntil),
+      ...encodeCompletion(completion),
+    ])
+    const completed = readJson(row?.[0] ?? '{}') as Partial<CompletedText>
+    const failingSince = completed.failing_since ?? null
+    return {
+      held: completed.held ?? false,
+      more: completed.more ?? false,
+      failingSince: failingSince === null ? null : Date.parse(failingSince),
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { disableEndpoint, holdEndpoint } from '../webhooks/table/endpoints.ts'
 import { type ClaimDue, createClaim } from './claim.ts'
-import { type Completed, type Completion, complete, logDay, takeLastAttempts } from './complete.ts'
+import { type CompleteQueue, createComplete, logDay, takeLastAttempts } from './complete.ts'
 import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
 import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
@@ -28,7 +28,7 @@ export interface EndpointQueues extends SweptQueues {
   readonly claim: ClaimDue
   /** Records that from `now` on only this delivery is being sent; false when the lease is lost. */
   isolate(queue: LeasedQueue, deliveryId: string, now: number): Promise<boolean>
-  complete(queue: LeasedQueue, completion: Completion, now: number, leaseUntil: number): Promise<Completed>
+  readonly complete: CompleteQueue
   /** Whether this call disabled it; false when the reason is gone or its URL is no longer `tried`; 'busy' when its clock row is locked. */
   disable(
     endpoint: EndpointKey,
@@ -87,8 +87,7 @@ export function createEndpointQueues(
       return rowCount === 1
     },
 
-    complete: (queue, completion, now, leaseUntil) =>
-      complete(database.of(queue.organizationId), queue, completion, now, leaseUntil),
+    complete: createComplete(database),
 
     async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
       const times = [formatTimestamp(now), formatTimestamp(failingBefore)]
