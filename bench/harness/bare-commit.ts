@@ -10,8 +10,11 @@ import type { Change } from '../../packages/service/src/journal/change.ts'
 import { encodeUnits } from '../../packages/service/src/journal/commit-protocol.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import type { State } from '../../packages/service/src/kinds/model/kind.ts'
-import { insertChange, updateChange } from '../../packages/service/src/kinds/model/make-change.ts'
-import { parseRepresentation } from '../../packages/service/src/kinds/model/representation.ts'
+import {
+  insertChange,
+  parseRepresentation,
+  updateChange,
+} from '../../packages/service/src/kinds/model/representation.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 import type { Installation } from './installation.ts'
 

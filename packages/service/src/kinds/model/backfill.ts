@@ -23,8 +23,8 @@ import { periodic } from '../../kernel/periodic.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { Kind } from './kind.ts'
-import { upgrading } from './make-change.ts'
 import { organizationsToReindex, reindexPiece } from './reindex.ts'
+import { upgrading } from './representation.ts'
 
 export interface Backfill {
   /** Upgrades all outdated rows, and looks again every minute until stopped. */

@@ -8,8 +8,7 @@ import type { KeyedQueue } from '../../kernel/keyed-queue.ts'
 import { type Outcome, ok, type Result, refused, retryOnConflict } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Action, Kind, State } from './kind.ts'
-import { deleteChange, updateChange } from './make-change.ts'
-import { parseRepresentation } from './representation.ts'
+import { deleteChange, parseRepresentation, updateChange } from './representation.ts'
 import { planInserts, planRemoval, type Rows } from './units.ts'
 
 /** For If-Match, or a caller that may not change the row any more; null allows the change. */

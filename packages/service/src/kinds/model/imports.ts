@@ -6,7 +6,7 @@ import { parseCreation, type Shape } from '../../kernel/fields/validate.ts'
 import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { type Clock, formatTimestamp } from '../../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
-import type { NewObject } from './make-change.ts'
+import type { NewObject } from './representation.ts'
 
 const createdAt = timestamp({
   access: 'create',

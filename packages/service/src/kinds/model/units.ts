@@ -13,8 +13,7 @@ import { ok, type Result } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { DeskReader, Kind, Moved, Read } from './kind.ts'
-import { insertChange, type NewObject, updateChange } from './make-change.ts'
-import { parseRepresentation } from './representation.ts'
+import { insertChange, type NewObject, parseRepresentation, updateChange } from './representation.ts'
 
 export type Rows = (kind: Kind) => RowReader
 
