@@ -1,8 +1,8 @@
 /** Reads the queries of lists: known names, once each. */
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
+import { isStorable } from '../kernel/fields/fields.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
-import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { ReadParameter } from '../openapi/api-module.ts'
 

@@ -8,9 +8,9 @@ import type { Readable } from 'node:stream'
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
+import { isStorable } from '../kernel/fields/fields.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
-import { isStorable } from '../kernel/text.ts'
 import { isToBeOffloaded } from './offload.ts'
 
 /** Error codes: the body is too long; the client disconnected before all of it came. */

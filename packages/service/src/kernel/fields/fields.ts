@@ -1,6 +1,5 @@
 /** The field types of kinds and other records. */
 import { z } from 'zod'
-import { isStorable } from '../text.ts'
 import { formatTimestamp, parseTimestamp } from '../timestamps.ts'
 import { addressForm, invisibleIn } from './email-address.ts'
 import {
@@ -11,6 +10,11 @@ import {
   type Options,
   type Reference,
 } from './field.ts'
+
+/** Whether PostgreSQL and UTF-8 can hold the text: no U+0000 and no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
+}
 
 /** A string that PostgreSQL and UTF-8 can hold, of so many characters. */
 export function storableText(min: number, max: number): z.ZodType<string> {
