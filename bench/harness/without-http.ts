@@ -3,7 +3,7 @@
  * decide and commit. No HTTP.
  */
 import { systemClock } from '@deskwire/service'
-import { createLookUp } from '../../packages/service/src/auth/look-up.ts'
+import { createLookUp } from '../../packages/service/src/auth/authenticator.ts'
 import { unshared } from '../../packages/service/src/db/fair-pool.ts'
 import { createPool, endPool } from '../../packages/service/src/db/pool.ts'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'

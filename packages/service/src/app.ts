@@ -10,9 +10,8 @@ import {
   unauthenticatedLimit,
 } from './admission/rate-limit.ts'
 import { apiDocument, apiModules } from './api-document.ts'
-import { type Authenticator, createAuthenticator } from './auth/authenticator.ts'
+import { type Authenticator, createAuthenticator, type LookUp } from './auth/authenticator.ts'
 import type { BeginSession } from './auth/keys/key-sessions.ts'
-import type { LookUp } from './auth/look-up.ts'
 import {
   createDatabaseServices,
   type DatabaseHandle,

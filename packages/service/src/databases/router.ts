@@ -4,7 +4,7 @@
  * again while the request waits (decision 65).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Caller, LookUp, TokenLookup } from '../auth/look-up.ts'
+import type { Caller, LookUp, TokenLookup } from '../auth/authenticator.ts'
 import { hashToken } from '../auth/token.ts'
 import { LruMap } from '../kernel/lru-map.ts'
 import type { Clock } from '../kernel/timestamps.ts'

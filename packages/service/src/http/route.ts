@@ -1,8 +1,7 @@
 /** A route as one value. The server's routes and `openapi.json` are made from it, so they cannot differ. */
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import type { Authenticator } from '../auth/authenticator.ts'
-import type { Caller } from '../auth/look-up.ts'
+import type { Authenticator, Caller } from '../auth/authenticator.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
 import type { Asked, ResponseToStore } from '../journal/change.ts'

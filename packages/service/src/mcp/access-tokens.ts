@@ -4,7 +4,7 @@
  */
 import { readJson } from '@deskwire/sdk/json'
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
-import type { LookUp } from '../auth/look-up.ts'
+import type { LookUp } from '../auth/authenticator.ts'
 import type { TokenExchange } from '../http/authenticate.ts'
 import { first } from '../http/static-content.ts'
 import { type Problem, problem } from '../kernel/errors.ts'

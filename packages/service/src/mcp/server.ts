@@ -7,7 +7,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
 import { createSender, type SenderOptions } from '../delivery/send/send.ts'
 import { callerOf } from '../http/authenticate.ts'

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import type { Condition } from '../delivery/options.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'

@@ -2,7 +2,7 @@
  * `GET /v1/events`: events in the order of their commits, each with the envelope that a delivery would carry now, for
  * clients that poll and need no endpoint (specification 11.6).
  */
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { envelope } from '../delivery/attempt.ts'

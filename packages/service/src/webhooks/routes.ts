@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import { createdBetween, paging, word } from '../http/list-parameters.ts'
 import { pageBody } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import { grants } from '../auth/scopes.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { DeliverySchedule } from '../delivery/model.ts'

@@ -3,7 +3,7 @@
  * Queue, sender, log and address rules are those of every endpoint.
  */
 import { createHash } from 'node:crypto'
-import type { Caller } from '../auth/look-up.ts'
+import type { Caller } from '../auth/authenticator.ts'
 import type { Database } from '../db/fair-pool.ts'
 import type { Watermark } from '../delivery/model.ts'
 import { cursorAt, eventsResource, readWatermark } from '../delivery/subscription.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '../../../testbed/database.ts'
-import { createLookUp } from '../../src/auth/look-up.ts'
+import { createLookUp } from '../../src/auth/authenticator.ts'
 import { newToken } from '../../src/auth/token.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createOrganization } from '../../src/organization/create.ts'

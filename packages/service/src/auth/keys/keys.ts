@@ -9,7 +9,7 @@ import { parseCreation, parsePatch, type Shape } from '../../kernel/fields/valid
 import { newId } from '../../kernel/ids.ts'
 import { done, type Outcome, outcomeOf, refused, retryOnConflict } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
-import type { Caller } from '../look-up.ts'
+import type { Caller } from '../authenticator.ts'
 import { hashToken, newToken } from '../token.ts'
 import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
 import {

@@ -4,7 +4,7 @@ import type { Database } from '../../db/fair-pool.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { CallUnderClock } from '../../journal/journal.ts'
 import { formatTimestamp } from '../../kernel/timestamps.ts'
-import type { Caller } from '../look-up.ts'
+import type { Caller } from '../authenticator.ts'
 import type { KeyRow } from './api-key.ts'
 import {
   createFunction,

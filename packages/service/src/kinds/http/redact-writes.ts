@@ -3,7 +3,7 @@
  * (specification 3.3). Responses are stored unredacted, and redacted here by the key's current scopes.
  */
 import { readJson } from '@deskwire/sdk/json'
-import type { Caller } from '../../auth/look-up.ts'
+import type { Caller } from '../../auth/authenticator.ts'
 import { grants } from '../../auth/scopes.ts'
 import type { Route } from '../../http/route.ts'
 import { versionOf } from '../../journal/body.ts'

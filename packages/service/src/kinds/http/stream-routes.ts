@@ -1,5 +1,5 @@
 /** `GET /v1/changes`: all kinds that a key may read as one stream, under one cursor. */
-import type { Caller } from '../../auth/look-up.ts'
+import type { Caller } from '../../auth/authenticator.ts'
 import { grants } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { unknownParameter } from '../../http/list-parameters.ts'
