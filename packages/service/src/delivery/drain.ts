@@ -16,7 +16,7 @@ import type {
   EndpointKey,
 } from './model.ts'
 import type { Sign } from './signer.ts'
-import { type DeliveryTuning, leaseOf } from './tuning.ts'
+import type { DeliveryTuning } from './tuning.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './verdict.ts'
 
 export interface DrainServices extends AttemptServices {
@@ -29,6 +29,7 @@ export interface DrainServices extends AttemptServices {
 
 export interface WorkerServices {
   readonly workerId: string
+  readonly leaseLasts: number
   readonly limiter: ConcurrencyLimiter
   readonly disablePolicy: DisablePolicy
   readonly shutdown: Shutdown
@@ -127,8 +128,8 @@ export class Drain {
   }
 
   async #claim(): Promise<void> {
-    const { queues, clock, schedule, tuning } = this.#services
-    const { limiter, workerId } = this.#worker
+    const { queues, clock, tuning } = this.#services
+    const { limiter, workerId, leaseLasts } = this.#worker
     const { priority } = this.#limiter
     const { claimSize, claimSizeOfBacklog, claimSizeWhenFull } = tuning.drain
     let limit = 0
@@ -136,12 +137,11 @@ export class Drain {
       const now = clock.now()
       const size = this.#hadFullClaim ? claimSizeOfBacklog : claimSize
       limit = limiter.isFullOfPayloads ? claimSizeWhenFull : size
-      const until = now + leaseOf(schedule, tuning.leases)
       return {
         lease: {
           id: this.#leaseId,
           workerId,
-          until,
+          until: now + leaseLasts,
           listening: priority === 'healthy' && !this.#hadFullClaim,
         },
         now,
@@ -330,7 +330,7 @@ export class Drain {
   }
 
   async #write(next: Completion['next']): Promise<boolean> {
-    const { queues, clock, schedule, tuning } = this.#services
+    const { queues, clock } = this.#services
     const results = this.#deliveries.takeResults()
     const now = clock.now()
     const health = results.reduce(
@@ -345,7 +345,7 @@ export class Drain {
       { ...this.#endpoint, leaseId: this.#leaseId },
       { results, health, next, priority, known },
       now,
-      now + leaseOf(schedule, tuning.leases),
+      now + this.#worker.leaseLasts,
     )
     if (!completed.held) return false
     this.#deliveries.forget(results)

@@ -11,7 +11,7 @@ import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices
 import type { EndpointQueues } from './endpoint-queues.ts'
 import { type Claim, type DueQueue, keyOf, type Priority, priorities } from './model.ts'
 import { createSweeper } from './sweep.ts'
-import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
+import { type DeliveryTuning, deliveryTuning, leaseOf } from './tuning.ts'
 
 export interface Engine {
   /** Searches at once, or at that time (milliseconds since the Unix epoch) if this worker's clock is behind the writer's. */
@@ -64,7 +64,8 @@ export function createEngine(
   })
   /** By attempts a second: the endpoints that ask for as many share one, each under its own name. */
   const rates = new Map<number, RateLimiter>()
-  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown, limitsOf }
+  const leaseLasts = leaseOf(services.schedule, tuning.leases)
+  const workerServices: WorkerServices = { workerId, leaseLasts, limiter, disablePolicy, shutdown, limitsOf }
   const running = new Map<string, RunningDrain>()
   const searching = periodic({
     every: pollEvery,
