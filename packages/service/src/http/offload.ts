@@ -1,6 +1,5 @@
 /** Offloads large requests, which would block this thread: it checks the key, reads bytes and sends the response. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
-import { largeBeyond } from '../admission/large-work.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
 import { forwardedHeaders } from './origin.ts'
@@ -32,12 +31,6 @@ export interface OffloadedResponse {
 /** Rejects when the outcome is unknown, and when the client disconnected before the work began: then it is not done. */
 export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/** Routes that read their body decide themselves, as few bytes may ask for much work, or many for little. */
-export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
-  const { readsBody } = request.routeOptions.config
-  return readsBody === undefined ? bytes.length > largeBeyond.bodyBytes : !readsBody.isLight(bytes)
-}
-
 /** Headers of a connection, and not of the request. */
 const hopByHop = new Set([
   'connection',
@@ -48,30 +41,31 @@ const hopByHop = new Set([
   'date',
 ])
 
-/** Hook `preHandler`. */
-export function offloadRequests(offload: Offload) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    if (!request.offloaded) return
-    const { organizationId, shard = 0 } = callerOf(request)
-    const offloaded: OffloadedRequest = {
-      organizationId,
-      shard,
-      method: request.method,
-      url: request.url,
-      // The thread uses the same request id, origin and trace.
-      headers: {
-        ...ownHeaders(request.headers),
-        ...forwardedHeaders(request),
-        'x-request-id': request.id,
-        ...(request.span && { traceparent: request.span.traceparent }),
-      },
-      ip: request.ip,
-      body: request.rawBody ?? Buffer.alloc(0),
-    }
-    const { status, headers, body } = await offload(offloaded, request.disconnected)
-    reply.code(status).headers(ownHeaders(headers))
-    return body.length === 0 ? reply.send() : reply.send(body)
+/** Sends the response of the offload thread. */
+export async function offloadRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  offload: Offload,
+): Promise<FastifyReply> {
+  const { organizationId, shard = 0 } = callerOf(request)
+  const offloaded: OffloadedRequest = {
+    organizationId,
+    shard,
+    method: request.method,
+    url: request.url,
+    // The thread uses the same request id, origin and trace.
+    headers: {
+      ...ownHeaders(request.headers),
+      ...forwardedHeaders(request),
+      'x-request-id': request.id,
+      ...(request.span && { traceparent: request.span.traceparent }),
+    },
+    ip: request.ip,
+    body: request.rawBody ?? Buffer.alloc(0),
   }
+  const { status, headers, body } = await offload(offloaded, request.disconnected)
+  reply.code(status).headers(ownHeaders(headers))
+  return body.length === 0 ? reply.send() : reply.send(body)
 }
 
 /** With an API that does not listen. Frees the body. Rejects when the outcome is unknown. */

@@ -24,7 +24,7 @@ import type { RequestAdmission } from './admit.ts'
 import { bearerToken, clientAddress } from './authenticate.ts'
 import { compressResponses } from './compression.ts'
 import { answersPreflight, varyByOrigin } from './cross-origin.ts'
-import { type Offload, offloadRequests } from './offload.ts'
+import { type Offload, offloadRequest } from './offload.ts'
 import { refuseHost } from './origin.ts'
 import { privateHeaders, sendProblem } from './problem-reply.ts'
 import { discardBody } from './read-body.ts'
@@ -99,7 +99,7 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
     preParsing: present(admission && ((request, reply) => admission.admit(request, reply))),
     // Then the body is read (read-body.ts).
     preValidation: present(trace?.resume),
-    preHandler: present(offload && offloadRequests(offload)),
+    preHandler: present(offload && offloadLarge(offload)),
     // Then the route's handler runs (route.ts). An error that it throws becomes a problem (error-reply.ts).
     onError: present(metrics?.onError),
     onSend: present(
@@ -215,6 +215,10 @@ function answerPreflight(origins: ReadonlySet<string>): onRequestHookHandler {
   return (request, reply, done) => {
     if (!answersPreflight(origins, request, reply)) done()
   }
+}
+
+function offloadLarge(offload: Offload): preHandlerAsyncHookHandler {
+  return async (request, reply) => (request.offloaded ? offloadRequest(request, reply, offload) : undefined)
 }
 
 /** Of a request that was refused before its body was read: for its key, a limit, its size or its address. */

@@ -7,11 +7,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { largeBeyond } from '../admission/large-work.ts'
 import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
 import { isStorable } from '../kernel/fields/fields.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
-import { isToBeOffloaded } from './offload.ts'
 
 /** Error codes: the body is too long; the client disconnected before all of it came. */
 export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
@@ -131,6 +131,12 @@ export function acceptJson(server: FastifyInstance, offloads: boolean): void {
     if (parsed.ok) done(null, parsed.value)
     else done(Object.assign(new Error(parsed.error), { code: malformedJson }), undefined)
   }
+}
+
+/** Routes that read their body decide themselves, as few bytes may ask for much work, or many for little. */
+function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
+  const { readsBody } = request.routeOptions.config
+  return readsBody === undefined ? bytes.length > largeBeyond.bodyBytes : !readsBody.isLight(bytes)
 }
 
 type Parsed = (error: Error | null, body: unknown) => void
