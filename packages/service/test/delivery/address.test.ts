@@ -1,8 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classify, isPublicAddress } from '../../src/delivery/target/address.ts'
-import { specialPurposeBlocks } from '../../src/delivery/target/special-purpose.ts'
+import { classify, isPublicAddress, specialPurposeBlocks } from '../../src/delivery/target/address.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 
 /** Every block with its first and last address, and its neighbours that are public; written out by hand. */
