@@ -14,8 +14,8 @@ import {
   gzipSync,
 } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import Negotiator from 'negotiator'
 import { FairQueue, LimitExceeded, noQueue } from '../admission/fair-queue.ts'
-import { preferred } from './negotiation.ts'
 
 const codings = ['br', 'gzip'] as const
 type Coding = (typeof codings)[number]
@@ -105,8 +105,15 @@ export function compressResponses(): onSendHookHandler {
   }
 }
 
-function acceptedCoding({ headers }: FastifyRequest): Coding | null {
-  return preferred(headers['accept-encoding'], codings)
+/** An option that @types/negotiator does not declare. */
+interface Ranked {
+  encoding(available: readonly Coding[], options: { preferred: readonly Coding[] }): Coding | undefined
+}
+
+/** The coding that the client prefers, the first of equals; null: none is accepted. */
+export function acceptedCoding(request: Pick<FastifyRequest, 'headers'>): Coding | null {
+  const client = new Negotiator(request) as Negotiator & Ranked
+  return client.encoding(codings, { preferred: codings }) ?? null
 }
 
 type Bytes = string | Buffer

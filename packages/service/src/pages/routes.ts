@@ -1,7 +1,7 @@
 /** Serves prebuilt pages: documentation, and the console below `/console`. No key; nothing from other hosts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 import { vary } from '../http/compression.ts'
-import { preferred } from '../http/negotiation.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { pathOf } from '../http/replies.ts'
 import { first, sendUnchanging, sendVersioned } from '../http/static-content.ts'
@@ -74,9 +74,9 @@ function addressAt(url: string, request: FastifyRequest): string {
 /** The representation that the request prefers, by default the first. */
 function preferredForm(forms: readonly SiteFile[], request: FastifyRequest, reply: FastifyReply): SiteFile {
   if (forms.length > 1) vary(reply, 'Accept')
-  const types = forms.map(({ type }) => type)
-  const type = preferred(request.headers.accept, types)
-  return forms.find((form) => form.type === type) ?? (forms[0] as SiteFile)
+  const types = forms.map(({ type }) => `${type}; charset=utf-8`)
+  const type = new Negotiator(request).mediaType(types)
+  return forms.find((_form, n) => types[n] === type) ?? (forms[0] as SiteFile)
 }
 
 async function send(

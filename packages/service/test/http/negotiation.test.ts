@@ -1,6 +1,6 @@
-/** What a request likes best of what is offered. */
+/** The coding of a response, of those that the client accepts. */
 import { expect, test } from 'vitest'
-import { preferred } from '../../src/http/negotiation.ts'
+import { acceptedCoding } from '../../src/http/compression.ts'
 
 test.each([
   [undefined, null],
@@ -16,15 +16,6 @@ test.each([
   ['GZIP ; Q=1.0', 'gzip'],
   ['gzip;q=nonsense', null],
 ])('of br and gzip, %j likes %j', (accepted, best) => {
-  expect(preferred(accepted, ['br', 'gzip'])).toBe(best)
-})
-
-test.each([
-  ['*/*', 'text/markdown'],
-  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
-  ['text/*;q=0.3, text/html;q=0.2', 'text/markdown'],
-  ['text/html;charset=utf-8', 'text/html'],
-  ['application/json', null],
-])('of Markdown and HTML, %j likes %j', (accepted, best) => {
-  expect(preferred(accepted, ['text/markdown', 'text/html'])).toBe(best)
+  const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+  expect(acceptedCoding({ headers })).toBe(best)
 })

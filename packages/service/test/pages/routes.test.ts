@@ -63,6 +63,16 @@ test.each([
   expect((await built.inject({ url, headers: { accept: 'text/html' } })).body).toBe(page)
 })
 
+test.each([
+  ['*/*', '# Guides'],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', '<h1>Guides</h1>'],
+  ['text/*;q=0.3, text/html;q=0.2', '# Guides'],
+  ['text/html;charset=utf-8', '<h1>Guides</h1>'],
+  ['application/json', '# Guides'],
+])('of Markdown and HTML, Accept: %s gets %j', async (accept, content) => {
+  expect((await built.inject({ url: '/docs/guides', headers: { accept } })).body).toBe(content)
+})
+
 test.each(['/docs/guides/sync.md.html', '/docs/guides/index.md', '/docs/unknown-error', '/unknown-error'])(
   '%s is the name of a file, and no address',
   async (url) => {
