@@ -1,47 +1,41 @@
 /** CORS (DESKWIRE_CORS_ORIGINS; specification 1.1). Keys come in a header, so browsers' credentials are not allowed. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import cors, { type FastifyCorsOptions, type FastifyCorsOptionsDelegateCallback } from '@fastify/cors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-const methods = 'GET, HEAD, POST, PATCH, DELETE'
-const headers =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Acting-Teammate'
-/** Headers that pages may read, in addition to those that are always readable. */
-const exposed =
-  'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, WWW-Authenticate, Allow'
-/** Seconds that a browser may cache a preflight: Chromium's maximum. */
-const maximumAge = '7200'
+export type CrossOrigin = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
-/** Sets the headers for pages of listed origins. True: it was a preflight of such a page, and is answered. */
-export function answersPreflight(
-  origins: ReadonlySet<string>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): boolean {
-  if (origins.size === 0) return false
-  reply.header('vary', 'Origin')
-  const { origin, 'access-control-request-method': requestedMethod } = request.headers
-  if (origin === undefined || !origins.has(origin)) return false
-  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
-  if (request.method !== 'OPTIONS' || requestedMethod === undefined) return false
-  reply
-    .code(204)
-    .headers({
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers': headers,
-      'access-control-max-age': maximumAge,
-    })
-    .send()
-  return true
+const options: FastifyCorsOptions = {
+  methods: 'GET, HEAD, POST, PATCH, DELETE',
+  allowedHeaders:
+    'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Acting-Teammate',
+  exposedHeaders:
+    'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Idempotent-Replayed, WWW-Authenticate, Allow',
+  // Seconds that a browser may cache a preflight: Chromium's maximum.
+  maxAge: 7200,
+  strictPreflight: false,
+  // The plugin would send the 204 with a Content-Length, which RFC 9110, section 8.6, forbids.
+  preflightContinue: true,
 }
 
-/** Step `onSend`: adds `Origin` to the `Vary` that the route has set. */
-export function varyByOrigin(
-  _request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  done: (error: null, payload: unknown) => void,
-): void {
-  const vary = String(reply.getHeader('vary') ?? '')
-  if (!/(?:^|,)\s*origin\s*(?:,|$)/i.test(vary))
-    reply.header('vary', vary === '' ? 'Origin' : `${vary}, Origin`)
-  done(null, payload)
+/**
+ * Step `onRequest`: sets the headers for pages of listed origins, and answers their preflights. It is the plugin's hook
+ * alone. Its route would match OPTIONS at every address, which the API refuses with 404 or 405. And no hook of the
+ * server runs for an address that cannot be routed.
+ */
+export function allowOrigins(origins: ReadonlySet<string>): CrossOrigin {
+  const delegator: FastifyCorsOptionsDelegateCallback = ({ headers }, decide) => {
+    const { origin, 'access-control-request-method': requestedMethod } = headers
+    const allowed = origin !== undefined && origins.has(origin) && origin
+    decide(null, { ...options, origin: allowed, preflight: requestedMethod !== undefined })
+  }
+  const hooks: CrossOrigin[] = []
+  const addHook = (_name: 'onRequest', hook: CrossOrigin) => hooks.push(hook)
+  const registrar = { addHook, decorateRequest() {}, options() {} }
+  cors(registrar as unknown as FastifyInstance, { delegator }, () => {})
+  const [setHeaders] = hooks as [CrossOrigin]
+  return (request, reply, done) =>
+    setHeaders(request, reply, () => {
+      if (reply.hasHeader('access-control-allow-methods')) reply.code(204).send()
+      else done()
+    })
 }

@@ -22,8 +22,8 @@ import { networkOf } from '../kernel/networks.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import type { RequestAdmission } from './admit.ts'
 import { bearerToken, clientAddress } from './authenticate.ts'
-import { compressResponses } from './compression.ts'
-import { answersPreflight, varyByOrigin } from './cross-origin.ts'
+import { compressResponses, vary } from './compression.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import { type Offload, offloadRequest } from './offload.ts'
 import { refuseHost } from './origin.ts'
 import { privateHeaders, sendProblem } from './problem-reply.ts'
@@ -47,7 +47,7 @@ export class Disconnected extends Error {
 
 /** A step whose part is missing is left out. */
 export interface PipelineParts {
-  readonly origins: ReadonlySet<string>
+  readonly crossOrigin: CrossOrigin | undefined
   readonly telemetry: Telemetry | null
   /** Requests come from this process, which began their traces. */
   readonly inside: boolean
@@ -81,8 +81,7 @@ interface Steps {
 
 /** The steps, in the order in which a request passes them. */
 function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
-  const { origins, telemetry, unauthenticated, admission, offload, metrics } = parts
-  const crossOrigin = origins.size > 0
+  const { crossOrigin, telemetry, unauthenticated, admission, offload, metrics } = parts
   const trace = telemetry === null ? undefined : traceRequests(telemetry, parts.inside)
   return {
     // Nothing of the body has been read.
@@ -90,9 +89,10 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
       watchClient,
       trace?.begin,
       setCommonHeaders,
+      crossOrigin && varyByOrigin,
       refuseHeaders,
       unauthenticated && limitUnauthenticated(unauthenticated),
-      crossOrigin && answerPreflight(origins),
+      crossOrigin,
       routedOnly,
       // Last, a route that needs a key finds its caller (`requireKey` in authenticate.ts).
     ),
@@ -105,7 +105,6 @@ function stepsOf(server: FastifyInstance, parts: PipelineParts): Steps {
     onSend: present(
       discardUnread,
       closeAtShutdown(server),
-      crossOrigin && varyByOrigin,
       admission && holdResponse(admission),
       admission && compressResponses(),
     ),
@@ -164,6 +163,12 @@ function isPrivate(url: string): boolean {
   return /^\/(?:v1|mcp|admin)(?:[/?#]|$)/.test(url)
 }
 
+/** Also of a response to other origins, as caches need to know. */
+function varyByOrigin(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  vary(reply, 'Origin')
+  done()
+}
+
 /** Headers with one value. Node joins the repeated lines of some, and takes the first line of others. */
 const singleHeaders = ['Authorization', 'Content-Type', 'Host', 'Idempotency-Key']
 const singleNames = singleHeaders.map((name) => name.toLowerCase())
@@ -210,12 +215,6 @@ const tooManyUnauthenticated = problem(
   'rate_limited',
   'Too many requests without a valid API key came from this address. Send it again after Retry-After.',
 )
-
-function answerPreflight(origins: ReadonlySet<string>): onRequestHookHandler {
-  return (request, reply, done) => {
-    if (!answersPreflight(origins, request, reply)) done()
-  }
-}
 
 function offloadLarge(offload: Offload): preHandlerAsyncHookHandler {
   return async (request, reply) => (request.offloaded ? offloadRequest(request, reply, offload) : undefined)

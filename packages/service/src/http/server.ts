@@ -4,7 +4,7 @@ import { METHODS } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { problem } from '../kernel/errors.ts'
 import { trustHops } from './authenticate.ts'
-import { answersPreflight } from './cross-origin.ts'
+import { allowOrigins } from './cross-origin.ts'
 import { answerError } from './error-reply.ts'
 import { readOrigins } from './origin.ts'
 import { addPipeline, discardUnreadBody, type PipelineParts, setHeaders } from './pipeline.ts'
@@ -16,7 +16,7 @@ const mebibyte = 1024 * 1024
 /** Milliseconds for a whole request to arrive, so that slow senders hold no connections. */
 const requestTimeout = 60_000
 
-interface ServerOptions extends Partial<Omit<PipelineParts, 'origins' | 'logsResponses'>> {
+interface ServerOptions extends Partial<Omit<PipelineParts, 'crossOrigin' | 'logsResponses'>> {
   /** Default: the origin of each request. */
   readonly publicUrl?: string | null
   /** Whether a proxy at this address is trusted about origin and client of a request. Default: none is. */
@@ -33,6 +33,7 @@ function noSchemas(): never {
 export function createServer(logger: FastifyBaseLogger, options: ServerOptions = {}): FastifyInstance {
   const { publicUrl = null, isTrustedProxy, offload, inside = false } = options
   const origins = new Set(options.corsOrigins)
+  const crossOrigin = origins.size === 0 ? undefined : allowOrigins(origins)
   const trusts = isTrustedProxy === undefined ? null : trustHops(isTrustedProxy)
   const server = Fastify({
     loggerInstance: logger,
@@ -54,8 +55,9 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
       // The steps of the pipeline do not run for an address that cannot be routed.
       setHeaders(request, reply, schemeOf(request))
       discardUnreadBody(request)
-      if (answersPreflight(origins, request, reply)) return reply
-      return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
+      const refuse = () => sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
+      if (crossOrigin === undefined) refuse()
+      else crossOrigin(request, reply, refuse)
     },
   })
   // Fastify fails on an unknown method. All are registered, so that each can be refused.
@@ -74,7 +76,7 @@ export function createServer(logger: FastifyBaseLogger, options: ServerOptions =
     ...options,
     inside,
     offload,
-    origins,
+    crossOrigin,
     logsResponses: logger.level === 'debug' || logger.level === 'trace',
   })
   server.setErrorHandler(answerError)
