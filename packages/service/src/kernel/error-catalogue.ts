@@ -246,10 +246,10 @@ export const errorCatalogue = {
   },
   cursor_too_old: {
     status: 410,
-    title: 'The cursor or the watermark is from before a restore',
+    title: 'The cursor or the watermark is too old to continue from',
     means:
-      'The database went back to an earlier state. Changes that copies have received since are no longer in it, so cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore.',
-    help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
+      'Either the database was restored from an older backup: changes that copies have received since are no longer in it. Cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore. Or a cursor of `GET /v1/events` is older than the events that are kept.',
+    help: 'In a sync, start again with an empty copy and `updatedAfter`. For events, bring your copy up to date with a sync, and start again without a cursor.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
   },
