@@ -904,7 +904,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_f28fcdddf93d(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_97a5e7348460(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
@@ -942,9 +942,9 @@ declare
   v_taken text[];
   v_existing text;
 begin
-  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
+  -- 1. Lock the clock row, which serializes the organization's commits, and compute the stamp.
 
-  -- A clock that is wrong must not take the stream with it, whose time never goes back.
+  -- Reject a clock that is ahead: stamps never decrease, so it would advance the stream permanently.
   if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
       using errcode = 'DW001';
@@ -959,7 +959,7 @@ begin
   if v_away is not null then
     raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
-  -- What is large is not begun anew for a row that somebody holds for a moment.
+  -- Large commits wait longer for row locks instead of restarting.
   if p_changes ? 'row_timeout' then
     perform set_config('lock_timeout', p_changes->>'row_timeout', true);
   end if;
@@ -3399,7 +3399,7 @@ begin
   end if;
 
 
-  -- 8. What tells of it: events, and deliveries.
+  -- 8. Write events and deliveries.
 
   if v_done = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
@@ -3555,7 +3555,7 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_3954e48f12e9(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function complete_deliveries_73b5fb9468a3(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -3595,9 +3595,9 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
 
-  -- A subscription is told that it has missed something, once at a time.
+  -- Creates a gap event for a subscription that has missed something, one at a time.
   if 'failed' = any(p_status) then
-    with told as (
+    with created as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select p_organization_id, new_uuid_v7(p_now), 'gap', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = p_webhook_id and w.status = 'active'
         and exists (select 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
@@ -3610,7 +3610,7 @@ begin
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, (select max(n) from unnest(p_number) as n), null, null, p_now, p_now, p_now
-        from told e;
+        from created e;
   end if;
 
   if cardinality(p_id) > 0 then
@@ -3627,20 +3627,20 @@ begin
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
         select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
           from webhook_health h
-            cross join lateral (select array_agg((c.place - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
           where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.place), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.place, sum(c.count)::int as count
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.index, sum(c.count)::int as count
             from webhook_health h
               join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
                 and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(place, count)
+              cross join lateral unnest(m.places, m.counts) as c(index, count)
             where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.place) t
+            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = excluded.places, counts = excluded.counts;
@@ -3713,7 +3713,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_880883b22d12(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_e986640eade1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -3752,20 +3752,20 @@ begin
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
         select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
           from webhook_health h
-            cross join lateral (select array_agg((c.place - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
           where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.place), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.place, sum(c.count)::int as count
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.index, sum(c.count)::int as count
             from webhook_health h
               join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
                 and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(place, count)
+              cross join lateral unnest(m.places, m.counts) as c(index, count)
             where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.place) t
+            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = excluded.places, counts = excluded.counts;
@@ -3775,17 +3775,17 @@ begin
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
     end if;
   end if;
-  -- Begun anew it is another attempt, that nobody has died of.
+  -- Clear the isolation: this delivery is no longer a suspect.
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;
 $function$;
 
-create or replace function hasten_deliveries_be6fcd13e851(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+create or replace function retry_now_e18b8a39d329(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
-  v_hastened int;
+  v_retried int;
 begin
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.status = 'active' for share;
@@ -3800,8 +3800,8 @@ begin
       and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
         and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
         order by x.next_attempt_at limit p_limit);
-  get diagnostics v_hastened = row_count;
-  return v_hastened;
+  get diagnostics v_retried = row_count;
+  return v_retried;
 end;
 $function$;
 
@@ -4102,7 +4102,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_88a8a8cd56da(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_93c98df44fa8(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -4128,7 +4128,7 @@ begin
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
       ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
-  with told as (
+  with created as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
         returning id, type, created_at, subject_kind, subject_id)
@@ -4136,7 +4136,7 @@ begin
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
-        from told e;
+        from created e;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
@@ -5291,7 +5291,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_82393df0c648(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_b90ccb08129d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -5331,7 +5331,7 @@ begin
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
       ends_at = least(ends_at, v_ends_at), updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
-  with told as (
+  with created as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select p_organization_id, new_uuid_v7(p_now), 'terminated', p_now, 'webhook', w.id, '{}' from webhooks w where w.organization_id = p_organization_id and w.subscription_id is not null and w.id = any(v_webhook_ids)
         returning id, type, created_at, subject_kind, subject_id)
@@ -5339,7 +5339,7 @@ begin
         subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), e.subject_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
           e.subject_id, 'pending', 'current', 0, 3, null, null, p_now, p_now, p_now
-        from told e;
+        from created e;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
   update lanes set due_at = least(due_at, p_now)

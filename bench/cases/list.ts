@@ -3,7 +3,7 @@ import { drive } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
-const mostRequests = 500
+const maxRequests = 500
 /** All matches are counted and sorted. With all rows, a busy machine would reach the search's time limit. */
 const broad = 'filter q, one row in nine'
 
@@ -19,7 +19,7 @@ export async function* list({ runs, full, shelf }: Scale): AsyncGenerator<Result
     'filter createdAfter, the last 1,000': `&createdAfter=${new Date(seeded.began + seeded.live - 1000).toISOString()}`,
   }
   for (const [name, query] of Object.entries(queries)) {
-    const requests = name === broad ? 10 : mostRequests
+    const requests = name === broad ? 10 : maxRequests
     const path = `/v1/customers?limit=20${query}`
     const load = {
       url,

@@ -19,13 +19,13 @@ async function exported(): Promise<MirrorReport> {
       ? (await import('@deskwire/mirror/ndjson')).exportNdjson
       : (await import('@deskwire/mirror/parquet')).exportParquet
   const loaded = await secondsOf(() => write(options))
-  return { loaded, verified: 0, megabytes: mostMegabytes(), isExact: true }
+  return { loaded, verified: 0, megabytes: maxMegabytes(), isExact: true }
 }
 
 async function mirrored(store: Store): Promise<MirrorReport> {
   const mirror = new Mirror({ client, store })
   const loaded = await secondsOf(() => mirror.catchUp())
-  const megabytes = mostMegabytes()
+  const megabytes = maxMegabytes()
   let isExact = false
   const verified = await secondsOf(async () => {
     isExact = (await mirror.verify()).exact
@@ -34,7 +34,7 @@ async function mirrored(store: Store): Promise<MirrorReport> {
   return { loaded, verified, megabytes, isExact }
 }
 
-function mostMegabytes(): number {
+function maxMegabytes(): number {
   return Math.round(process.resourceUsage().maxRSS / 1024)
 }
 

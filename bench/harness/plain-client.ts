@@ -19,7 +19,7 @@ export interface PlainClient {
   destroy(): void
 }
 
-const mostRead = 256 * 1024
+const maxRead = 256 * 1024
 const headEnd = '\r\n\r\n'
 
 /** Connects to `http://HOST:PORT`. */
@@ -61,7 +61,7 @@ export async function connectPlain(url: string): Promise<PlainClient> {
     resolve(status)
   }
 
-  const onread = { buffer: Buffer.allocUnsafe(mostRead), callback: read as (length: number) => boolean }
+  const onread = { buffer: Buffer.allocUnsafe(maxRead), callback: read as (length: number) => boolean }
   const socket: Socket = connect({ host, port: Number(port), noDelay: true, onread })
   const fail = (error: Error) => {
     waiting?.reject(error)

@@ -33,7 +33,7 @@ const manyRows = 40_000
 /**
  * Beyond, rows have no search documents, which no page of the stream reads: they would multiply time and size by five.
  */
-const mostWorded = 2_000_000
+const maxWorded = 2_000_000
 
 /** A new organization with so many rows and removal records. */
 export async function seed(
@@ -53,7 +53,7 @@ export async function seed(
       [organization.organizationId, began],
     )
     const indexes = rows < manyRows ? [] : await dropIndexes(client)
-    const statement = insertStatement(organization.organizationId, rows <= mostWorded)
+    const statement = insertStatement(organization.organizationId, rows <= maxWorded)
     for (let from = 1; from <= rows; from += step) {
       const to = Math.min(from + step - 1, rows)
       await client.query(statement.text, [...statement.values, began, from, to, live, rows])

@@ -85,7 +85,7 @@ export async function runMirrorTorture(options: {
       execArgv: ['--disable-warning=ExperimentalWarning'],
     })
     child.on('message', ({ trouble }: MirrorSays) => {
-      if (trouble === 'mended') mended++
+      if (trouble === 'repaired') mended++
     })
     child.send({ ...client, place: target.address } satisfies MirrorOrder)
     return child
@@ -133,7 +133,7 @@ export async function runMirrorTorture(options: {
     client: createClient(client),
     store: storeAt(target.address),
     onTrouble: ({ type }) => {
-      if (type === 'mended') mended++
+      if (type === 'repaired') mended++
     },
   })
   await last.catchUp()

@@ -51,7 +51,7 @@ export interface Hooks extends AsyncDisposable {
   readonly inFlight: number
   of(endpoint: string): readonly Arrival[]
   /** The most requests that were open at the endpoint at the same time. */
-  mostAtOnce(endpoint: string): number
+  maxAtOnce(endpoint: string): number
   /** Ids of events with a valid signature of this secret. */
   received(secret: string): Promise<ReadonlySet<string>>
   /** How the endpoint answers from now on; default: 200. */
@@ -120,7 +120,7 @@ export async function startHooks(address = '127.0.0.1'): Promise<Hooks> {
       return inFlight
     },
     of: (endpoint) => arrivals.filter((arrival) => arrival.endpoint === endpoint),
-    mostAtOnce: (endpoint) => open.get(endpoint)?.most ?? 0,
+    maxAtOnce: (endpoint) => open.get(endpoint)?.most ?? 0,
     async received(secret) {
       const ids = new Set<string>()
       for (const { eventId, body, signature } of arrivals)

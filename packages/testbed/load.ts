@@ -36,7 +36,7 @@ export interface Load {
   /** Responses by their code, and `unanswered`. */
   readonly tally: Map<string, number>
   readonly inFlight: number
-  readonly mostInFlight: number
+  readonly maxInFlight: number
   /** One random change; returns whether it was answered. Never rejects. */
   write(call: Call, dice: () => number): Promise<boolean>
 }
@@ -53,7 +53,7 @@ export function createLoad(): Load {
   const tally = new Map<string, number>()
   let serial = 0
   let inFlight = 0
-  let mostInFlight = 0
+  let maxInFlight = 0
 
   /** After what is gone for now it waits, as clients do: a hundred refusals keep its return from the processor. */
   async function ask(...asked: Parameters<typeof askOnce>) {
@@ -64,7 +64,7 @@ export function createLoad(): Load {
 
   async function askOnce(call: Call, ...[method, path, body, headers]: Parameters<Call>) {
     inFlight++
-    mostInFlight = Math.max(mostInFlight, inFlight)
+    maxInFlight = Math.max(maxInFlight, inFlight)
     try {
       const answer = await call(method, path, body, headers)
       const code = answer.status < 400 ? '' : ` ${(JSON.parse(answer.text) as { code: string }).code}`
@@ -141,8 +141,8 @@ export function createLoad(): Load {
     get inFlight() {
       return inFlight
     },
-    get mostInFlight() {
-      return mostInFlight
+    get maxInFlight() {
+      return maxInFlight
     },
     write,
   }

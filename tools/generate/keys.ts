@@ -3,7 +3,7 @@ import { linkFields, sessionFields } from '../../packages/service/src/auth/keys/
 import { linkShape } from '../../packages/service/src/auth/keys/console-links.ts'
 import { keyShape } from '../../packages/service/src/auth/keys/keys.ts'
 import { scopeNames } from '../../packages/service/src/auth/scopes.ts'
-import { mostWords } from '../../packages/service/src/kernel/fields/fields.ts'
+import { maxWords } from '../../packages/service/src/kernel/fields/fields.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import { organizationFields } from '../../packages/service/src/organization/organization.ts'
 import { madeBy, table } from './markdown.ts'
@@ -16,7 +16,7 @@ export function keyPage(kinds: readonly Kind[]): string {
     ([name, { accepts, description, nullable, initial }]) => [
       `\`${name}\``,
       initial === undefined ? 'any time, required' : 'any time',
-      `${name === 'scopes' ? `a list of 1 to ${mostWords} [scopes](#scopes)` : accepts}${nullable ? ' or null' : ''}`,
+      `${name === 'scopes' ? `a list of 1 to ${maxWords} [scopes](#scopes)` : accepts}${nullable ? ' or null' : ''}`,
       description,
     ],
   )

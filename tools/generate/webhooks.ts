@@ -1,4 +1,4 @@
-import { mostWords } from '../../packages/service/src/kernel/fields/fields.ts'
+import { maxWords } from '../../packages/service/src/kernel/fields/fields.ts'
 import type { Kind } from '../../packages/service/src/kinds/model/kind.ts'
 import type { ShownField } from '../../packages/service/src/openapi/shown-field.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
@@ -13,7 +13,7 @@ import {
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { recoveryShape } from '../../packages/service/src/webhooks/recovery/store.ts'
-import { mostSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
+import { maxSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** Fields of endpoints, deliveries, attempts and recoveries, and the codes of failed attempts. */
@@ -23,7 +23,7 @@ export function webhookPage(kinds: readonly Kind[]): string {
   const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable, initial }]) => [
     `\`${name}\``,
     name in creation.fields ? (initial === undefined ? 'any time, required' : 'any time') : 'by a change',
-    `${name === 'events' ? `a list of 1 to ${mostWords} [event types](events.md)` : accepts}${nullable ? ' or null' : ''}`,
+    `${name === 'events' ? `a list of 1 to ${maxWords} [event types](events.md)` : accepts}${nullable ? ' or null' : ''}`,
     description,
   ])
   return `${madeBy}
@@ -71,7 +71,7 @@ ${shownFields(attemptFields)}
 Results of deliveries, and changes, in steps of time: \`/v1/webhooks/{id}/stats\`, and of all endpoints \`/v1/stats\`. They
 take \`from\`, \`to\` and a \`step\` of ${Object.keys(stepLengths)
     .map((word) => `\`${word}\``)
-    .join(', ')}, and answer up to ${mostSteps.toLocaleString('en')} whole steps as \`data\`. Of each:
+    .join(', ')}, and answer up to ${maxSteps.toLocaleString('en')} whole steps as \`data\`. Of each:
 
 ${shownFields(statsFields)}
 

@@ -34,7 +34,7 @@ export interface Writers {
 }
 
 /** Writers forget further rows of a kind, so that all known ones are changed often. */
-const mostKnown = 2_000
+const maxKnown = 2_000
 
 export function createWriters(recorder: Recorder): Writers {
   const known: Known = { customer: [], conversation: [], ticket: [], booking: [] }
@@ -84,7 +84,7 @@ export function createWriters(recorder: Recorder): Writers {
 
   function remember(kind: keyof Known, id: string): void {
     known[kind].push(id)
-    if (known[kind].length > mostKnown) known[kind].splice(Math.floor(mostKnown / 2), 1)
+    if (known[kind].length > maxKnown) known[kind].splice(Math.floor(maxKnown / 2), 1)
   }
 
   function forget(kind: keyof Known, id: string): void {

@@ -52,7 +52,7 @@ const telling = [
     'createdAt',
   ],
 ]
-const mostColumns = 7
+const maxColumns = 7
 const widest = 60
 
 /** Shows a response: a page of rows, or one object. */
@@ -83,7 +83,7 @@ export function show(response: unknown, { format, fields }: Shown): void {
     return
   }
   const columns =
-    fields ?? telling.filter((name) => rows.some((row) => row[name] != null)).slice(0, mostColumns)
+    fields ?? telling.filter((name) => rows.some((row) => row[name] != null)).slice(0, maxColumns)
   printTable(
     table([
       columns.map((name) => name.toUpperCase()),

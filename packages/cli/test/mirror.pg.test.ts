@@ -83,12 +83,12 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
   expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire mirror repair fetches those\n$/m)
-  const mended = await runHere(['repair', '--to', file, '--json', ...at])
-  expect([mended.code, JSON.parse(mended.stdout)]).toEqual([
+  const repaired = await runHere(['repair', '--to', file, '--json', ...at])
+  expect([repaired.code, JSON.parse(repaired.stdout)]).toEqual([
     0,
-    { to: file, mended: expect.any(Array), lost: [], quarantined: [] },
+    { to: file, repaired: expect.any(Array), lost: [], quarantined: [] },
   ])
-  expect(JSON.parse(mended.stdout).mended).toHaveLength(2)
+  expect(JSON.parse(repaired.stdout).repaired).toHaveLength(2)
   expect(sql(file, 'select subject from tickets order by number').map(({ subject }) => subject)).toEqual([
     'One',
     'Two',
@@ -523,7 +523,7 @@ test('what is shown while it loads, and of what happens', () => {
     type: 'missing' as const,
     columns: [],
   }))
-  expect(troubleText({ type: 'mended', differences })).toMatch(/: 22 rows repaired\.$/)
+  expect(troubleText({ type: 'repaired', differences })).toMatch(/: 22 rows repaired\.$/)
   expect(differencesText(differences).split('\n').slice(-3)).toEqual([
     'ticket 19  missing',
     'and 2 more: --json has all',

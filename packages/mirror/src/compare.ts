@@ -112,7 +112,7 @@ async function wrongRemovals(
 ): Promise<{ readonly count: number; readonly wrong: readonly CopyDifference[] }> {
   const wrong: CopyDifference[] = []
   let count = 0
-  for await (const rows of at.removed(table, { after: noId, before: lastId })) {
+  for await (const rows of at.removed(table, { after: nilUuid, before: lastId })) {
     for (const row of rows) {
       count++
       const { id } = row
@@ -128,7 +128,7 @@ async function wrongRemovals(
   return { count, wrong }
 }
 
-const noId = '00000000-0000-0000-0000-000000000000'
+const nilUuid = '00000000-0000-0000-0000-000000000000'
 const firstId = '00000000-0000-0000-0000-000000000001'
 /** Later than every change. */
 const never = '9999-12-31T23:59:59.999Z'
@@ -246,7 +246,7 @@ class HeldRows implements ComparedCopy {
 
   /** The one id that is in no range, as the service never uses it. */
   async nobodys(): Promise<CopyDifference[]> {
-    const rows = await this.#at.get(this.#table, [noId])
+    const rows = await this.#at.get(this.#table, [nilUuid])
     return rows.map((row) => {
       this.found.count(row.id, updatedAtOf(membersOf(row.text)), row.text)
       return { kind: this.#kind, id: row.id, type: 'extra', columns: [] }
@@ -263,7 +263,7 @@ class HeldRows implements ComparedCopy {
   async addsUp(): Promise<boolean> {
     await this.#reading
     const checkpoint = (await this.#since.finish())[this.#kind]
-    const [held] = await this.digests([{ after: noId, before: lastId }])
+    const [held] = await this.digests([{ after: nilUuid, before: lastId }])
     return checkpoint !== undefined && new Sums(held).equals(checkpoint)
   }
 
@@ -271,14 +271,14 @@ class HeldRows implements ComparedCopy {
     const span = await this.#at.span(this.#table)
     const own = span ? [span.lowest, span.highest] : []
     const ids = [...own, ...this.#quarantined.keys(), ...this.#changed.keys()]
-      .map((id) => (id === noId ? firstId : id))
+      .map((id) => (id === nilUuid ? firstId : id))
       .sort()
     const [lowest, highest] = [ids[0], ids.at(-1)]
     return lowest === undefined || highest === undefined ? null : { lowest, highest }
   }
 
   async #read(): Promise<void> {
-    for await (const piece of this.#at.rows(this.#table, { after: noId, before: lastId })) {
+    for await (const piece of this.#at.rows(this.#table, { after: nilUuid, before: lastId })) {
       // A store that never waits would keep requests from being sent.
       await setImmediate()
       if (this.#isLeft) return

@@ -69,7 +69,7 @@ export type Trouble =
   /** Without `_body`, new fields of a release make the copy be built again. */
   | { readonly type: 'rebuilt' }
   /** The copy did not match the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
-  | { readonly type: 'mended'; readonly differences: readonly CopyDifference[] }
+  | { readonly type: 'repaired'; readonly differences: readonly CopyDifference[] }
   /** The store cannot hold this row: it is kept apart from the tables until it changes or is removed. */
   | ({ readonly type: 'quarantined' } & QuarantinedRow)
 
@@ -282,7 +282,7 @@ export class Mirror {
         )
       }
       const differences = await this.repair({ signal })
-      this.#options.onTrouble?.({ type: 'mended', differences })
+      this.#options.onTrouble?.({ type: 'repaired', differences })
       const after = await this.#advanced(signal, undefined)
       changes += after.changes
       differing = after.differing

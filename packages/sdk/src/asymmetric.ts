@@ -18,7 +18,7 @@ export interface PublicKey {
 }
 
 /** Signatures checked at most: a sender adds fewer, and a forged header with many would cost processor time. */
-const mostSignatures = 8
+const maxSignatures = 8
 
 /**
  * Verifies a delivery without a shared secret, and returns its event. `publicKeys` are the `keys` of
@@ -48,7 +48,7 @@ export const verifyAsymmetricSignature = async (
   const keys = await Promise.all(publicKeys.map(imported))
   const parts = standardParts(headers, 'v1a,')
   const message = messageOf(parts, body, options)
-  const signatures = parts.signatures.slice(0, mostSignatures).map(decoded)
+  const signatures = parts.signatures.slice(0, maxSignatures).map(decoded)
   for (const key of keys) {
     for (const signature of signatures) {
       if (await crypto.subtle.verify('Ed25519', key, signature, message)) return

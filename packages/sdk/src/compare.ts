@@ -47,7 +47,7 @@ export type Difference<T extends Row> =
 const rowsOfRange = 3
 /** Of ranges of more rows no ids are told. */
 const idsUpTo = 32
-const mostParts = 256
+const maxParts = 256
 /**
  * Parts that a range is divided into where few of its neighbours differ, so that one difference is likely in it. Those that are equal are
  * paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with some 16 they take 2.5 MB in 234.
@@ -90,7 +90,7 @@ export async function* findDifferences<T extends Row>(
     const isMost = rowsOf(differing) > mostOf * rowsOf(compared)
     for (const { part, rows } of differing) {
       if (part.ids === undefined) {
-        left.push(divided(part, rows, isMost ? mostParts : partsOfFew))
+        left.push(divided(part, rows, isMost ? maxParts : partsOfFew))
         continue
       }
       for (const id of await copy.ids(part)) suspects.set(id, false)
@@ -131,11 +131,11 @@ interface Asked {
 
 /** What the copy holds, divided, and what is lower and higher than that, where only the service can have something. */
 function firstRanges(span: { lowest: string; highest: string } | null): Asked[] {
-  if (span === null) return [{ range: { after: lowest, before: highest }, parts: mostParts }]
+  if (span === null) return [{ range: { after: lowest, before: highest }, parts: maxParts }]
   const bounds = [lowest, before(span.lowest), span.highest, highest]
   return [1, 0, 2].flatMap((n) => {
     const range = { after: bounds[n] as string, before: bounds[n + 1] as string }
-    return range.after < range.before ? [{ range, parts: n === 1 ? mostParts : 1 }] : []
+    return range.after < range.before ? [{ range, parts: n === 1 ? maxParts : 1 }] : []
   })
 }
 

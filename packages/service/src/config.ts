@@ -193,7 +193,7 @@ export const settings = {
   dataDir: setting({
     variable: 'DESKWIRE_DATA_DIR',
     default: './data',
-    help: "the embedded database's home",
+    help: 'data directory of the embedded database',
     accepts: 'a path',
     parse: (text) => (text === '' ? undefined : text),
   }),

@@ -213,7 +213,7 @@ export function createDatabaseServices(
 function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
   const observer = {
     ...createPoolMetrics(register, () => database.usage),
-    asked: telemetry === null ? undefined : observeStatements(telemetry),
+    observe: telemetry === null ? undefined : observeStatements(telemetry),
   }
   const database: FairPool = new FairPool(pool, observer)
   return database

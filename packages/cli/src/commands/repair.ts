@@ -31,7 +31,7 @@ Example:
     const also = lost.length === 0 ? '' : `; ${rowsText(lost.length)} lost, which the service has no more`
     printOut(
       json
-        ? `${JSON.stringify({ to: place, mended: repaired, lost, quarantined })}\n`
+        ? `${JSON.stringify({ to: place, repaired, lost, quarantined })}\n`
         : `${differencesText(differences)}${quarantineText(quarantined)}${rowsText(repaired.length)} repaired in ${place}${also}\n`,
     )
     if (lost.length + quarantined.length > 0) process.exitCode = exitCodes.found

@@ -39,13 +39,13 @@ function lineEntry(record: CsvRecord, layout: Layout): Entry {
   return { ...record, fault: faultsText([missing, ...brokenRules(layout, read.item)]) }
 }
 
-const anyId = '00000000-0000-0000-0000-000000000000'
+const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** The service finds the ids: `customerId` instead of `customerExternalId`. */
 function withIds(kind: Kind, item: Record<string, unknown>): Record<string, unknown> {
   const named = namedReferences(kind, kinds).filter(({ name }) => typeof item[name] === 'string')
   const left = Object.entries(item).filter(([name]) => !named.some((reference) => reference.name === name))
-  return Object.fromEntries([...left, ...named.map(({ field }) => [field, anyId])])
+  return Object.fromEntries([...left, ...named.map(({ field }) => [field, nilUuid])])
 }
 
 /** What this version of the service would refuse of a row by itself. */

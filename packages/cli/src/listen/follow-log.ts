@@ -14,7 +14,7 @@ import { isGone, mayPass } from './register.ts'
 const every = 1_000
 const pageSize = 100
 /** As far back as one look goes, so that a burst cannot keep it from the next. */
-const mostPages = 20
+const maxPages = 20
 
 /** Whether the log is to be followed: an endpoint on this machine would be no use to the service. */
 export function followsLog({ target }: Place, asked: boolean): boolean {
@@ -75,7 +75,7 @@ async function newest(client: Client): Promise<Known> {
 /** What the log has that is newer, the oldest first. */
 async function deliveriesAfter(client: Client, last: Known): Promise<readonly Delivery[]> {
   const found = new Map<string, Delivery>()
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const { data } = await client.webhooks.allDeliveries({ limit: pageSize, offset: page * pageSize }).page()
     for (const delivery of data) {
       // The log of a deleted endpoint is gone, so the last one may be as well.

@@ -64,7 +64,7 @@ export function troubleText(trouble: Trouble): string {
       return 'The service went back to a backup: a new copy is built beside this one, and takes its place when it is whole.'
     case 'rebuilt':
       return 'The service has new fields, and the copy has no _body to fill them from: a new copy is built beside this one.'
-    case 'mended':
+    case 'repaired':
       return `The copy did not add up to the service's checkpoint, or did not hold as many rows: ${rowsText(trouble.differences.length)} repaired.`
     case 'quarantined':
       return `Quarantined, as the store cannot hold it: ${trouble.kind} ${trouble.id}: ${trouble.reason}.`

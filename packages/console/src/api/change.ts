@@ -30,7 +30,7 @@ interface ChangeOf<T extends Versioned> {
 }
 
 /** Each lost attempt means that another change came in between. */
-const mostAttempts = 5
+const maxAttempts = 5
 
 /** The entity tag of a version (specification 13.2). */
 export function tagOf({ updatedAt }: Versioned): string {
@@ -50,7 +50,7 @@ export async function change<T extends Versioned>({
       return { outcome: 'changed', row: await write(patch, tagOf(known)) }
     } catch (error) {
       const isLost = error instanceof ApiProblem && error.status === 412
-      if (!isLost || tried === mostAttempts) throw error
+      if (!isLost || tried === maxAttempts) throw error
     }
     known = await read()
     const fields = conflicts(base, patch, known)

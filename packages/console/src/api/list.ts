@@ -44,7 +44,7 @@ interface ListOptions<T extends Row> {
 }
 
 /** Rows that are kept when new ones are shown: the oldest go, and "load more" brings them back. */
-const mostRows = 500
+const maxRows = 500
 
 /** Of a page of the API. */
 const largestPage = 100
@@ -202,7 +202,7 @@ export function useList<T extends Row>({
     showNews: () =>
       client.setQueryData<Held<T>>(key, (held) => {
         if (held === undefined) return held
-        const rows = held.rows.slice(0, mostRows)
+        const rows = held.rows.slice(0, maxRows)
         return { ...held, rows, shown: rows, hasMore: held.hasMore || rows.length < held.rows.length }
       }),
   }

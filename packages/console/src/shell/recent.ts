@@ -10,7 +10,7 @@ interface Recent {
 }
 
 const place = 'deskwire.recent'
-const mostAddresses = 6
+const maxAddresses = 6
 
 interface Stored {
   /** Of the key: another key has its own. */
@@ -30,7 +30,7 @@ export function recentOf(keyId: string): readonly Recent[] {
 
 export function remember(keyId: string, visited: Recent): void {
   const others = recentOf(keyId).filter(({ address }) => address !== visited.address)
-  const stored: Stored = { of: keyId, places: [visited, ...others].slice(0, mostAddresses) }
+  const stored: Stored = { of: keyId, places: [visited, ...others].slice(0, maxAddresses) }
   try {
     sessionStorage.setItem(place, JSON.stringify(stored))
   } catch {

@@ -68,7 +68,7 @@ export interface Authenticator {
 }
 
 /** Hashes of recently valid tokens. Each is still looked up, so that a revocation takes effect at once. */
-const mostEntries = 100_000
+const maxEntries = 100_000
 
 /** `limit` applies to each key; null: no limit. */
 export function createAuthenticator(options: {
@@ -81,7 +81,7 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { lookUp, clock, limit, uses, unauthenticated } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
-  const validHashes = new LruMap<string, true>(mostEntries)
+  const validHashes = new LruMap<string, true>(maxEntries)
 
   return {
     async authenticate(token, address) {

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import type { Tx } from '../db/transaction.ts'
 import { transaction } from '../db/transaction.ts'
+import { nilUuid } from '../kernel/ids.ts'
 import { directoryChannel } from './directory.ts'
 
 export interface NamedPool {
@@ -34,7 +35,7 @@ export async function settleDirectory(directory: NamedPool, shard: NamedPool): P
   let moved = 0
   let tokens = 0
   let taken = 0
-  let after = '00000000-0000-0000-0000-000000000000'
+  let after = nilUuid
   for (;;) {
     const { rows } = await shard.pool.query<Served>(
       `select o.organization_id, o.moves from organizations o

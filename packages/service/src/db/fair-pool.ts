@@ -46,7 +46,7 @@ function limitsOf(connections: number): FairQueueLimits {
 interface PoolObserver {
   /** Milliseconds that a statement was queued; not called for statements that were not. */
   waited(milliseconds: number): void
-  readonly asked?: StatementObserver | undefined
+  readonly observe?: StatementObserver | undefined
 }
 
 export class FairPool implements Database {
@@ -77,7 +77,7 @@ export class FairPool implements Database {
   }
 
   #queryable(organizationId: string, kind: WorkKind, signal?: AbortSignal): Queryable {
-    const query = (...asked: unknown[]) => this.#ask(organizationId, kind, signal, asked)
+    const query = (...queryArguments: unknown[]) => this.#ask(organizationId, kind, signal, queryArguments)
     return { query: query as Pool['query'] }
   }
 
@@ -85,27 +85,31 @@ export class FairPool implements Database {
     organizationId: string,
     kind: WorkKind,
     signal: AbortSignal | undefined,
-    asked: unknown[],
+    queryArguments: unknown[],
   ): Promise<unknown> {
     // Belongs to the trace of the request, also while the statement is queued.
-    const observed = this.#observer.asked?.(asked) ?? null
+    const observed = this.#observer.observe?.(queryArguments) ?? null
     const permit = this.#queue.acquire(organizationId, { kind, signal })
     return permit instanceof Promise
-      ? this.#wait(permit, asked, observed)
-      : this.#run(permit, asked, observed)
+      ? this.#wait(permit, queryArguments, observed)
+      : this.#run(permit, queryArguments, observed)
   }
 
   async #wait(
     waiting: Promise<CapacityPermit>,
-    asked: unknown[],
+    queryArguments: unknown[],
     observed: ObservedStatement | null,
   ): Promise<unknown> {
     const began = this.#elapsed()
     const permit = await waiting.finally(() => this.#observer.waited(this.#elapsed() - began))
-    return this.#run(permit, asked, observed)
+    return this.#run(permit, queryArguments, observed)
   }
 
-  #run(permit: CapacityPermit, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
+  #run(
+    permit: CapacityPermit,
+    queryArguments: unknown[],
+    observed: ObservedStatement | null,
+  ): Promise<unknown> {
     observed?.began()
     const end = (error: unknown = null) => {
       permit.release()
@@ -113,7 +117,7 @@ export class FairPool implements Database {
     }
     let result: Promise<unknown>
     try {
-      result = Reflect.apply(this.#pool.query, this.#pool, asked)
+      result = Reflect.apply(this.#pool.query, this.#pool, queryArguments)
     } catch (error) {
       end(error)
       throw error

@@ -9,7 +9,7 @@ export interface ObservedStatement {
 }
 
 /** Called with the arguments of `query` when a statement is requested. */
-export type StatementObserver = (asked: readonly unknown[]) => ObservedStatement
+export type StatementObserver = (queryArguments: readonly unknown[]) => ObservedStatement
 
 const durations = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
@@ -20,7 +20,7 @@ export function observeStatements({ tracer, meter }: Telemetry): StatementObserv
     description: 'Duration of database client operations.',
     boundaries: durations,
   })
-  return (asked) => {
+  return (queryArguments) => {
     // It may begin later, when another statement has ended.
     const { current } = tracer
     let elapsed = stopwatch()
@@ -33,7 +33,7 @@ export function observeStatements({ tracer, meter }: Telemetry): StatementObserv
       },
       ended(error) {
         // A statement that is built when a connection is available has its name by now.
-        const operation = { 'db.operation.name': operationOf(asked[0]) }
+        const operation = { 'db.operation.name': operationOf(queryArguments[0]) }
         const failed = error === null ? null : errorOf(error)
         duration(elapsed() / 1_000, {
           ...system,
@@ -53,8 +53,8 @@ const system = { 'db.system.name': 'postgresql' }
 const ofFunction = /^\s*select (\w+?)_[0-9a-f]{12}\(/
 
 /** The statement's name, that of its function, or its first word. */
-function operationOf(asked: unknown): string {
-  const { name = '', text = String(asked) } = (typeof asked === 'object' ? asked : {}) as {
+function operationOf(statement: unknown): string {
+  const { name = '', text = String(statement) } = (typeof statement === 'object' ? statement : {}) as {
     readonly name?: string
     readonly text?: string
   }

@@ -141,7 +141,7 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = ${time('r.seen')};
 
-  -- A subscription is told that it has missed something, once at a time.
+  -- Creates a gap event for a subscription that has missed something, one at a time.
   if 'failed' = any(p_status) then
     ${insertControl('gap', {
       among: `w.id = p_webhook_id and w.status = 'active'

@@ -37,16 +37,16 @@ function hasFreePermit(worker: WorkerUsage, priority: Priority, tuning: Concurre
   // An unproven endpoint that hangs becomes a failing one, and must not use up the others' share by that.
   if (priority === 'unproven' && worker.failing + worker.unproven >= tuning.failing + tuning.unproven)
     return false
-  return inAll(worker) < tuning.total && worker[priority] < mostOf(priority, tuning)
+  return inAll(worker) < tuning.total && worker[priority] < maxOf(priority, tuning)
 }
 
 /** Whether less than half of all permits and of the priority's are in use (for failing endpoints, an eighth of theirs). */
 function hasPlenty(worker: WorkerUsage, priority: Priority, tuning: ConcurrencyTuning): boolean {
   const part = priority === 'failing' ? tuning.plentyOfFailing : tuning.plenty
-  return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < mostOf(priority, tuning) * part
+  return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < maxOf(priority, tuning) * part
 }
 
-function mostOf(priority: Priority, tuning: ConcurrencyTuning): number {
+function maxOf(priority: Priority, tuning: ConcurrencyTuning): number {
   return priority === 'healthy' ? tuning.total : tuning[priority]
 }
 
@@ -87,7 +87,7 @@ export class ConcurrencyLimiter {
 
   /** The priority has more than its limit, as permits were charged to it later. */
   isOver(priority: Priority): boolean {
-    return this.#used[priority] > mostOf(priority, this.#tuning)
+    return this.#used[priority] > maxOf(priority, this.#tuning)
   }
 
   open(priority: Priority): EndpointLimiter | null {

@@ -16,7 +16,7 @@ import { type ClaimDue, createClaim } from './claim.ts'
 import { type CompleteQueue, createComplete, logDay, takeLastAttempts } from './complete.ts'
 import { reachingDisabled } from './control.ts'
 import { type DueQueue, type EndpointKey, type LeasedQueue, type Priority, priorities } from './model.ts'
-import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
+import { type SweptQueues, sweepQueues, wakeAfterClockSetBack } from './sweep.ts'
 import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 
@@ -118,15 +118,15 @@ export function createEndpointQueues(
     },
 
     async retryNow({ organizationId, webhookId }, now, limit) {
-      const { rows } = await database.of(organizationId).query<{ hastened: number | null }>({
-        text: `select ${retryNowFunction.name}($1, $2, $3, $4) as hastened ${fromOrganization}`,
+      const { rows } = await database.of(organizationId).query<{ retried: number | null }>({
+        text: `select ${retryNowFunction.name}($1, $2, $3, $4) as retried ${fromOrganization}`,
         values: [organizationId, webhookId, formatTimestamp(now), limit],
       })
-      return rows[0]?.hastened ?? null
+      return rows[0]?.retried ?? null
     },
 
     sweep: (now, longestLease) => sweepQueues(database.together, now, longestLease),
-    wakeFromTheFuture: (now, place) => wakeFromTheFuture(database.together, now, place),
+    wakeAfterClockSetBack: (now, place) => wakeAfterClockSetBack(database.together, now, place),
   }
 }
 
@@ -207,7 +207,7 @@ begin
   if v_ids is not null then
     ${countTally(tallyOfDisabled('cardinality(v_ids)'))}
   end if;
-  -- Begun anew it is another attempt, that nobody has died of.
+  -- Clear the isolation: this delivery is no longer a suspect.
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
@@ -216,13 +216,13 @@ end;`,
 
 /** Makes up to p_limit retries due now and returns how many; null unless active. Locks the queue, as a completion computes its due time. */
 export const retryNowFunction: SchemaFunction = schemaFunction(
-  'hasten_deliveries',
+  'retry_now',
   {
     arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int',
     returns: 'int',
   },
   `declare
-  v_hastened int;
+  v_retried int;
 begin
   ${holdEndpoint('active')}
   if not found then
@@ -234,7 +234,7 @@ begin
       and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
         and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
         order by x.next_attempt_at limit p_limit);
-  get diagnostics v_hastened = row_count;
-  return v_hastened;
+  get diagnostics v_retried = row_count;
+  return v_retried;
 end;`,
 )

@@ -71,16 +71,16 @@ export function insertDeliveries(values: {
         ${from};`
 }
 
-/** SQL that tells subscriptions `w` about themselves: an event of its own for each, and its delivery. */
+/** SQL. Creates a control event and its delivery for each subscription `w`. */
 export function insertControl(
   type: Exclude<ControlType, 'ping'>,
   { among, attempts }: { readonly among: string; readonly attempts: string },
 ): string {
-  return `with told as (
+  return `with created as (
       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select p_organization_id, new_uuid_v7(p_now), '${type}', p_now, 'webhook', w.id, '{}' ${fromSubscriptions(among)}
         returning id, type, created_at, subject_kind, subject_id)
-    ${insertDeliveries({ webhookId: 'e.subject_id', event: 'e', attempts, from: 'from told e' })}`
+    ${insertDeliveries({ webhookId: 'e.subject_id', event: 'e', attempts, from: 'from created e' })}`
 }
 
 /**

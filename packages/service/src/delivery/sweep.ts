@@ -1,6 +1,7 @@
 /** Finds queues, recoveries and large commits that are due but do not say so. There should be none, unless a clock was set back. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../db/pool.ts'
+import { nilUuid } from '../kernel/ids.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
@@ -14,11 +15,11 @@ export interface SweptQueues {
   /** Wakes queues with something due that do not say so, and those leased for longer than `longestLease` (ms). Returns how many. */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: makes due what was begun later than now and not tried since, be it new or started over, and recoveries.
-   * One piece of a walk over all that is pending and not due, from `position`, null at the beginning. Returns how many deliveries were
-   * woken and the next position, null at the end.
+   * After a clock was set back: makes due the deliveries that were created or started over later than now and not attempted since, and
+   * recoveries. Each call walks a piece of the pending deliveries that are not due, from `position`; null is the beginning. Returns how
+   * many deliveries became due and the next position, null at the end.
    */
-  wakeFromTheFuture(
+  wakeAfterClockSetBack(
     now: number,
     position: QueuePosition | null,
   ): Promise<{ readonly woken: number; readonly next: QueuePosition | null }>
@@ -97,7 +98,7 @@ export function createSweeper(
   /** Searches all that is pending and not due, piece by piece; after a failure it goes on from `position`. */
   async function walk(): Promise<void> {
     do {
-      const { woken, next } = await queues.wakeFromTheFuture(clock.now(), position)
+      const { woken, next } = await queues.wakeAfterClockSetBack(clock.now(), position)
       position = next
       if (woken > 0) {
         log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
@@ -121,8 +122,12 @@ export interface QueuePosition extends EndpointKey {
 }
 
 const behind = 'infinity'
-const noId = '00000000-0000-0000-0000-000000000000'
-const firstPosition: QueuePosition = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
+const firstPosition: QueuePosition = {
+  organizationId: nilUuid,
+  webhookId: nilUuid,
+  dueAt: behind,
+  id: nilUuid,
+}
 
 /** SQL array of the organizations that are suspended or not served here, read once a statement. */
 export const suspendedOrganizations =
@@ -132,7 +137,7 @@ export const suspendedOrganizations =
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
   let woken = 0
-  for (let last: QueueRow = { organization_id: noId, webhook_id: noId }; ; ) {
+  for (let last: QueueRow = { organization_id: nilUuid, webhook_id: nilUuid }; ; ) {
     const { rows } = await pool.query<QueueRow & { stray: boolean }>({
       text: `select l.organization_id, l.webhook_id, l.lease_until > $2
                or l.lease_id is null and (l.due_at is null or l.due_at > $3) and l.organization_id <> all(${suspendedOrganizations})
@@ -169,7 +174,7 @@ interface PendingRow {
 }
 
 /** See `SweptQueues`. A schedule's first attempt is never due later than now, unless a clock was ahead. Retries keep their time. */
-export async function wakeFromTheFuture(
+export async function wakeAfterClockSetBack(
   pool: Queryable,
   now: number,
   position: QueuePosition | null,
@@ -195,7 +200,7 @@ export async function wakeFromTheFuture(
   const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
   if (begun.length > 0) await beginNow(pool, position, begun, now)
   const last = rows.length === deliveriesAtOnce ? rows.at(-1) : undefined
-  const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? noId }
+  const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? nilUuid }
   return { woken: begun.length, next }
 }
 
@@ -220,7 +225,7 @@ async function nextQueue(
     organizationId: found.organization_id,
     webhookId: found.webhook_id,
     dueAt: found.waits ? since : behind,
-    id: noId,
+    id: nilUuid,
   }
 }
 

@@ -3,7 +3,7 @@
  * endpoint's health row, which completing writes anyway. When a minute is over they become a row of `delivery_stats`, and when an hour is
  * over, its minutes become another (decision 16).
  *
- * A **tally** is an array with a count at each place. Places are stored, so they keep their meaning: add new ones at the end.
+ * A **tally** is an array with a count at each index. Indexes are stored, so they keep their meaning: add new ones at the end.
  */
 import { stepOf } from '../journal/change-counts.ts'
 import type { AttemptResult, DeliveryErrorCode } from './model.ts'
@@ -14,10 +14,10 @@ export const durationBounds: readonly number[] = [
   7_000, 10_000, 15_000, 20_000, 30_000,
 ]
 
-const succeededPlace = 0
-const firstDurationPlace = 1
+const succeededIndex = 0
+const firstDurationIndex = 1
 /** Failures come after the durations; add new codes at the end. */
-const failurePlaces = {
+const failureIndexes = {
   timeout: 29,
   connection_failed: 30,
   tls_error: 31,
@@ -29,32 +29,32 @@ const failurePlaces = {
   subject_unavailable: 37,
   worker_lost: 38,
 } as const satisfies Record<DeliveryErrorCode, number>
-const places = 39
+const indexCount = 39
 
 export function meaningOf(
-  place: number,
+  index: number,
 ):
   | { readonly counts: 'succeeded' }
   | { readonly counts: 'failed'; readonly code: string }
   | { readonly counts: 'duration'; readonly bucket: number }
   | null {
-  if (place === succeededPlace) return { counts: 'succeeded' }
-  if (place <= durationBounds.length + firstDurationPlace)
-    return { counts: 'duration', bucket: place - firstDurationPlace }
-  const [code] = Object.entries(failurePlaces).find(([, at]) => at === place) ?? []
+  if (index === succeededIndex) return { counts: 'succeeded' }
+  if (index <= durationBounds.length + firstDurationIndex)
+    return { counts: 'duration', bucket: index - firstDurationIndex }
+  const [code] = Object.entries(failureIndexes).find(([, at]) => at === index) ?? []
   return code === undefined ? null : { counts: 'failed', code }
 }
 
 export function tallyOf(results: readonly AttemptResult[]): readonly number[] {
-  const tally = new Array<number>(places).fill(0)
-  const count = (place: number) => {
-    tally[place] = (tally[place] as number) + 1
+  const tally = new Array<number>(indexCount).fill(0)
+  const count = (index: number) => {
+    tally[index] = (tally[index] as number) + 1
   }
   for (const { verdict, durationMs } of results) {
     const code = verdict.error?.code ?? null
-    count(code === null ? succeededPlace : failurePlaces[code])
+    count(code === null ? succeededIndex : failureIndexes[code])
     // How long an attempt took is unknown if its worker died.
-    if (verdict.attempted && code !== 'worker_lost') count(firstDurationPlace + bucketOf(durationMs))
+    if (verdict.attempted && code !== 'worker_lost') count(firstDurationIndex + bucketOf(durationMs))
   }
   return tally
 }
@@ -101,7 +101,7 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id${where}${tell}`
   // Element by element: summing two unnested arrays took 40 µs, as much as half a delivery.
   const sums = Array.from(
-    { length: places },
+    { length: indexCount },
     (_, n) => `coalesce(h.tally[${n + 1}], 0) + coalesce(${tally}[${n + 1}], 0)`,
   )
   const added = `tally = array[${sums.join(', ')}]`
@@ -111,20 +111,20 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
         select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
           from webhook_health h
-            cross join lateral (select array_agg((c.place - 1)::smallint) as places, array_agg(c.count) as counts
-              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+            cross join lateral (select array_agg((c.index - 1)::smallint) as places, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, index) where c.count > 0) t
           where ${ofEndpoint('h')} and t.places is not null
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.place), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, ${hour('h.tally_at')} as at, c.place, sum(c.count)::int as count
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.index), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, ${hour('h.tally_at')} as at, c.index, sum(c.count)::int as count
             from webhook_health h
               join delivery_stats m on ${ofEndpoint('m')} and m.minutes = 1
                 and m.at >= ${hour('h.tally_at')} and m.at < ${hour('h.tally_at')} + interval '1 hour'
-              cross join lateral unnest(m.places, m.counts) as c(place, count)
+              cross join lateral unnest(m.places, m.counts) as c(index, count)
             where ${ofEndpoint('h')} and ${hour('h.tally_at')} <> ${hour('p_now')}
-            group by h.organization_id, h.webhook_id, h.tally_at, c.place) t
+            group by h.organization_id, h.webhook_id, h.tally_at, c.index) t
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = excluded.places, counts = excluded.counts;
@@ -133,7 +133,7 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
 }
 
 export const tallyOfDisabled = (count: string) =>
-  `(array_fill(0, array[${failurePlaces.endpoint_disabled}]) || ${count})`
+  `(array_fill(0, array[${failureIndexes.endpoint_disabled}]) || ${count})`
 
 /** SQL: these endpoints' `at`, `places` and `counts` between two times; one row an hour where `whole`. `endpoints`: a `from` with `h`. */
 export function countedRows(endpoints: string, from: string, to: string, whole: string): string {

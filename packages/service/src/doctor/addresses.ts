@@ -4,7 +4,7 @@ import { addressForm } from '../kernel/fields/email-address.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 /** Rows looked at, and pairs named: the line says of what kind they are, and how many. */
-const mostRows = 100_000
+const maxRows = 100_000
 const named = 5
 
 interface Stored {
@@ -18,7 +18,7 @@ export async function checkAddresses(pool: Pool): Promise<Finding | null> {
   const { rows } = await pool.query<Stored>(
     `select c.organization_id, c.id, c.email from customers c
        where c.removed_at is null and (octet_length(c.email) <> char_length(c.email)
-         or c.email <> lower(c.email) or c.email like '%xn--%') limit ${mostRows}`,
+         or c.email <> lower(c.email) or c.email like '%xn--%') limit ${maxRows}`,
   )
   const others = rows.flatMap((row) => {
     const form = addressForm(row.email)

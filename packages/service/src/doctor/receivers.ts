@@ -71,7 +71,7 @@ export async function checkReceivers(
       receivers.map(async (receiver) => {
         const finding = findingsOf('endpoint')
         const outcome = await reach(receiver, { resolver, deadlines, secureContext, schedule })
-        const what = `${receiver.id} ${new URL(receiver.url).host}: ${outcome.said}`
+        const what = `${receiver.id} ${new URL(receiver.url).host}: ${outcome.detail}`
         if (outcome.advice === null) return finding.ok(what)
         return asked ? finding.failed(what, outcome.advice) : finding.warning(what, outcome.advice)
       }),
@@ -92,23 +92,23 @@ interface Reaching {
 async function reach(
   { url: text }: Receiver,
   { resolver, deadlines, secureContext, schedule }: Reaching,
-): Promise<{ readonly said: string; readonly advice: string | null }> {
+): Promise<{ readonly detail: string; readonly advice: string | null }> {
   const parsed = parseTargetUrl(text)
-  if (!parsed.ok) return { said: parsed.error.detail, advice: 'register a URL that is accepted' }
+  if (!parsed.ok) return { detail: parsed.error.detail, advice: 'register a URL that is accepted' }
   const { hostname, port } = parsed.value
   const { answerTimeout: timeoutMs } = schedule
   const resolution = await resolver.resolve(hostname, { fresh: true, timeoutMs })
   switch (resolution.outcome) {
     case 'not_public':
       return {
-        said: `an address of it is not public (${resolution.block})`,
+        detail: `an address of it is not public (${resolution.block})`,
         advice:
           'if it is yours, add its network to DESKWIRE_TRUSTED_TARGETS; otherwise nothing is sent there',
       }
     case 'no_such_name':
-      return { said: resolution.detail, advice: 'have its owner mend the name, or the URL' }
+      return { detail: resolution.detail, advice: 'have its owner fix the name, or the URL' }
     case 'failed':
-      return { said: resolution.detail, advice: 'see dns' }
+      return { detail: resolution.detail, advice: 'see dns' }
     case 'addresses':
   }
   const deadline = deadlines.begin()
@@ -129,15 +129,15 @@ async function reach(
   )
   deadlines.end(deadline)
   if (!('kind' in came)) {
-    const said = `reached at ${came.remoteAddress}, ${came.getProtocol()}`
+    const detail = `reached at ${came.remoteAddress}, ${came.getProtocol()}`
     came.destroy()
-    return { said, advice: null }
+    return { detail, advice: null }
   }
-  return { said: came.message, advice: adviceOf(came.code) }
+  return { detail: came.message, advice: adviceOf(came.code) }
 }
 
 function adviceOf(code: string): string {
   return code === 'tls_error'
-    ? 'have its owner mend the certificate; if an authority of your own has issued it, name that in DESKWIRE_TARGET_CA'
+    ? 'have its owner fix the certificate; if an authority of your own has issued it, name that in DESKWIRE_TARGET_CA'
     : 'see whether its host is up, and whether a firewall lets this machine out to it'
 }

@@ -221,12 +221,12 @@ export function limitProblem({ reason, what }: LimitExceeded): Problem {
 
 /** Bytes reserved for an unknown response: with 1 MiB, forty first pages of 6 MB were made together. */
 const unknown = 4 * mebibyte
-const mostEntries = 10_000
+const maxEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4
 
 export class ResponseSizes {
-  readonly #bytes = new LruMap<string, number>(mostEntries)
+  readonly #bytes = new LruMap<string, number>(maxEntries)
 
   expected(organizationId: string, route: string): number {
     return this.#bytes.get(`${organizationId} ${route}`) ?? unknown

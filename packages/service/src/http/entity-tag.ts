@@ -6,13 +6,13 @@ export function entityTag(updatedAt: string): string {
 }
 
 /** Whether If-None-Match names this version. A weak tag counts too. */
-export function holdsVersion(header: string | undefined, updatedAt: string): boolean {
+export function matchesIfNoneMatch(header: string | undefined, updatedAt: string): boolean {
   if (header === undefined) return false
   return listed(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === entityTag(updatedAt))
 }
 
 /** Null when If-Match allows the request. */
-export function unmetPrecondition(header: string | undefined, updatedAt: string): Problem | null {
+export function checkIfMatch(header: string | undefined, updatedAt: string): Problem | null {
   if (header === undefined) return null
   if (listed(header).some((tag) => tag === '*' || tag === entityTag(updatedAt))) return null
   return problem(

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } fr
 import type { Authenticator, Caller } from '../auth/authenticator.ts'
 import type { IdempotencyStore, KeyedResponse } from '../idempotency/stored-responses.ts'
 import { versionOf } from '../journal/body.ts'
-import type { Asked, ResponseToStore } from '../journal/change.ts'
+import type { RequestContext, ResponseToStore } from '../journal/change.ts'
 import { OrganizationNotServed } from '../journal/not-served.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
@@ -45,11 +45,11 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
   recheck(goodFor?: number): Promise<Problem | null>
 }
 
-/** What a change of this call is asked with. Its headers have been checked. */
-export function askedBy({
+/** The context of a change that this call makes. Its headers have been checked. */
+export function requestContextOf({
   request,
   caller: { apiKeyId, sessionId },
-}: Pick<Call, 'request' | 'caller'>): Asked {
+}: Pick<Call, 'request' | 'caller'>): RequestContext {
   const acting = actingTeammate(request)
   const cause = {
     key: apiKeyId,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Compressed, chooseCoding, compressOnce } from './compression.ts'
-import { entityTag, holdsVersion } from './entity-tag.ts'
+import { entityTag, matchesIfNoneMatch } from './entity-tag.ts'
 import { type Sent, sent } from './replies.ts'
 
 export interface Versioned {
@@ -35,7 +35,7 @@ export function sendVersioned(request: FastifyRequest, reply: FastifyReply, cont
   const tag = form === 'identity' ? version : `${version}-${form}`
   reply.header('cache-control', 'no-cache').header('etag', entityTag(tag))
   reply.header('x-content-type-options', 'nosniff')
-  if (holdsVersion(request.headers['if-none-match'], tag))
+  if (matchesIfNoneMatch(request.headers['if-none-match'], tag))
     reply.code(304).removeHeader('content-encoding').send()
   else reply.header('content-type', mediaType).send(forms[form])
   return sent

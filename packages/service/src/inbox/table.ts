@@ -4,6 +4,7 @@
  * `deskwire.copying` and copies these rows too.
  */
 import type { Migration } from '../db/migration.ts'
+import { nilUuid } from '../kernel/ids.ts'
 
 const notCopying = `current_setting('deskwire.copying', true) is distinct from 'on'`
 
@@ -97,7 +98,7 @@ $function$`,
   `create or replace function inbox_piece(p_after text) returns text language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 declare
-  v_organization_id uuid := split_part(coalesce(p_after, '00000000-0000-0000-0000-000000000000|'), '|', 1);
+  v_organization_id uuid := split_part(coalesce(p_after, '${nilUuid}|'), '|', 1);
   v_created_at timestamptz := coalesce(nullif(split_part(p_after, '|', 2), ''), 'infinity');
   v_id uuid := coalesce(nullif(split_part(p_after, '|', 3), ''), 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_ids uuid[];

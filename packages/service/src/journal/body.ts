@@ -10,10 +10,11 @@
  * reference that a removal sets to null. A removed row's body is its removal record.
  */
 import { createHash, hash } from 'node:crypto'
+import { nilUuid } from '../kernel/ids.ts'
 import type { StreamReference } from './stream-table.ts'
 
 const stampLength = '2026-01-31T09:30:00.000Z'.length
-const idLength = '00000000-0000-0000-0000-000000000000'.length
+const idLength = nilUuid.length
 const longestNumber = 19
 
 export function bodyHead(members: Readonly<Record<string, unknown>>): string {
@@ -30,7 +31,7 @@ export function storedBytes(body: string): number {
 }
 
 /** The most bytes that a new row's body can have: its number is not known before the commit. */
-export function mostNewBytes(head: string, numberedField: string | null): number {
+export function maxNewBytes(head: string, numberedField: string | null): number {
   const number = numberedField === null ? 0 : Buffer.byteLength(`"${numberedField}":,`) + longestNumber
   return Buffer.byteLength(head) + `"updatedAt":""}`.length + stampLength + number
 }

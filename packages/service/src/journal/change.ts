@@ -100,14 +100,14 @@ export interface Cause {
 }
 
 /** Of the request that asks for a change. */
-export interface Asked {
+export interface RequestContext {
   /** Absent: the service itself changes it. */
   readonly cause?: Cause
   /** A unit that is still queued when it aborts is not committed. */
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Unit extends Asked {
+export interface Unit extends RequestContext {
   readonly changes: readonly Change[]
   /** What else the decision was made on. If one of these rows has changed, the unit is refused as a conflict. */
   readonly rows?: readonly RowExpectation[]

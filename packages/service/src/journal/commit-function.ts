@@ -121,9 +121,9 @@ const declarations = `declare
   v_taken text[];
   v_existing text;`
 
-const begin = `  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
+const begin = `  -- 1. Lock the clock row, which serializes the organization's commits, and compute the stamp.
 
-  -- A clock that is wrong must not take the stream with it, whose time never goes back.
+  -- Reject a clock that is ahead: stamps never decrease, so it would advance the stream permanently.
   if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
       using errcode = '${clockAheadCode}';
@@ -138,7 +138,7 @@ const begin = `  -- 1. The clock row, which nobody else of the organization goes
   if v_away is not null then
     ${refuseNotServed('v_away')}
   end if;
-  -- What is large is not begun anew for a row that somebody holds for a moment.
+  -- Large commits wait longer for row locks instead of restarting.
   if p_changes ? 'row_timeout' then
     perform set_config('lock_timeout', p_changes->>'row_timeout', true);
   end if;
@@ -641,7 +641,7 @@ function searchDocuments(table: StreamTable): string {
 }
 
 const end = (deliverEvents: string) => `
-  -- 8. What tells of it: events, and deliveries.
+  -- 8. Write events and deliveries.
 
   if v_done = '{}' then
     return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));

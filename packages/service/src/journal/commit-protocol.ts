@@ -2,9 +2,8 @@
  * The commit function's argument and answer, as JSON, with the encoding of units and the decoding of outcomes. The
  * function runs no statement for an absent section. Ids are UUIDs, times are as on the wire.
  */
-
 import { done, refused } from '../kernel/outcome.ts'
-import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
+import { committedBody, digestTerm, maxNewBytes, removedBody } from './body.ts'
 import {
   type Cause,
   type Change,
@@ -204,7 +203,7 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): strin
 function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
   for (const change of units.flatMap(({ changes }) => changes)) {
     if (change.operation !== 'insert') continue
-    const bytes = mostNewBytes(change.head, change.table.sequence?.field ?? null)
+    const bytes = maxNewBytes(change.head, change.table.sequence?.field ?? null)
     argument.inserts = append(argument.inserts, { id: change.id, bytes })
   }
 }

@@ -132,7 +132,7 @@ function feedOf<C>(
       if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
       const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return fail('epoch_over')
-      if (row.lost) return fail('watermark_lost')
+      if (row.isWatermarkLost) return fail('watermark_lost')
       return ok(pageOf(row))
 
       function pageOf(row: PageRow): Page<C> {
@@ -222,12 +222,12 @@ interface PageRow {
   /** The content digest of one table. */
   readonly content: string | null
   /** False where it was not asked. */
-  readonly lost: boolean
+  readonly isWatermarkLost: boolean
 }
 
 /** The columns of `pageStatement`, in their order. */
 function pageRowOf(columns: TextRow): PageRow {
-  const [epoch, lastStamp, records, lastAt, lastId, total, checkpointData, content, lost] = columns
+  const [epoch, lastStamp, records, lastAt, lastId, total, checkpointData, content, isWatermarkLost] = columns
   return {
     epoch: Number(epoch),
     lastStamp: Number(lastStamp),
@@ -237,7 +237,7 @@ function pageRowOf(columns: TextRow): PageRow {
     total: Number(total),
     checkpointData: checkpointData ?? null,
     content: content ?? null,
-    lost: lost === 't',
+    isWatermarkLost: isWatermarkLost === 't',
   }
 }
 

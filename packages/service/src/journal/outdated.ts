@@ -1,5 +1,6 @@
 /** Finds rows of an earlier version of their kind, by the partial index of `indexOutdated`. */
 import type { Queryable } from '../db/pool.ts'
+import { nilUuid } from '../kernel/ids.ts'
 import { timestampText } from './body.ts'
 import type { StoredRow } from './rows.ts'
 import type { StreamTable } from './stream-table.ts'
@@ -50,7 +51,7 @@ export async function readOutdated(
     text: `select t.id, t.body, ${timestampText('t.updated_at')} as "updatedAt", t.body_version as version
              from ${table.name} t
              where t.organization_id = $1 and t.id > $2 and ${outdated(table)} order by t.id limit ${limit}`,
-    values: [organizationId, after ?? '00000000-0000-0000-0000-000000000000'],
+    values: [organizationId, after ?? nilUuid],
   })
   return rows
 }

@@ -28,8 +28,6 @@ export interface Cursor {
   readonly removalsAfter: number | null
 }
 
-/** With it a position means "later than `at` minus one". */
-export const lowestId = '00000000-0000-0000-0000-000000000000'
 /** With it a position excludes its whole millisecond. */
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 

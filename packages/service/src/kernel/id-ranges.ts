@@ -1,5 +1,6 @@
 /** Equal ranges of ids (specification 7.9). Ids are treated as numbers of 128 bits. */
-import { highestId, lowestId } from './cursor.ts'
+import { highestId } from './cursor.ts'
+import { nilUuid } from './ids.ts'
 
 /** The ids after `after`, up to and including `before`. */
 export interface IdRange {
@@ -8,7 +9,7 @@ export interface IdRange {
 }
 
 /** No object has the lowest id. */
-export const allIds: IdRange = { after: lowestId, before: highestId }
+export const allIds: IdRange = { after: nilUuid, before: highestId }
 
 /** Equal parts, ascending, with bounds rounded down; some may be empty. `before` must not be lower than `after`. */
 export function partsOf({ after, before }: IdRange, parts: number): readonly IdRange[] {

@@ -23,6 +23,9 @@ export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
+/** Below every id. With it, a position means "later than `at` minus one". */
+export const nilUuid = '00000000-0000-0000-0000-000000000000'
+
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** In lower case when `text` is a UUID of any version in its 36-character form, otherwise null. */

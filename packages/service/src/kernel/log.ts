@@ -8,14 +8,14 @@ export const logOptions: Pick<LoggerOptions, 'base' | 'timestamp' | 'formatters'
 }
 
 /** Further lines are lost while so many bytes wait for standard error. */
-const mostUnwritten = 1024 * 1024
+const maxUnwritten = 1024 * 1024
 
 export type LogFields = () => Readonly<Record<string, string>>
 
 /** Writes lines from this level on to standard error. Never pass it a secret, token or payload. */
 export function createLog(level: string, fields?: LogFields): Logger {
   const mixin = fields && (() => ({ ...fields() }))
-  const destination = pino.destination({ dest: 2, sync: true, maxLength: mostUnwritten })
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: maxUnwritten })
   // When standard error is closed or full, lines are lost and the service continues.
   destination.on('error', () => {})
   return pino({ ...logOptions, level, ...(mixin && { mixin }) }, destination)

@@ -22,7 +22,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const respondsWithin = 5_000
 /** A session is not used in its last minute. */
 const lastMilliseconds = 60_000
-const mostSessions = 10_000
+const maxSessions = 10_000
 
 interface Session {
   readonly token: string
@@ -46,7 +46,7 @@ export function createAccessTokens(parts: AccessTokenParts): TokenExchange {
   const { issuer, audience, clock, beginSession, lookUp } = parts
   const { origin, pathname } = new URL(audience)
   /** By key and scopes: all tokens with the same share one. */
-  const sessions = new LruMap<string, Promise<Result<Session, Problem>>>(mostSessions)
+  const sessions = new LruMap<string, Promise<Result<Session, Problem>>>(maxSessions)
 
   const verifier = first(async () => {
     const [jose, keysUrl] = await Promise.all([import('jose'), keysOf(issuer)])

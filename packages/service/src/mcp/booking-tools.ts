@@ -57,7 +57,7 @@ const longest = 7 * day
 /** A search of more days reads more bookings than a call may. */
 const widest = 31 * day
 /** Bookings that a search reads at most. */
-const mostRead = 2_000
+const maxRead = 2_000
 
 interface Booking {
   readonly startAt: string
@@ -126,7 +126,7 @@ async function takenTimes(
 ): Promise<Result<readonly { begin: number; end: number }[], Problem>> {
   const [startAfter, startBefore] = [begin - longest, end].map((time) => new Date(time).toISOString())
   const taken: { begin: number; end: number }[] = []
-  for (let offset = 0; offset < mostRead; offset += 100) {
+  for (let offset = 0; offset < maxRead; offset += 100) {
     const page = await api.get('/v1/bookings', { startAfter, startBefore, assigneeId, limit: 100, offset })
     if (!page.ok) return page
     const { data, pagination } = page.value as unknown as {
@@ -139,6 +139,6 @@ async function takenTimes(
     if (!pagination.hasMore) return ok(taken)
   }
   return fail(
-    problem('invalid_parameter', `There are more than ${mostRead} bookings then: ask for fewer days.`),
+    problem('invalid_parameter', `There are more than ${maxRead} bookings then: ask for fewer days.`),
   )
 }

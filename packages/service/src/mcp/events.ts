@@ -21,7 +21,7 @@ export const eventCapabilities = {
   events: {},
 }
 
-const mostEvents = 100
+const maxEvents = 100
 const pollMilliseconds = 5_000
 /** Seconds between two signs of life on a stream: the extension asks for one in thirty. */
 const beatSeconds = 20
@@ -106,14 +106,14 @@ export function serveEvents(
 
   server.server.setRequestHandler('events/poll', { params: polled }, async (params) => {
     allow(params.name)
-    const read = await readEvents(params, params.cursor ?? null, { limit: params.maxEvents ?? mostEvents })
+    const read = await readEvents(params, params.cursor ?? null, { limit: params.maxEvents ?? maxEvents })
     if (!read.ok) throw protocolError(read.error)
     return { ...read.value, nextPollMs: pollMilliseconds }
   })
 
   server.server.setRequestHandler('events/stream', { params: subscription }, async (params, context) => {
     allow(params.name)
-    const begin = await readEvents(params, params.cursor ?? null, { limit: mostEvents })
+    const begin = await readEvents(params, params.cursor ?? null, { limit: maxEvents })
     if (!begin.ok) throw protocolError(begin.error)
     await stream(params, begin.value, context)
     return { _meta: of(context) }
@@ -150,7 +150,7 @@ export function serveEvents(
       if (read.events.length === 0) await notify('heartbeat', { cursor: read.cursor })
       before = read.cursor
       const wait = read.hasMore ? 0 : beatSeconds
-      const next = await readEvents({ ...params, maxAgeMs: null }, before, { limit: mostEvents, wait })
+      const next = await readEvents({ ...params, maxAgeMs: null }, before, { limit: maxEvents, wait })
       if (mcpReq.signal.aborted) return
       if (next.ok) {
         read = next.value
@@ -176,7 +176,7 @@ export function serveEvents(
       types: name,
       subject: args?.subject,
       cursor,
-      limit: Math.min(limit, mostEvents),
+      limit: Math.min(limit, maxEvents),
       wait,
     })
     // The log does not go back so far, or a backup was restored: it goes on from now, and the client is told.
@@ -196,7 +196,7 @@ export function serveEvents(
   async function fromNow(name: string, truncated: boolean): Promise<Result<Read, Problem>> {
     let from: Json = { createdAfter: new Date(now() - startWindow).toISOString() }
     for (;;) {
-      const page = await list({ types: name, limit: mostEvents, ...from })
+      const page = await list({ types: name, limit: maxEvents, ...from })
       if (!page.ok) return page
       const { nextCursor: cursor, hasMore } = page.value.pagination
       if (!hasMore) return ok({ events: [], cursor, truncated, hasMore: false })

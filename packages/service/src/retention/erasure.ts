@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { storedForMilliseconds } from '../idempotency/stored-responses.ts'
 import { clearedReference, reference } from '../journal/body.ts'
 import { uncountResponses } from '../journal/sql-fragments.ts'
+import { nilUuid } from '../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { step } from './step.ts'
 
@@ -39,7 +40,7 @@ interface RemovedRow {
 /** Removal events keep their record, which contains only the id. `only`: of one organization. */
 export async function erasePayloads(pool: Pool, clock: Clock, only: string | null = null): Promise<void> {
   const settled = formatTimestamp(clock.now() - settledAfter)
-  let last: readonly [string, string] = [nobody, nobody]
+  let last: readonly [string, string] = [nilUuid, nilUuid]
   for (let found = step; found === step; ) {
     const { rows } = await pool.query<RemovedRow>(
       `select e.organization_id, e.subject_id, e.removed_at <= $1 as settled from erasures e
@@ -65,8 +66,6 @@ export async function erasePayloads(pool: Pool, clock: Clock, only: string | nul
     found = rows.length
   }
 }
-
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** In payloads and stored responses of objects that still exist, clears references to removed objects. */
 export async function detachPayloads(pool: Pool): Promise<number> {

@@ -30,14 +30,14 @@ export async function largestStores(pool: Pool): Promise<LargestStores> {
           join pg_stats s on s.schemaname = n.nspname and s.tablename = p.relname and s.attname = 'organization_id'
           cross join unnest(s.most_common_vals::text::uuid[], s.most_common_freqs) as v(organization_id, share)
           where l.isleaf group by v.organization_id)
-      select ${['rows', 'bytes', 'removed'].map((measure) => mostOf('stored', measure)).join(', ')}, ${mostOf('logged', 'log')}`,
+      select ${['rows', 'bytes', 'removed'].map((measure) => maxOf('stored', measure)).join(', ')}, ${maxOf('logged', 'log')}`,
   })
   const [found] = rows
   if (found === undefined) throw new Error('the largest stores have no row')
   return found
 }
 
-function mostOf(source: string, measure: string): string {
+function maxOf(source: string, measure: string): string {
   return `array(select round(m.${measure}) from ${source} m where m.${measure} > 0
     order by m.${measure} desc limit ${largest}) as ${measure}`
 }

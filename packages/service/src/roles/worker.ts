@@ -351,9 +351,9 @@ export function createWorker(options: {
     ['endpoint', endpointScope] as const,
   ])
   const tables = kinds.map((kind) => kind.table)
-  const asked = telemetry === null ? undefined : observeStatements(telemetry)
-  const database = sharedByOrganizations(pool, asked)
-  const otherDatabase = sharedByOrganizations(otherPool, asked)
+  const observe = telemetry === null ? undefined : observeStatements(telemetry)
+  const database = sharedByOrganizations(pool, observe)
+  const otherDatabase = sharedByOrganizations(otherPool, observe)
   const drains: Omit<DrainServices, 'tuning'> = {
     queues: createEndpointQueues(database, tables, { traced, retention: settings.logRetention }),
     send: (request) => sender.send(request),
@@ -420,7 +420,7 @@ export function createWorker(options: {
  * A worker's connections, one of them reserved for statements outside drains: an organization with fifty flooded endpoints waits only for
  * its own statements. Waiting is unlimited, as the result of a sent delivery must be written.
  */
-function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined): Database {
+function sharedByOrganizations(pool: Pool, observe: StatementObserver | undefined): Database {
   const limits: Partial<FairQueueLimits> = {
     capacity: Math.max(2, pool.options.max - 1),
     long: 2,
@@ -429,5 +429,5 @@ function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined)
     waitingOfOne: Number.POSITIVE_INFINITY,
     waitAtMost: Number.POSITIVE_INFINITY,
   }
-  return new FairPool(pool, { waited: () => {}, asked }, limits)
+  return new FairPool(pool, { waited: () => {}, observe }, limits)
 }

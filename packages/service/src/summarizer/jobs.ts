@@ -4,6 +4,7 @@
  * its worker dies.
  */
 import type { Pool } from 'pg'
+import { nilUuid } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 interface JobKey {
@@ -29,8 +30,8 @@ export interface ConversationPosition {
 /** Before all others: no conversation is older. */
 export const firstConversation: ConversationPosition = {
   resolvedAt: '0001-01-01T00:00:00.000Z',
-  organizationId: '00000000-0000-0000-0000-000000000000',
-  id: '00000000-0000-0000-0000-000000000000',
+  organizationId: nilUuid,
+  id: nilUuid,
 }
 
 export interface Jobs {

@@ -342,7 +342,7 @@ const hastenDeliveries = route({
   id: 'hastenDeliveries',
   summary: 'Attempt now what waits for a later attempt',
   description:
-    'For an endpoint that is well again: deliveries that are pending are attempted at once instead of at the end of their pause; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.',
+    'For an endpoint that is healthy again: deliveries that are pending are attempted at once instead of at the end of their delay; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.',
   once: true,
   answers: {
     200: {

@@ -7,7 +7,7 @@ import type { Condition } from '../delivery/options.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { defineField } from '../kernel/fields/field.ts'
-import { choice, integer, mostWords, text, wordList } from '../kernel/fields/fields.ts'
+import { choice, integer, maxWords, text, wordList } from '../kernel/fields/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kernel/fields/validate.ts'
 import { newId } from '../kernel/ids.ts'
 import {
@@ -376,7 +376,7 @@ const schemes: readonly SignatureScheme[] = ['service', 'standard', 'v1a']
 const signatureSchemes = defineField<readonly SignatureScheme[]>(
   z
     .array(z.enum(schemes))
-    .max(mostWords)
+    .max(maxWords)
     .check((context) => {
       const isWhole = !context.value.includes('v1a') || context.value.includes('standard')
       if (context.value.includes('service') && isWhole) return

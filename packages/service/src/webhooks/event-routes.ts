@@ -15,9 +15,9 @@ import { type Call, routesOf } from '../http/route.ts'
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
-import { decodeCursor, encodeCursor, lowestId, type Position } from '../kernel/cursor.ts'
+import { decodeCursor, encodeCursor, type Position } from '../kernel/cursor.ts'
 import { type Problem, problem, quoted } from '../kernel/errors.ts'
-import { firstIdAt, timeOfId } from '../kernel/ids.ts'
+import { firstIdAt, nilUuid, timeOfId } from '../kernel/ids.ts'
 import { done, fail, ok, type Result, refused } from '../kernel/outcome.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/model/kind.ts'
@@ -278,7 +278,7 @@ function startOf(
   createdAfter: string | null,
 ): Result<Position, Problem> {
   if (cursor === null) {
-    if (createdAfter === null) return ok({ at: 0, id: lowestId })
+    if (createdAfter === null) return ok({ at: 0, id: nilUuid })
     const at = Date.parse(createdAfter)
     return ok({ at, id: firstIdAt(at + 1) })
   }

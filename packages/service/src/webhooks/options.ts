@@ -9,7 +9,7 @@ import { choice, flag, integer } from '../kernel/fields/fields.ts'
 import { count, optional, type Shown, text } from '../openapi/shown-field.ts'
 
 /** Headers of an endpoint's own: how many, and how long their values are, each and together. */
-const mostHeaders = 10
+const maxHeaders = 10
 const longestName = 64
 const longestValue = 1_024
 const longestValues = 4_096
@@ -34,7 +34,7 @@ function faultOf(name: string, value: unknown): string | null {
   return null
 }
 
-const headersAccept = `an object of at most ${mostHeaders} headers, each a name of at most ${longestName} characters with a string of 1 to ${longestValue} printable ASCII characters, ${longestValues} together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets`
+const headersAccept = `an object of at most ${maxHeaders} headers, each a name of at most ${longestName} characters with a string of 1 to ${longestValue} printable ASCII characters, ${longestValues} together; not host, connection, content-*, user-agent, x-service-*, webhook-* or others that the service sets`
 
 const headers = defineField<OwnHeaders | null>(
   z
@@ -47,7 +47,7 @@ const headers = defineField<OwnHeaders | null>(
         return
       }
       const entries = Object.entries(given)
-      if (entries.length > mostHeaders) return void refuse(`there are ${entries.length}`)
+      if (entries.length > maxHeaders) return void refuse(`there are ${entries.length}`)
       const names = new Set(entries.map(([name]) => name.toLowerCase()))
       if (names.size < entries.length) return void refuse('a name is there twice')
       for (const [name, value] of entries) {
@@ -62,7 +62,7 @@ const headers = defineField<OwnHeaders | null>(
     })
     .meta({
       type: 'object',
-      maxProperties: mostHeaders,
+      maxProperties: maxHeaders,
       additionalProperties: { type: 'string', minLength: 1, maxLength: longestValue },
     })
     .transform((given) =>
@@ -78,8 +78,8 @@ const headers = defineField<OwnHeaders | null>(
   },
 )
 
-const mostConditions = 10
-const mostValues = 20
+const maxConditions = 10
+const maxValues = 20
 const operators = ['equals', 'in', 'changed', 'exists'] as const
 
 const scalar = z.union([z.string().max(255), z.number(), z.boolean(), z.null()])
@@ -91,7 +91,7 @@ const conditions = defineField<readonly Condition[] | null>(
         .strictObject({
           field: z.string().min(1).max(64),
           op: z.enum(operators),
-          value: z.union([scalar, z.array(scalar).min(1).max(mostValues)]).optional(),
+          value: z.union([scalar, z.array(scalar).min(1).max(maxValues)]).optional(),
         })
         .check(({ value: given, issues }) => {
           const fits =
@@ -111,8 +111,8 @@ const conditions = defineField<readonly Condition[] | null>(
             })
         }),
     )
-    .max(mostConditions),
-  `a list of at most ${mostConditions} conditions, each an object of field, op and value`,
+    .max(maxConditions),
+  `a list of at most ${maxConditions} conditions, each an object of field, op and value`,
   'text',
   {
     description:
@@ -122,7 +122,7 @@ const conditions = defineField<readonly Condition[] | null>(
     acceptsWithin: {
       field: 'the name of a field of the object',
       op: `one of ${operators.join(', ')}`,
-      value: `one value with equals, a list of 1 to ${mostValues} values with in, true, false or nothing with exists, and nothing with changed`,
+      value: `one value with equals, a list of 1 to ${maxValues} values with in, true, false or nothing with exists, and nothing with changed`,
     },
   },
 )

@@ -14,7 +14,7 @@ import { recordSchema } from '../openapi/shown-field.ts'
 import type { Endpoints } from './endpoints.ts'
 import { statsFields, totalFields } from './records.ts'
 import { reading, webhookOf } from './routes.ts'
-import { defaultSteps, mostSteps, readStats, type StepsQuery, stepLengths, stepsOf } from './stats.ts'
+import { defaultSteps, maxSteps, readStats, type StepsQuery, stepLengths, stepsOf } from './stats.ts'
 
 interface StatsServices {
   readonly endpoints: Endpoints
@@ -29,7 +29,7 @@ const route = routesOf<StatsServices>()
 const query = {
   from: time(`The first step holds it; ${defaultSteps} steps before the last unless given.`),
   to: time('The last step ends with it, or holds it; now unless given.'),
-  step: word(Object.keys(stepLengths), `How long steps are, at most ${mostSteps} of them; 1m unless given.`),
+  step: word(Object.keys(stepLengths), `How long steps are, at most ${maxSteps} of them; 1m unless given.`),
 }
 
 const shared = {

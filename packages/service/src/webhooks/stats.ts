@@ -11,7 +11,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
 type Step = keyof typeof stepLengths
 
-export const mostSteps = 1_500
+export const maxSteps = 1_500
 export const defaultSteps = 60
 const longestQuery = 20_000
 
@@ -34,9 +34,9 @@ export function stepsOf(asked: StepsQuery, now: number, retention: number): Resu
     return fail(problem('invalid_parameter', 'from must not be later than to.'))
   const steps = { from: Math.max(from, begin(now - retention)), to: Math.min(to, now1), length }
   const count = (steps.to - steps.from) / length
-  if (count <= mostSteps) return ok(count > 0 ? steps : { ...steps, to: steps.from })
+  if (count <= maxSteps) return ok(count > 0 ? steps : { ...steps, to: steps.from })
   const longer = word === '1m' ? '1h or 1d' : '1d'
-  const detail = `from and to are ${count} steps of ${word} apart; an answer has at most ${mostSteps}. Ask for a shorter span, or for a step of ${longer}.`
+  const detail = `from and to are ${count} steps of ${word} apart; an answer has at most ${maxSteps}. Ask for a shorter span, or for a step of ${longer}.`
   return fail(problem('invalid_parameter', detail))
 }
 
@@ -75,9 +75,9 @@ export async function readStats(
     countChanges(database, organizationId, tables, steps, longestQuery),
   ])
   if (deliveries === 'too_long' || changes === 'too_long') return 'too_long'
-  const counted = deliveries.map(([at, place, count]) => ({
+  const counted = deliveries.map(([at, index, count]) => ({
     at: Number(at),
-    place: Number(place),
+    index: Number(index),
     count: Number(count),
   }))
   return {
@@ -89,14 +89,14 @@ export async function readStats(
 const endpoints = `webhook_health h`
 const statement = `with asked as materialized (select h.organization_id, h.webhook_id, h.tally_at, h.tally from ${endpoints}
     where h.organization_id = $1::uuid and ($2::uuid is null or h.webhook_id = $2::uuid))
-  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.place, sum(u.count)
+  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.index, sum(u.count)
     from (${countedRows('asked h', '$3::timestamptz', '$4::timestamptz', `$5::interval >= interval '1 hour'`)}) c
-      cross join lateral unnest(c.places, c.counts) as u(place, count)
+      cross join lateral unnest(c.places, c.counts) as u(index, count)
     where u.count > 0 group by 1, 2`
 
 interface DeliveryCount {
   readonly at: number
-  readonly place: number
+  readonly index: number
   readonly count: number
 }
 
@@ -123,8 +123,8 @@ function outcomesOf(counts: readonly DeliveryCount[], answerTimeout: number): St
   let succeeded = 0
   const failed: Record<string, number> = {}
   const durations = new Array<number>(durationBounds.length + 1).fill(0)
-  for (const { place, count } of counts) {
-    const meaning = meaningOf(place)
+  for (const { index, count } of counts) {
+    const meaning = meaningOf(index)
     switch (meaning?.counts) {
       case 'succeeded':
         succeeded += count

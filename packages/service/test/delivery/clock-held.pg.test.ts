@@ -2,7 +2,6 @@
  * A long commit holds an organization's clock row while the worker has to disable its endpoints, carry out the expiry of its keys and
  * bring back what they missed: other organizations go on over the two connections that there are, and afterwards all is done, once.
  */
-
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
@@ -49,7 +48,7 @@ async function desk() {
 }
 
 /** How many connections wait for a lock at most, looked at again and again. */
-async function mostWaiting(pool: Pool): Promise<number> {
+async function maxWaiting(pool: Pool): Promise<number> {
   let most = 0
   for (let look = 0; look < 60; look++) {
     const { rows } = await pool.query<{ waiting: number }>(
@@ -93,7 +92,7 @@ test.each(['address_not_public', 'registrant_revoked'])(
           return log.length === n + 1 && log.every(({ status }) => status === 'succeeded')
         })
       }
-      expect(await mostWaiting(it.service.database.pool)).toBeLessThanOrEqual(1)
+      expect(await maxWaiting(it.service.database.pool)).toBeLessThanOrEqual(1)
       expect(it.disabled).toEqual([])
       await lock.release()
       await eventually('all are disabled', () => it.disabled.length >= many)
@@ -139,7 +138,7 @@ test('keys that have expired: those of others are carried out meanwhile', async 
   registrants.start()
   try {
     await eventually('the other is disabled', async () => (await ofOther()) === 'disabled')
-    expect(await mostWaiting(pool)).toBeLessThanOrEqual(1)
+    expect(await maxWaiting(pool)).toBeLessThanOrEqual(1)
     expect(it.disabled).toEqual(['registrant_revoked'])
     await lock.release()
     await eventually('all are carried out', () => it.disabled.length >= 2)
@@ -184,7 +183,7 @@ test('recoveries: those of others are done meanwhile', async () => {
   recoverer.start()
   try {
     await eventually("the other's is done", async () => (await read(it.other, own!)).status === 'done')
-    expect(await mostWaiting(pool)).toBeLessThanOrEqual(1)
+    expect(await maxWaiting(pool)).toBeLessThanOrEqual(1)
     for (const one of recoveries) expect(await read(it.held, one)).toMatchObject({ status: 'running' })
     await lock.release()
     await eventually('all are done', async () => {

@@ -1,5 +1,4 @@
 /** Many endpoints that hang, or are flooded, beside one that is well; and searches that step over none of them. */
-
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -72,7 +71,7 @@ async function crowd(sick: number, backlog: number) {
 
 describe('forty backlogs', () => {
   /** The maximum number of attempts under way at once. */
-  async function mostAtOnce(): Promise<number> {
+  async function maxAtOnce(): Promise<number> {
     const clock = testClock()
     await using service = await testService({ clock })
     const { organizationId } = await service.newOrganization()
@@ -101,7 +100,7 @@ describe('forty backlogs', () => {
   }
 
   test('of receivers that take their time have many attempts under way', async () => {
-    expect(await mostAtOnce()).toBeGreaterThan(320)
+    expect(await maxAtOnce()).toBeGreaterThan(320)
   })
 })
 

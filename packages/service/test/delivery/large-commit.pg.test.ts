@@ -1,5 +1,4 @@
 /** A commit that would make more than 1,000 deliveries leaves them to workers: who gets what is as if it had made them. */
-
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
 import { makeCustomer } from '../../../testbed/desk.ts'
@@ -199,7 +198,7 @@ describe('between the commit and its deliveries', () => {
     await customers(it.api, 91)
     it.clock.set(it.clock.now() - 30 * minute)
     expect(await it.fanOuts.runDue()).toBe(0)
-    await it.queues.wakeFromTheFuture(it.clock.now(), null)
+    await it.queues.wakeAfterClockSetBack(it.clock.now(), null)
     await it.fanOuts.runDue()
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })

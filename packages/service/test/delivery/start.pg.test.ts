@@ -1,5 +1,4 @@
 /** How a worker starts with much pending: it sends at once, and looks for what a clock left in the future beside it. */
-
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { testClock } from '../../../testbed/clock.ts'
@@ -27,9 +26,9 @@ test('what is due is sent though the search for what a clock left in the future 
   const { engine, sent } = testEngine(service, clock, {
     through: (queues) => ({
       ...queues,
-      wakeFromTheFuture: async (...asked) => {
+      wakeAfterClockSetBack: async (...asked) => {
         await answered
-        return queues.wakeFromTheFuture(...asked)
+        return queues.wakeAfterClockSetBack(...asked)
       },
     }),
   })
@@ -59,10 +58,10 @@ test('a search that fails goes on where it was, and what is due is sent meanwhil
   const { engine, sent } = testEngine(service, clock, {
     through: (queues) => ({
       ...queues,
-      wakeFromTheFuture: async (now, place) => {
+      wakeAfterClockSetBack: async (now, place) => {
         places.push(place)
         if (places.length === 2) throw new Error('the database had enough')
-        return queues.wakeFromTheFuture(now, place)
+        return queues.wakeAfterClockSetBack(now, place)
       },
     }),
   })
@@ -109,7 +108,7 @@ test.each(['nothing of it', 'all'])(
     let pieces = 0
     for (let place: QueuePosition | null = null; ; pieces++) {
       const before = await rowsRead(pool)
-      const { next } = await queues.wakeFromTheFuture(clock.now(), place)
+      const { next } = await queues.wakeAfterClockSetBack(clock.now(), place)
       most = Math.max(most, (await rowsRead(pool)) - before)
       place = next
       if (place === null) break

@@ -17,6 +17,7 @@ const earlier: Readonly<Record<string, string>> = {
   '(change|remove)_(webhook|api_key)': 'update, delete',
   '\\w+_(create|remove)': 'insert, delete',
   'slots?|pace': 'concurrency',
+  '\\w*hasten\\w*': 'retry now',
   'judge[sd]?|alarm': 'disable policy, warning',
   'news|rouse[sd]?': 'notify, wake',
 }

@@ -16,7 +16,8 @@ import { deliveriesOf, makeWebhook } from '../../../testbed/hooks.ts'
 import { makeKey } from '../../../testbed/keys.ts'
 import { type Answer, type Api, type TestService, testService } from '../../../testbed/service.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { highestId, lowestId } from '../../src/kernel/cursor.ts'
+import { highestId } from '../../src/kernel/cursor.ts'
+import { nilUuid } from '../../src/kernel/ids.ts'
 
 /** Stands in everything that an organization has. */
 const marker = 'Geheimnis'
@@ -323,7 +324,7 @@ function valueFor(url: string, name: string): string {
     conversationId: theirs.ids.conversations!,
     assigneeId: theirs.ids.teammates!,
   }
-  if (url.endsWith('/digests')) return { parts: '1', idsUpTo: '100', after: lowestId }[name] ?? highestId
+  if (url.endsWith('/digests')) return { parts: '1', idsUpTo: '100', after: nilUuid }[name] ?? highestId
   const value = name.endsWith('After')
     ? '2000-01-01T00:00:00Z'
     : name.endsWith('Before')

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
 import { teammate } from '../../src/desk/teammate/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
-import { encodeCursor, lowestId } from '../../src/kernel/cursor.ts'
+import { encodeCursor } from '../../src/kernel/cursor.ts'
+import { nilUuid } from '../../src/kernel/ids.ts'
 import { filterNames, parseListQuery } from '../../src/kinds/http/list-query.ts'
 
 const organizationId = '01980000-0000-7000-8000-000000000001'
-const position = { at: 1_000, id: lowestId }
+const position = { at: 1_000, id: nilUuid }
 const cursor = { resource: 'customer', organizationId, epoch: 1, position, removalsAfter: null }
 
 const parse = (query: string, kind = customer) =>

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
-import { encodeCursor, highestId, lowestId } from '../../src/kernel/cursor.ts'
+import { encodeCursor, highestId } from '../../src/kernel/cursor.ts'
+import { nilUuid } from '../../src/kernel/ids.ts'
 import { createStreamCursors, streamResource } from '../../src/kinds/http/stream-routes.ts'
 
 const names = kinds.map(({ name }) => name)
@@ -13,7 +14,7 @@ const streams = fc.record({
   of: fc.shuffledSubarray(names, { minLength: 1 }),
   organizationId: fc.uuid(),
   epoch: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
-  position: fc.record({ at: fc.nat(), id: fc.oneof(fc.uuid(), fc.constantFrom(lowestId, highestId)) }),
+  position: fc.record({ at: fc.nat(), id: fc.oneof(fc.uuid(), fc.constantFrom(nilUuid, highestId)) }),
   removalsAfter: fc.option(fc.nat()),
 })
 
@@ -29,7 +30,7 @@ test('of 16 kinds any set is found, and more are refused when the service starts
         of,
         organizationId,
         epoch: 1,
-        position: { at: 0, id: lowestId },
+        position: { at: 0, id: nilUuid },
         removalsAfter: null,
       })
       expect(joined.decode(text, organizationId)?.kinds.toSorted()).toEqual(of.toSorted())

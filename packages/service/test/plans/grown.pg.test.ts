@@ -6,7 +6,7 @@ import { type Answer, type Api, testService } from '../../../testbed/service.ts'
 
 const rows = 20_000
 /** Of one table and its indexes; the smallest index of a grown one has more than a hundred blocks. */
-const mostBlocks = 60
+const maxBlocks = 60
 /** More than the five after which PostgreSQL stops to plan a statement anew for its values. */
 const warmUps = 8
 
@@ -100,7 +100,7 @@ test('requests read a few blocks of tables that have grown to 20,000 rows withou
     expect(status, what).toBeLessThan(300)
     const after = await blocks()
     for (const table of grown)
-      expect((after.get(table) ?? 0) - (before.get(table) ?? 0), `${what}, ${table}`).toBeLessThan(mostBlocks)
+      expect((after.get(table) ?? 0) - (before.get(table) ?? 0), `${what}, ${table}`).toBeLessThan(maxBlocks)
   }
 })
 

@@ -92,7 +92,7 @@ test('followers of many writers miss, reorder, invent and repeat nothing', async
   const pages = followers.reduce((sum, { follower }) => sum + follower.pages, 0)
   const answers = [...load.tally].map(([answer, count]) => `${count} × ${answer}`).join(', ')
   console.log(
-    `${load.acknowledged.length} writes acknowledged (at most ${load.mostInFlight} in flight: ${answers}), ` +
+    `${load.acknowledged.length} writes acknowledged (at most ${load.maxInFlight} in flight: ${answers}), ` +
       `${cascades} tickets cascaded, ${pages} pages followed, ${samples} writes read back at once`,
   )
 })

@@ -6,14 +6,7 @@ import { Button } from '../../design/button.tsx'
 import { Field, TextArea, TextInput } from '../../design/field.tsx'
 import { FormSelect } from '../../design/form-select.tsx'
 import css from './condition-editor.module.css'
-import {
-  type Comparison,
-  type ConditionRow,
-  fieldsOf,
-  hasValue,
-  mostConditions,
-  tests,
-} from './conditions.ts'
+import { type Comparison, type ConditionRow, fieldsOf, hasValue, maxConditions, tests } from './conditions.ts'
 
 interface Values {
   events: string[]
@@ -51,7 +44,7 @@ export function ConditionEditor() {
         <Button
           size="s"
           ref={add}
-          disabled={rows.length >= mostConditions}
+          disabled={rows.length >= maxConditions}
           onClick={() => append({ field: '', op: 'equals', value: '' })}
         >
           Add condition

@@ -21,7 +21,7 @@ export interface ConditionRow {
   value: string
 }
 
-export const mostConditions = 10
+export const maxConditions = 10
 
 export const hasValue = (op: string): boolean => op === 'equals' || op === 'in'
 

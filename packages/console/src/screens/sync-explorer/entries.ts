@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 /** Older entries are dropped. */
-const mostEntries = 5000
+const maxEntries = 5000
 
 /** `isNew`: no change before it brought the row. Its times do not tell: an import keeps the time of creation. */
 export function entryOf(change: Change<Row>, n: number, isNew: boolean): Entry {
@@ -48,5 +48,5 @@ export function labelOf(row: Row): string {
 
 /** In the order of the stream; a new array, as React compares arrays by identity. */
 export function withEntries(known: readonly Entry[], added: readonly Entry[]): readonly Entry[] {
-  return [...known, ...added].slice(-mostEntries)
+  return [...known, ...added].slice(-maxEntries)
 }

@@ -54,7 +54,7 @@ const cutoversTried = 60
 /** Changes that may be copied while writers wait, in some hundredths of a second. */
 const fewChanges = 500
 /** With more changes than this, a move that was interrupted starts again: one step reads all their keys into memory. */
-const mostChanges = 300_000
+const maxChanges = 300_000
 /** Steps until the changes are few. If writers are as fast as the steps, they wait longer for the cutover. */
 const stepsToFew = 20
 /** Milliseconds to wait for delivery attempts before the cutover; longer ones are repeated. */
@@ -221,7 +221,7 @@ async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sid
 async function fewEnough({ source, organizationId }: Sides): Promise<boolean> {
   const { rows } = await source.query<{ few: boolean }>(
     'select count(*) <= $2 as few from (select 1 from move_changes c where c.organization_id = $1 limit $2 + 1) c',
-    [organizationId, mostChanges],
+    [organizationId, maxChanges],
   )
   return rows[0]?.few === true
 }

@@ -247,7 +247,7 @@ export function sequence(options: Options & { column: string }): Field<number> {
 }
 
 /** Repeats included. */
-export const mostWords = 100
+export const maxWords = 100
 
 /** Required at creation. Repeats are dropped, order is preserved. */
 export function wordList(
@@ -257,11 +257,11 @@ export function wordList(
   const schema = z
     .array(z.enum(words as [string, ...string[]]))
     .min(1)
-    .max(mostWords)
+    .max(maxWords)
     .transform((value) => [...new Set(value)])
   return defineField<readonly string[]>(
     schema,
-    `a list of 1 to ${mostWords} of ${words.join(', ')}`,
+    `a list of 1 to ${maxWords} of ${words.join(', ')}`,
     'text',
     { ...options, required: true },
     { shown: z.array(storableText(1, 100)), acceptsWithin: `one of ${words.join(', ')}` },

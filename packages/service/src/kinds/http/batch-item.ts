@@ -1,6 +1,6 @@
 /** Items of a batch: the decision on each, and its part of the response. */
 import { readJson } from '@deskwire/sdk/json'
-import type { Asked, Change, Unit } from '../../journal/change.ts'
+import type { Change, RequestContext, Unit } from '../../journal/change.ts'
 import { uniqueKeys } from '../../journal/group-commit.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import { errorCatalogue } from '../../kernel/error-catalogue.ts'
@@ -151,7 +151,7 @@ export interface Planned {
 interface BatchPlan {
   readonly planned: readonly Planned[]
   /** The changes of other objects that the creations cause. */
-  readonly rest: Required<Omit<Unit, 'span' | keyof Asked>>
+  readonly rest: Required<Omit<Unit, 'span' | keyof RequestContext>>
   /** The outcome of each item once the plan has committed. */
   readonly outcomes: readonly ItemOutcome[]
 }

@@ -2,7 +2,7 @@
  * Many creations or upserts in one transaction (specification 8.1). Refused items are left out; when the journal
  * refuses one, all are decided again, so that the response is true at one moment.
  */
-import type { Asked, Change, Refusal, ResponseToStore } from '../../journal/change.ts'
+import type { Change, Refusal, RequestContext, ResponseToStore } from '../../journal/change.ts'
 import type { FoundRow } from '../../journal/rows.ts'
 import type { Problem } from '../../kernel/errors.ts'
 import { done, fail, type Outcome, refused, retryOnConflict } from '../../kernel/outcome.ts'
@@ -18,7 +18,7 @@ export interface Batch {
     organizationId: string,
     request: BatchRequest,
     idempotency: ResponseToStore | null,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>>
 }
 
@@ -35,7 +35,7 @@ export function createBatch(
   const { kind, rows, journal } = services
 
   return {
-    async run(organizationId, { operation, items: sent }, idempotency, asked) {
+    async run(organizationId, { operation, items: sent }, idempotency, context) {
       const refusals = new Map<number, Problem>()
       /** Items whose time an earlier item takes, with the place of that one: each attempt gives it another id. */
       const behind = new Map<number, number>()
@@ -65,7 +65,7 @@ export function createBatch(
         const outcome = await journal.commitTogether(organizationId, {
           ...rest,
           changes,
-          ...asked,
+          ...context,
         })
         if (outcome.outcome === 'done') return done(answer)
         if (outcome.outcome !== 'refused') return outcome

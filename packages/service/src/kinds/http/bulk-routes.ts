@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { grants, importingScope } from '../../auth/scopes.ts'
 import { headersOnly } from '../../http/replies.ts'
-import { askedBy, routesOf } from '../../http/route.ts'
+import { requestContextOf, routesOf } from '../../http/route.ts'
 import type { Feed } from '../../journal/feed.ts'
 import { problem } from '../../kernel/errors.ts'
 import { done, refused } from '../../kernel/outcome.ts'
@@ -74,7 +74,7 @@ function writeMany(kind: Kind) {
       if (!parsed.ok) return refused(parsed.error)
       if (parsed.value.operation === 'import' && !grants(caller.scopes, importingScope))
         return refused(needsImport)
-      return batch.run(caller.organizationId, parsed.value, record, askedBy(call))
+      return batch.run(caller.organizationId, parsed.value, record, requestContextOf(call))
     },
   })
 }

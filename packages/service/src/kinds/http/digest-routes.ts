@@ -20,8 +20,8 @@ export interface DigestServices {
 
 const route = routesOf<DigestServices>()
 
-const mostParts = 256
-const mostIds = 100
+const maxParts = 256
+const maxIds = 100
 
 /** A whole number within bounds; `initial` when absent. */
 function integer(description: string, initial: number, from: number, to: number): ReadParameter<number> {
@@ -40,12 +40,12 @@ function integer(description: string, initial: number, from: number, to: number)
 const parameters = {
   after: anId<string>('Where the ids begin, exclusive. It need not be the id of anything.', allIds.after),
   before: anId<string>('Where they end, inclusive. It need not be the id of anything.', allIds.before),
-  parts: integer(`Into how many equal ranges they are divided, at most ${mostParts}.`, 16, 1, mostParts),
+  parts: integer(`Into how many equal ranges they are divided, at most ${maxParts}.`, 16, 1, maxParts),
   idsUpTo: integer(
-    `A range of no more than so many objects also has their \`ids\` and \`contentDigests\`, at most ${mostIds}.`,
+    `A range of no more than so many objects also has their \`ids\` and \`contentDigests\`, at most ${maxIds}.`,
     0,
     0,
-    mostIds,
+    maxIds,
   ),
 } as const
 
@@ -155,13 +155,13 @@ export const digestApi = {
         ids: {
           type: 'array',
           items: { type: 'string', format: 'uuid' },
-          maxItems: mostIds,
+          maxItems: maxIds,
           description: 'Its ids, lowest first, where they are no more than idsUpTo.',
         },
         contentDigests: {
           type: 'array',
           items: digestFields.contentDigest,
-          maxItems: mostIds,
+          maxItems: maxIds,
           description: 'The contentDigest of each of ids alone, in their order.',
         },
       },

@@ -18,7 +18,7 @@ import { fieldSchema } from '../../openapi/field-schemas.ts'
 import type { Kind } from '../model/kind.ts'
 import {
   attributeTerm,
-  mostSearchWords,
+  maxSearchWords,
   neededWords,
   searchWords,
   soughtTerms,
@@ -155,33 +155,31 @@ const attributeFilter: Filter = {
 }
 
 const wordsFilter: Filter = {
-  description: `Has words that begin with each of these, at most ${mostSearchWords}. A search that takes longer than a few seconds is ended: 503.`,
+  description: `Has words that begin with each of these, at most ${maxSearchWords}. A search that takes longer than a few seconds is ended: 503.`,
   schema: { type: 'string', minLength: 1 },
   condition(text) {
     const words = neededWords(searchWords(text))
     if (words.length === 0) return invalid('q must have at least one letter or digit.')
-    if (words.length <= mostSearchWords) return ok({ on: 'words', words: soughtTerms(words) })
+    if (words.length <= maxSearchWords) return ok({ on: 'words', words: soughtTerms(words) })
     return invalid(
-      `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
+      `q must have at most ${maxSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
     )
   },
 }
 
 /** As many as a page has. */
-const mostIds = 100
+const maxIds = 100
 
 /** Not a filter: all objects that it names are in one page. */
 const ids = {
-  description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
-  schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${mostIds - 1}}$` },
+  description: `Reads the rows with these ids, at most ${maxIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
+  schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${maxIds - 1}}$` },
   read(query: URLSearchParams): Result<ListQuery, Problem> {
     const others = [...query.keys()].filter((name) => name !== 'ids')
     if (others.length > 0) return invalid(`ids goes with no other parameter; leave out ${others.join(', ')}.`)
     const texts = (query.get('ids') ?? '').split(',')
-    if (texts.length > mostIds)
-      return invalid(
-        `ids must be at most ${mostIds} ids; got ${texts.length}. Send the rest in another call.`,
-      )
+    if (texts.length > maxIds)
+      return invalid(`ids must be at most ${maxIds} ids; got ${texts.length}. Send the rest in another call.`)
     const found: string[] = []
     for (const text of texts) {
       const id = parseId(text)
@@ -190,7 +188,7 @@ const ids = {
     }
     return ok({
       mode: 'browse',
-      limit: mostIds,
+      limit: maxIds,
       offset: 0,
       after: null,
       conditions: [{ on: 'ids', ids: found }],

@@ -1,5 +1,6 @@
 /** Replaces `customerExternalId` in the items of an import with the `customerId` that it names. */
 import { type FieldError, validationFailed } from '../../kernel/errors.ts'
+import { nilUuid } from '../../kernel/ids.ts'
 import { fail, ok } from '../../kernel/outcome.ts'
 import type { Clock } from '../../kernel/timestamps.ts'
 import { type NamedReference, parseImport } from '../model/imports.ts'
@@ -18,8 +19,6 @@ type Item = Readonly<Record<string, unknown>>
 
 /** Objects that are read at once. */
 const readAtOnce = 50
-const anyId = '00000000-0000-0000-0000-000000000000'
-
 /** The items in their order, of which only the new ones are looked at. One that names an unknown object is refused, with everything else that is wrong with it. */
 export async function withNamedReferences(
   services: NameServices,
@@ -55,7 +54,7 @@ function replaced(
     const error = Object.hasOwn(item, field) ? twice(reference) : id === undefined ? unknown(reference) : null
     if (error !== null) errors.push(error)
     delete result[name]
-    result[field] = id ?? anyId
+    result[field] = id ?? nilUuid
   }
   if (errors.length === 0) return ok(result)
   const others = parseImport(kind, result, clock)

@@ -4,11 +4,11 @@ import { erasingScope, lacking } from '../../auth/scopes.ts'
 import type { Database } from '../../db/fair-pool.ts'
 import { queryText } from '../../db/text-query.ts'
 import { headersOnly } from '../../http/replies.ts'
-import { askedBy, type Call, recheckAfter, routesOf } from '../../http/route.ts'
+import { type Call, recheckAfter, requestContextOf, routesOf } from '../../http/route.ts'
 import { timestampText } from '../../journal/body.ts'
 import type { RowReader } from '../../journal/rows.ts'
 import { type Problem, problem } from '../../kernel/errors.ts'
-import { parseId } from '../../kernel/ids.ts'
+import { nilUuid, parseId } from '../../kernel/ids.ts'
 import { done, refused } from '../../kernel/outcome.ts'
 import { constant, type Json, ref } from '../../openapi/api-module.ts'
 import { exampleId, exampleTime } from '../../openapi/examples.ts'
@@ -69,7 +69,7 @@ function erase(kind: Kind, kinds: readonly Kind[]) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const recheck = () => call.recheck(recheckAfter)
-      const erased = await changes.erase(caller.organizationId, id, recheck, record, askedBy(call))
+      const erased = await changes.erase(caller.organizationId, id, recheck, record, requestContextOf(call))
       if (erased.outcome === 'done') await erasePayloads(caller.organizationId)
       return erased
     },
@@ -148,7 +148,7 @@ interface Page {
   readonly next: Place | null
 }
 
-const firstPlace: Place = ['-infinity', '00000000-0000-0000-0000-000000000000']
+const firstPlace: Place = ['-infinity', nilUuid]
 
 async function readPage(
   database: Pick<Database, 'of'>,

@@ -1,7 +1,7 @@
 /** The routes of a kind, all from its declaration: list and sync, create, read, change, actions, delete. */
-import { entityTag, holdsVersion, unmetPrecondition } from '../../http/entity-tag.ts'
+import { checkIfMatch, entityTag, matchesIfNoneMatch } from '../../http/entity-tag.ts'
 import { headersOnly, listBody, searchParameters, sent } from '../../http/replies.ts'
-import { askedBy, type Call, type Route, recheckAfter, routesOf } from '../../http/route.ts'
+import { type Call, type Route, recheckAfter, requestContextOf, routesOf } from '../../http/route.ts'
 import type { Checkpoint } from '../../journal/feed.ts'
 import { type ErrorCode, type Problem, problem } from '../../kernel/errors.ts'
 import type { Fields } from '../../kernel/fields/field.ts'
@@ -133,7 +133,7 @@ function create(kind: Kind) {
     redact: redactWrites(kind),
     async handle({ changes }, call) {
       const { caller, body, record } = call
-      const waiting = { recheck: () => call.recheck(recheckAfter), ...askedBy(call) }
+      const waiting = { recheck: () => call.recheck(recheckAfter), ...requestContextOf(call) }
       return changes.create(caller.organizationId, body, record, waiting)
     },
   })
@@ -156,7 +156,7 @@ function read(kind: Kind) {
       const id = parseId(params.id)
       const row = id === null ? null : await rows.read(caller.organizationId, id)
       if (row === null) return refused(noSuchObject(kind, params.id))
-      if (holdsVersion(request.headers['if-none-match'], row.updatedAt)) {
+      if (matchesIfNoneMatch(request.headers['if-none-match'], row.updatedAt)) {
         reply.code(304).header('etag', entityTag(row.updatedAt)).send()
         return sent
       }
@@ -190,7 +190,7 @@ function update(kind: Kind) {
       const { caller, params, body } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
-      return changes.update(caller.organizationId, id, body, precondition(call), askedBy(call))
+      return changes.update(caller.organizationId, id, body, precondition(call), requestContextOf(call))
     },
   })
 }
@@ -225,7 +225,14 @@ function act(kind: Kind, action: string) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
       const actionRequest = { action, body }
-      return changes.act(caller.organizationId, id, actionRequest, precondition(call), record, askedBy(call))
+      return changes.act(
+        caller.organizationId,
+        id,
+        actionRequest,
+        precondition(call),
+        record,
+        requestContextOf(call),
+      )
     },
   })
 }
@@ -253,7 +260,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       const { caller, params } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuchObject(kind, params.id))
-      return changes.remove(caller.organizationId, id, precondition(call), askedBy(call))
+      return changes.remove(caller.organizationId, id, precondition(call), requestContextOf(call))
     },
   })
 }
@@ -324,5 +331,5 @@ const ifMatch = header(
 
 function precondition(call: Pick<Call, 'request' | 'recheck'>): Precondition {
   return async (row) =>
-    (await call.recheck(recheckAfter)) ?? unmetPrecondition(call.request.headers['if-match'], row.updatedAt)
+    (await call.recheck(recheckAfter)) ?? checkIfMatch(call.request.headers['if-match'], row.updatedAt)
 }

@@ -59,8 +59,8 @@ export function streamApi(kinds: readonly Kind[]) {
       const page = await syncPage(call, stream, query)
       if (call.caller.scopes === scopes) return page
       // It has waited, and the key may have lost the scope of a kind.
-      const lost = of.filter((kind) => !mayRead(call.caller, kind))
-      return lost.length === 0 ? page : refused(scopeLost(lost))
+      const missingKinds = of.filter((kind) => !mayRead(call.caller, kind))
+      return missingKinds.length === 0 ? page : refused(scopeLost(missingKinds))
     },
   })
   return {
@@ -129,8 +129,8 @@ function streamQueries(kinds: readonly Kind[]) {
       return decoded?.cursor ?? null
     })
     if (!query.ok) return query
-    const lost = of.filter((kind) => !readable.includes(kind))
-    return lost.length === 0 ? ok({ query: query.value, of }) : fail(scopeLost(lost))
+    const missingKinds = of.filter((kind) => !readable.includes(kind))
+    return missingKinds.length === 0 ? ok({ query: query.value, of }) : fail(scopeLost(missingKinds))
   }
 }
 
@@ -174,7 +174,7 @@ export function joinedFeeds(database: Database, kinds: readonly Kind[]) {
 }
 
 /** 16 kinds have 65,535 sets, whose hashes take 4 MB and, once, 0.1 s. A cursor of more would have to name them. */
-const mostKinds = 16
+const maxKinds = 16
 
 /**
  * The resource of a cursor: a hash of the kinds that its sync began with. That is nearly always all kinds that the key may read; otherwise
@@ -186,8 +186,8 @@ export function streamResource(kinds: Iterable<string>): string {
 
 /** Reads cursors of streams of any of these kinds, trying `readable` first; null for any other text. */
 export function createStreamCursors(kinds: readonly string[]) {
-  if (kinds.length > mostKinds)
-    throw new Error(`a stream joins ${mostKinds} kinds at most, not ${kinds.length}`)
+  if (kinds.length > maxKinds)
+    throw new Error(`a stream joins ${maxKinds} kinds at most, not ${kinds.length}`)
   /** The kinds of each set, a bit each, by its hash. */
   let sets: ReadonlyMap<string, number> | null = null
   const setOf = (bits: number) => kinds.filter((_, place) => (bits & (1 << place)) !== 0)

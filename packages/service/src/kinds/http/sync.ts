@@ -101,7 +101,8 @@ export async function syncPage<C>(
   const result = await (query.wait === 0
     ? stream.feed.page(organizationId, start, query.limit, call.request.disconnected)
     : waitForPage(call, stream, { start, ...query }))
-  if (!result.ok) return refused(typeof result.error === 'string' ? lost[result.error] : result.error)
+  if (!result.ok)
+    return refused(typeof result.error === 'string' ? restoredProblems[result.error] : result.error)
   const { records, total, checkpoint, next } = result.value
   return done(
     listBody(records, {
@@ -119,7 +120,7 @@ async function waitForPage<C>(
   call: Waiting,
   { waitingFeed: feed, kinds, readers }: SyncSource<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
-): Promise<Result<Page<C>, keyof typeof lost | Problem>> {
+): Promise<Result<Page<C>, keyof typeof restoredProblems | Problem>> {
   const { request, reply, caller } = call
   const { organizationId } = caller
   // Time counts from the request's arrival: after a move of the organization, another database handles it again.
@@ -161,7 +162,7 @@ function isEmpty(page: Page<unknown>): boolean {
   return page.records === ''
 }
 
-const lost = {
+const restoredProblems = {
   epoch_over: problem(
     'cursor_too_old',
     'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',

@@ -1,5 +1,5 @@
 /** The write path of a kind: pure rules decide on the stored row, the journal commits, a conflict is decided again. */
-import type { Asked, Change, Refusal, ResponseToStore, Unit } from '../../journal/change.ts'
+import type { Change, Refusal, RequestContext, ResponseToStore, Unit } from '../../journal/change.ts'
 import type { Journal } from '../../journal/journal.ts'
 import type { StoredRow } from '../../journal/rows.ts'
 import { noSuch, type Problem, problem, validationFailed } from '../../kernel/errors.ts'
@@ -15,7 +15,7 @@ import { planInserts, planRemoval, type Rows } from './units.ts'
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
 /** While a creation is queued: checks the caller again, and ends when the client disconnects. */
-interface WhileWaiting extends Asked {
+interface WhileWaiting extends RequestContext {
   readonly recheck?: () => Promise<Problem | null>
 }
 
@@ -39,7 +39,7 @@ export interface Changes {
     id: string,
     body: unknown,
     precondition: Precondition,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>>
   act(
     organizationId: string,
@@ -47,13 +47,13 @@ export interface Changes {
     request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>>
   remove(
     organizationId: string,
     id: string,
     precondition: Precondition,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>>
   /** Removes a person with everything that refers to it. The value is the receipt. */
   erase(
@@ -61,7 +61,7 @@ export interface Changes {
     id: string,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>>
 }
 
@@ -76,7 +76,7 @@ export interface ChangeServices {
 
 interface ChangeOptions {
   readonly precondition: Precondition
-  readonly asked: Asked | undefined
+  readonly context: RequestContext | undefined
   /** What else its unit has. */
   readonly rest?: (row: StoredRow) => Promise<Partial<Unit>>
 }
@@ -91,7 +91,7 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
-    { recheck = async () => null, ...asked }: WhileWaiting = {},
+    { recheck = async () => null, ...context }: WhileWaiting = {},
   ): Promise<Outcome<string>> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
@@ -101,7 +101,7 @@ export function createChanges(services: ChangeServices): Changes {
       const refusal = await recheck()
       return refusal === null ? attemptInsert() : refused(refusal)
     }
-    return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, asked.signal)
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(state)}`, create, context.signal)
 
     async function attemptInsert(): Promise<Outcome<string>> {
       const result = await retryOnConflict<Outcome<string>>(async () => {
@@ -114,7 +114,7 @@ export function createChanges(services: ChangeServices): Changes {
         const [change] = changes
         if (change === undefined) throw new Error('a creation has no plan')
         if (!change.ok) return refused(change.error)
-        const unit = kind.effects === null ? asked : { ...rest, ...asked }
+        const unit = kind.effects === null ? context : { ...rest, ...context }
         return explained(await journal.commit(organizationId, change.value, unit))
       })
       return result ?? refused(tooBusy)
@@ -126,9 +126,9 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     body: unknown,
     precondition: Precondition,
-    asked?: Asked,
+    context?: RequestContext,
   ) {
-    return changeState(organizationId, id, { precondition, idempotency: null, asked }, (before) => {
+    return changeState(organizationId, id, { precondition, idempotency: null, context }, (before) => {
       const patch = parsePatch(kind, before, body)
       if (!patch.ok) return patch
       const { draft, sent } = patch.value
@@ -142,21 +142,21 @@ export function createChanges(services: ChangeServices): Changes {
     request: ActionRequest,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    asked?: Asked,
+    context?: RequestContext,
   ): Promise<Outcome<string>> {
     const action = kind.actions[request.action]
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
     if (!input.ok) return refused(input.error)
     const rest = async () => request.onlyIf ?? {}
-    return changeState(organizationId, id, { precondition, idempotency, asked, rest }, (before) =>
+    return changeState(organizationId, id, { precondition, idempotency, context, rest }, (before) =>
       action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
 
-  function remove(organizationId: string, id: string, precondition: Precondition, asked?: Asked) {
+  function remove(organizationId: string, id: string, precondition: Precondition, context?: RequestContext) {
     const rest = (row: StoredRow) => planRemoval(services, organizationId, row)
-    return changeRow(organizationId, id, { precondition, asked, rest }, (row) =>
+    return changeRow(organizationId, id, { precondition, context, rest }, (row) =>
       ok(deleteChange(kind, clock, id, row)),
     )
   }
@@ -166,9 +166,9 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     precondition: Precondition,
     idempotency: ResponseToStore | null,
-    asked?: Asked,
+    context?: RequestContext,
   ) {
-    return changeRow(organizationId, id, { precondition, asked }, (row) =>
+    return changeRow(organizationId, id, { precondition, context }, (row) =>
       ok(deleteChange(kind, clock, id, row, { idempotency })),
     )
   }
@@ -192,7 +192,7 @@ export function createChanges(services: ChangeServices): Changes {
     options: ChangeOptions,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<Outcome<string>> {
-    const { precondition, asked } = options
+    const { precondition, context } = options
     const change = async () => {
       const result = await retryOnConflict<Outcome<string>>(async () => {
         const row = await rows(kind).read(organizationId, id)
@@ -203,11 +203,11 @@ export function createChanges(services: ChangeServices): Changes {
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', value: row.body, about: id }
         const rest = await options.rest?.(row)
-        return explained(await journal.commit(organizationId, decision.value, { ...rest, ...asked }))
+        return explained(await journal.commit(organizationId, decision.value, { ...rest, ...context }))
       })
       return result ?? refused(tooBusy)
     }
-    return queue.run(`${organizationId} ${id}`, change, asked?.signal)
+    return queue.run(`${organizationId} ${id}`, change, context?.signal)
   }
 
   /** Null for a conflict, as the change has to be decided again. */

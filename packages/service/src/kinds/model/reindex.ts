@@ -5,6 +5,7 @@ import type { Migration } from '../../db/migration.ts'
 import { transaction } from '../../db/transaction.ts'
 import { timestampText } from '../../journal/body.ts'
 import { type OutdatedRow, organizationsWith } from '../../journal/outdated.ts'
+import { nilUuid } from '../../kernel/ids.ts'
 import { mapYielding } from '../../kernel/yielding.ts'
 import type { Kind } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
@@ -53,7 +54,7 @@ export async function reindexPiece(
        from (select t.organization_id, t.id from ${name}_words t
            where t.organization_id = $1 and t.id > $2 and ${isOutdated} order by t.id limit ${documentsAtOnce}) o
          join ${name} r on r.organization_id = o.organization_id and r.id = o.id order by r.id`,
-    [organizationId, after ?? '00000000-0000-0000-0000-000000000000'],
+    [organizationId, after ?? nilUuid],
   )
   const terms = await mapYielding(rows, (row) => termsOf(kind, row))
   try {

@@ -10,8 +10,8 @@ import type { Kind, State } from './kind.ts'
 /** An index entry has at most 2,046 bytes, so longer words are cut. */
 const longestWord = 255
 /** PostgreSQL allows a mebibyte of entries for a row. A longer text is found by its first words. */
-const mostBytes = 1_000_000
-export const mostSearchWords = 16
+const maxBytes = 1_000_000
+export const maxSearchWords = 16
 
 /** Further marks on a character are dropped, as normalizing takes time quadratic in them: 64,000 took some seconds. */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu
@@ -80,7 +80,7 @@ function termsOfWords(words: readonly string[]): string[] {
 /** Of these words, the beginnings of terms that a row must have. Of a run, the first pairs are enough. */
 export function soughtTerms(words: readonly string[]): string[] {
   return neededWords(
-    words.flatMap((word) => (isUnspaced(word) ? pairsOf(word, false).slice(0, mostSearchWords) : word)),
+    words.flatMap((word) => (isUnspaced(word) ? pairsOf(word, false).slice(0, maxSearchWords) : word)),
   )
 }
 
@@ -133,7 +133,7 @@ function firstTerms(terms: ReadonlySet<string>): string[] {
   let bytes = 0
   return [...terms].filter((term) => {
     bytes += Buffer.byteLength(term) + prefixLength
-    return bytes <= mostBytes
+    return bytes <= maxBytes
   })
 }
 

@@ -1,8 +1,8 @@
 /** The unit that creates objects and changes others with them. It commits only if no row that was read has changed. */
 import type {
-  Asked,
   Change,
   ReferringExpectation,
+  RequestContext,
   ResponseToStore,
   RowExpectation,
   Unit,
@@ -20,7 +20,7 @@ export type Rows = (kind: Kind) => RowReader
 interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or its refusal. */
   readonly changes: readonly Result<Change, Problem>[]
-  readonly rest: Required<Omit<Unit, 'span' | keyof Asked>>
+  readonly rest: Required<Omit<Unit, 'span' | keyof RequestContext>>
 }
 
 /** Decides on new objects of a kind, all or none of an import. The first has the response to store. */
@@ -60,7 +60,7 @@ export async function planRemoval(
 
 interface RecordingReader extends DeskReader {
   /** The changes of moved objects, and an expectation for everything else that was read. */
-  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | keyof Asked>>>
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | keyof RequestContext>>>
 }
 
 function recordingReader(rows: Rows, organizationId: string): RecordingReader {
