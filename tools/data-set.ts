@@ -67,7 +67,7 @@ interface Sizes {
 const usual: Sizes = { customers: 3_000, conversations: 500, tickets: 1_500, bookings: 304, endpoints: 12 }
 
 /** Writes the desk. `hooks`: the address under which the endpoints are. */
-export async function writeDesk(post: Post, hooks: string | null, sizes: Sizes = usual): Promise<void> {
+async function writeDesk(post: Post, hooks: string | null, sizes: Sizes = usual): Promise<void> {
   const roll = dice(47)
   const one = <T>(of: readonly T[]): T => of[roll(of.length)] as T
   const name = () => `${one(first.split(' '))} ${one(last.split(' '))}`

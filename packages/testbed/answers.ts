@@ -12,7 +12,7 @@ import type { Operation } from '../service/src/openapi/api-module.ts'
 import { refusalsOf } from '../service/src/openapi/refusals.ts'
 
 /** As `updateTicket 409 invalid_transition`. */
-export interface SeenAnswers {
+interface SeenAnswers {
   readonly declared: ReadonlySet<string>
   readonly undeclared: ReadonlySet<string>
 }

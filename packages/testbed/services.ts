@@ -11,7 +11,7 @@ export const main = process.env.TESTED_DESKWIRE ?? join(root, 'packages/cli/desk
 
 export type Environment = Readonly<Record<string, string>>
 
-export interface DeskwireOptions extends Omit<ProgramOptions, 'env'> {
+interface DeskwireOptions extends Omit<ProgramOptions, 'env'> {
   /** In addition to this process's environment without Deskwire's settings. */
   readonly settings?: Environment
   /** The command line of another release. */

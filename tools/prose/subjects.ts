@@ -1,7 +1,7 @@
 /** Commit subjects: imperative mood, at most 72 characters. Only commits that the default branch does not have. */
 import { execFileSync } from 'node:child_process'
 
-export interface Commit {
+interface Commit {
   readonly id: string
   readonly subject: string
 }

@@ -12,7 +12,7 @@ export const clientHelp = `  --url BASE             the service, for example htt
   --profile NAME         what deskwire login has kept instead (DESKWIRE_PROFILE, default)
 `
 
-export type TargetFlags = Partial<Record<(typeof clientFlags)[number], string>>
+type TargetFlags = Partial<Record<(typeof clientFlags)[number], string>>
 
 export interface Target {
   readonly baseUrl: string

@@ -3,7 +3,7 @@ import { table } from './table.ts'
 import { printError, printOut, printTable } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
-export const formats = ['table', 'json', 'ndjson'] as const
+const formats = ['table', 'json', 'ndjson'] as const
 type Format = (typeof formats)[number]
 
 export const outputFlags = ['output', 'fields'] as const

@@ -8,7 +8,7 @@ import { CommandFailure } from './failure.ts'
 import { directoryMode, replaceFile } from './files.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface Profile {
+interface Profile {
   readonly baseUrl: string
   readonly apiKey: string
 }

@@ -1,6 +1,6 @@
 import { ApiProblem } from './problem.ts'
 
-export interface Made {
+interface Made {
   readonly done: number
   /** Why the others were refused: `2 × It has changed meanwhile.` */
   readonly refusals: readonly string[]

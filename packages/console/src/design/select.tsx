@@ -6,7 +6,7 @@ import css from './select.module.css'
 import type { SelectList } from './select-list.tsx'
 
 /** A value, or a value and its name. */
-export type Option = string | readonly [value: string, words: string]
+type Option = string | readonly [value: string, words: string]
 
 export interface SelectProps {
   readonly value: string

@@ -22,7 +22,7 @@ export interface Completion {
   readonly known: readonly string[]
 }
 
-export interface Completed {
+interface Completed {
   /** False when the queue is no longer this worker's: nothing was changed. */
   readonly held: boolean
   /** Something is due on the queue that is not `known`. */

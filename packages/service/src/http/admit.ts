@@ -225,7 +225,7 @@ const maxEntries = 10_000
 /** An expectation falls by this part of the difference with each smaller response. */
 const decay = 1 / 4
 
-export class ResponseSizes {
+class ResponseSizes {
   readonly #bytes = new LruMap<string, number>(maxEntries)
 
   expected(organizationId: string, route: string): number {

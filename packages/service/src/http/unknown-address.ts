@@ -57,7 +57,7 @@ async function refuseMethod(request: FastifyRequest, allow: string, reply: Fasti
 }
 
 /** A sentence for the end of an error. `exists` says whether a path is known. */
-export function suggestionFor(path: string, exists: (path: string) => boolean): string {
+function suggestionFor(path: string, exists: (path: string) => boolean): string {
   const found = path.includes('//')
     ? undefined
     : [...alternatives(path)].find((one) => one !== path && exists(one))

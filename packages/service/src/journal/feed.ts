@@ -199,7 +199,7 @@ export function shareWaiting<C>(feed: Feed<C>): Feeds<C> {
 type PageForm = 'list' | 'lines'
 
 /** The statements of a page: of the whole stream, of a first sync, and from the client's watermark. */
-export interface PageStatements {
+interface PageStatements {
   readonly whole: PreparedStatement
   readonly first: PreparedStatement
   /** As `whole`, and reports whether the watermark is in a span that a restore has lost. */
@@ -272,7 +272,7 @@ export function pageValues({ organizationId, after, limit, removalsAfter, kinds 
 /** Few limits, so that a connection prepares few statements, whatever limits clients send. */
 const ceilings = [10, 20, 50, 100, 200, 500, 1_000] as const
 
-export function ceilingOf(limit: number): number {
+function ceilingOf(limit: number): number {
   const ceiling = ceilings.find((most) => limit <= most)
   if (ceiling === undefined) throw new Error(`no page has ${limit} records`)
   return ceiling

@@ -29,7 +29,7 @@ interface Session {
   readonly expiresAt: string
 }
 
-export interface AccessTokenParts {
+interface AccessTokenParts {
   readonly issuer: string
   /** The URL of `/mcp`. */
   readonly audience: string

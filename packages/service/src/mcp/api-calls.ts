@@ -9,7 +9,7 @@ import type { Problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 
-export interface Headers {
+interface Headers {
   readonly idempotencyKey?: string | undefined
   /** The `updatedAt` that the object must still have. */
   readonly expectedVersion?: string | undefined

@@ -12,7 +12,7 @@ import { done, ok } from '../kernel/outcome.ts'
 import type { Json } from '../openapi/api-module.ts'
 import type { Mcp, McpParts } from './server.ts'
 
-export interface McpServices {
+interface McpServices {
   /** Loads it once. */
   readonly mcp: () => Promise<Mcp>
   readonly close: () => Promise<void>

@@ -58,12 +58,12 @@ const annotations: Readonly<Record<Tool['effect'], ToolAnnotations>> = {
 }
 
 /** Every tool of an installation. */
-export function toolsOf(parts: ToolParts): readonly Tool[] {
+function toolsOf(parts: ToolParts): readonly Tool[] {
   return [...deskTools(parts), ...bookingTools(parts), ...streamTools(parts)]
 }
 
 /** Whether a key with these scopes is shown the tool. */
-export function mayUse(held: readonly string[], { scopes, anyScope = false }: Tool): boolean {
+function mayUse(held: readonly string[], { scopes, anyScope = false }: Tool): boolean {
   return anyScope ? scopes.some((scope) => grants(held, scope)) : scopes.every((scope) => grants(held, scope))
 }
 

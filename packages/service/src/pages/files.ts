@@ -19,7 +19,7 @@ export interface SiteFile {
 }
 
 /** The representations of each path, the default first. */
-export type Site = ReadonlyMap<string, readonly SiteFile[]>
+type Site = ReadonlyMap<string, readonly SiteFile[]>
 
 const mediaTypes = {
   '.md': 'text/markdown',

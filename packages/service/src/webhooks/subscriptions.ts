@@ -44,7 +44,7 @@ export interface Asked extends Identity {
   readonly maxAge: number | null
 }
 
-export interface Subscribed {
+interface Subscribed {
   readonly id: string
   readonly refreshBefore: string
   readonly cursor: string

@@ -7,7 +7,7 @@ import { FilterSelect } from '../../design/select.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { teammateOptions, useTeammates } from './objects.ts'
 
-export interface BulkAction<T> {
+interface BulkAction<T> {
   /** `Resolve`. */
   readonly verb: string
   /** `resolved`. */

@@ -7,12 +7,12 @@ import type { ConsoleLinks } from './console-links.ts'
 import { hasExpired } from './decide.ts'
 import type { KeyStore } from './store.ts'
 
-export interface KeyName {
+interface KeyName {
   readonly organizationId: string
   readonly apiKeyId: string
 }
 
-export interface KeySession {
+interface KeySession {
   readonly token: string
   readonly expiresAt: string
 }

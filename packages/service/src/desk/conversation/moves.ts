@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../kernel/outcome.ts'
 import { type RuleContext, refuseMove } from '../../kinds/model/kind.ts'
 import type { Conversation } from './fields.ts'
 
-export type ConversationMove = 'escalate' | 'resolve' | 'reopen' | 'summarize'
+type ConversationMove = 'escalate' | 'resolve' | 'reopen' | 'summarize'
 
 /** Escalation also needs an AI that handles the conversation. */
 const moves: Readonly<Record<Conversation['status'], readonly ConversationMove[]>> = {

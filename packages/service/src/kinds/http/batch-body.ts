@@ -168,7 +168,7 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
 }
 
-export const batchOperations = ['create', 'import', 'upsert'] as const
+const batchOperations = ['create', 'import', 'upsert'] as const
 
 export interface BatchRequest {
   /**

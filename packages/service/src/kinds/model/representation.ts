@@ -61,7 +61,7 @@ function otherVersion(kind: Kind, shown: State, version: number): State {
 }
 
 /** The head of a stored object in another state. Members of a later version of the kind stay. */
-export function changedHead(kind: Kind, row: StoredBody, before: Identity, state: State): string {
+function changedHead(kind: Kind, row: StoredBody, before: Identity, state: State): string {
   if (row.version <= kind.table.version) return representationHead(kind, before, state, false)
   const { updatedAt: _, ...shown } = readJson(row.body) as Shown
   const own = Object.fromEntries(kind.fieldNames.map((name) => [name, state[name]]))
