@@ -2,6 +2,8 @@
  * The calls of the Python SDK, made from the operations of `openapi.json`: a class for each part of the API, with a method for each of
  * its operations. They are written for `AsyncClient`; `blocking` makes the rest of the package out of that.
  */
+import { kinds } from '../../packages/service/src/desk/index.ts'
+import { takesUpserts } from '../../packages/service/src/kinds/http/batch-body.ts'
 import {
   type ApiDocument,
   banner,
@@ -220,7 +222,7 @@ function batchMethods({ path, operation }: Found): readonly string[] {
         )
         return answer
 `
-  const hasUpsert = !['messages', 'notes', 'teammates'].includes(plural)
+  const hasUpsert = kinds.some((kind) => kind.plural === plural && takesUpserts(kind))
   return [
     method('create_many', `${kind}Create`, 'create', 'Creates rows.'),
     method(

@@ -1,4 +1,4 @@
-/** The kinds of the desk, each after those that it refers to. Adding one is its folder and its line here. */
+/** The kinds of the desk, each after those that it refers to. CONTRIBUTING.md says how to add one. */
 import type { Kind } from '../kinds/model/kind.ts'
 import { booking } from './booking/index.ts'
 import { conversation } from './conversation/index.ts'

@@ -16,8 +16,6 @@ import {
 } from './tool.ts'
 import { writeTool } from './write-tool.ts'
 
-const found = ['customers', 'conversations', 'notes', 'tickets', 'bookings', 'teammates']
-
 export function deskTools(parts: ToolParts): readonly Tool[] {
   return [
     find(parts),
@@ -122,12 +120,12 @@ export function deskTools(parts: ToolParts): readonly Tool[] {
 }
 
 function find(parts: ToolParts): Tool {
-  const kinds = found.filter((plural) => parts.kinds.some((kind) => kind.plural === plural))
+  // Messages are read with their conversation.
+  const kinds = parts.kinds.map(({ plural }) => plural).filter((plural) => plural !== 'messages')
   return {
     name: 'find',
     title: 'Find',
-    description:
-      'Finds customers, conversations, internal notes, tickets, bookings or teammates, newest first: by words, and by fields such as status, email, customerId or tag.',
+    description: `Finds objects of a kind (${kinds.join(', ')}), newest first: by words, and by fields such as status, email, customerId or tag.`,
     scopes: kinds.map((plural) => `${plural}:read`),
     anyScope: true,
     effect: 'reads',
